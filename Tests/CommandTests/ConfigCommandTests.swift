@@ -127,6 +127,8 @@ struct ConfigCommandTests {
         var values = SettingsTests.others
         values["admin-token"] = nil
         values["signing-keys"] = nil
+        values["imgproxy-keys"] = nil
+        values["imgproxy-trusted-signatures"] = nil
         values["otlp-headers"] = nil
         values["local-root"] = "/"
         values["cache-dir"] = "/tmp/a folder: \"x\" \\ # \u{7}é"

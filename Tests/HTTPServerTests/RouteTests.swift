@@ -29,4 +29,19 @@ struct RouteTests {
         #expect(RouteTable(routes).methods(of: "/cache") == [.delete, .get, .head])
         #expect(RouteTable(routes).methods(of: "/none") == [])
     }
+
+    @Test func `two stars match the rest of a path that no other route begins`() {
+        let table = RouteTable(paths: ["/item", "/jobs/{id}", "/{signature}/**", "/cdn/image/**"])
+        for path in ["/a/b", "/a/b/c//d", "//a/b"] { #expect(table.route(of: path) == "/{signature}/**") }
+        for path in ["/a", "/a/", "/item/b", "/jobs/7/8", "//b", "/cdn/other/b"] { #expect(table.route(of: path) == nil) }
+        #expect(table.route(of: "/cdn/image/w=5/b") == "/cdn/image/**")
+        #expect(table.route(of: "/jobs/7") == "/jobs/{id}")
+    }
+
+    @Test func `the log has the rest of no path`() {
+        #expect(RouteTable.logged("/sig/plain/https://a.org?token", of: "/{signature}/**") == "/…")
+        #expect(RouteTable.logged("/cdn/image/w=5/b", of: "/cdn/image/**") == "/cdn/image/…")
+        #expect(RouteTable.logged("/jobs/7", of: "/jobs/{id}") == "/jobs/7")
+        #expect(RouteTable.logged("/none", of: nil) == "/none")
+    }
 }

@@ -212,7 +212,7 @@ struct ImageParametersTests {
     /// Those that weserv/images has too, and what belongs to its dialect.
     private static let foreign = [
         Row("compat", good: ["darkroom", "wsrv", "WSRV"], bad: ["", nil, "weserv", "imgix"]),
-        Row("rules", good: ["darkroom", "weserv", "Weserv", "thumbor", "cloudflare"], bad: ["", nil, "wsrv"]),
+        Row("rules", good: ["darkroom", "weserv", "Weserv", "imgproxy", "thumbor", "cloudflare"], bad: ["", nil, "wsrv"]),
         Row(
             "inset", good: ["0", "5", "1,2", "1,2,3", "20,30,20,0", "9999"],
             bad: ["", nil, "-1", "1.5", "10000", "1,2,3,4,5", "1;2"]),
@@ -237,6 +237,18 @@ struct ImageParametersTests {
                 "mark,mark", "text", "mark", Array(repeating: "flip", count: 65).joined(separator: ","),
             ]),
         Row(
+            "layout",
+            good: [
+                "fit", "fill-down", "auto,dpr:2", "zoom:0.5", "zoom:0.5:2,force", "crop:0.5:0", "crop:100:50:attention",
+                "crop:1:2:top:0:-3.5,gravity:focal:0:1", "gravity:bottom-right:10:0.1", "extend:center,extendar:focal:0:1",
+                "even:xy", "maxside:1000",
+            ],
+            bad: [
+                "", nil, "Fit", "fit,fill", "dpr:0", "dpr:-1", "dpr:1e3", "dpr:1:2", "zoom", "zoom:1:2:3", "crop:0:0", "crop:1",
+                "gravity", "gravity:attention:1:2", "gravity:focal", "gravity:focal:1:2", "gravity:top:1", "gravity:up",
+                "extend", "extend:attention", "even:yx", "maxside:0", "maxside:1.5", "dpr:2,dpr:2", "fit,", "fit;fill",
+            ], beside: "&rules=imgproxy"),
+        Row(
             "cut", good: ["0,0,1,1", "10,20,300,400", "0p,10,50p,33.33%25", "100p,0,1,100p"],
             bad: ["", nil, "1,2,3", "1,2,3,4,5", "-1,0,1,1", "0,0,0,1", "a,b,c,d", "0,0,1,1.5", "0,0,101p,1"]),
         Row("tbg", good: colors, bad: notColors, beside: "&trim"),
@@ -247,6 +259,7 @@ struct ImageParametersTests {
         Row("sharpj", good: ["0", "1.5", "1000000"], bad: ["1000001", "", nil] + notNumbers, beside: "&sharp=1"),
         Row("v", good: [nil, "", "1", "a-b", "~!"], bad: ["a%20b", "é", "%0A", String(repeating: "1", count: 101)]),
         Row("_", good: [nil, "", "1700000000"], bad: ["a%20b", "é"]),
+        Row("attachment", good: booleans, bad: ["yes"]),
         Row("encoding", good: ["binary", "base64", "Base64"], bad: ["", nil, "hex"]),
     ]
 

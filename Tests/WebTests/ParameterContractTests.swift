@@ -120,6 +120,7 @@ struct ParameterContractTests {
                 if name == "mbg" || name == "mtrim" { query += "&mask=star" }
                 if name == "tbg" || name == "tcorner" { query += "&trim" }
                 if name == "focus" { query += "&a=focal&w=9&h=9&fit=cover" }
+                if name == "layout" { query += "&rules=imgproxy" }
                 if name == "sharpf" || name == "sharpj" { query += "&sharp=1" }
                 #expect(throws: Never.self, "\(query)") { try grammar.parse(query) }
             }
@@ -164,6 +165,9 @@ struct ParameterContractTests {
             "steps": (
                 good: ["blur:5", "blur:5,ro:90,mark", "linear:1:-2:0:3", "fill:#fff:1:2:3:4"],
                 bad: ["", "blur:", "Blur:5", "blur:5,", ",flip", "crop:1", "blur:5;flip"]
+            ),
+            "layout": (
+                good: ["fit", "fill-down,dpr:2", "crop:0.5:200:top:0:-10"], bad: ["", "Fit", "fit,", "dpr:", "fit;fill"]
             ),
             "cut": (good: ["0,0,1,1", "10p,0,33.33%,100p"], bad: ["1,2,3", "a,b,c,d", "-1,0,1,1", "0,0,101p,1"]),
             "v": (good: ["1", "a-b.c", "~"], bad: ["", "a b", "é", String(repeating: "a", count: 101)]),

@@ -71,6 +71,8 @@ struct WorkerJobTests {
             horizontal: .percent(50), vertical: nil, ratio: AspectRatio(width: 4, height: 3),
             minWidth: 7, minHeight: 8)
         relative.fit = .cover
+        relative.rules = .imgproxy
+        relative.layout = Layout(parsing: "fill-down,dpr:2,zoom:1:2,crop:0.5:9:top:1:2,extend:left,even:x,maxside:8")
         return [Recipe(), all, attention, relative]
     }()
 

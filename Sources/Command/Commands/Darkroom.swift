@@ -28,7 +28,7 @@ struct Darkroom: AsyncParsableCommand {
         version: release,
         subcommands: [
             Serve.self, CheckHealth.self, Sign.self, Translate.self, TransformFiles.self, Prefetch.self, Config.self,
-            PrintSettings.self, Version.self,
+            ImportSettings.self, PrintSettings.self, Version.self,
         ])
 
     /// The version of this program. `make lint` names the other places that state it.

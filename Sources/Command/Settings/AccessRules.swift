@@ -18,7 +18,7 @@ extension Access {
             mistakes.collect { () throws(SettingError) in try presets.add(preset, settings, sources) }
         }
         presetsOnly = settings.access.presetsOnly
-        if presetsOnly, settings.access.presets.isEmpty {
+        if presetsOnly, settings.access.presets.isEmpty, settings.dialects.imgproxyPresets.isEmpty {
             mistakes.add("\(sources.spelling(of: \.access.presetsOnly)) needs at least one of presets.")
         }
         let keys = Self.signingKeys(settings, sources, presets, &mistakes)

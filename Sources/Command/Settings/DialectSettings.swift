@@ -1,8 +1,72 @@
 import DarkroomDialects
+import DarkroomQuery
 
 /// The keys and rules of the paths of other services that `compat` selects.
 struct DialectSettings: SettingTheme {
     static let title = "URLs of other services"
+
+    let imgproxyKeys = Setting(
+        "imgproxy-keys", .secretTexts("KEY:SALT,...", "pairs of the form KEY:SALT, separated by commas"), default: [],
+        isSecret: true, isReloadable: true,
+        help: """
+            Pairs of key and salt in hexadecimal, as KEY:SALT, that sign paths of imgproxy. If any is set, images require \
+            a signature or the admin token. Prefer the environment or the file: flags are visible in the process list.
+            """)
+    let imgproxyKeysFile = Setting(
+        "imgproxy-keys-file", .optional(.text("PATH", "the path of a file")), default: nil, isReloadable: true,
+        help: "File of additional pairs for imgproxy-keys, one KEY:SALT on each line.")
+    let imgproxySignatureSize = Setting(
+        "imgproxy-signature-size", .integer(ImgproxyKeys.sizes), default: 32, isReloadable: true,
+        help: "Bytes that signatures of imgproxy paths are truncated to.")
+    let imgproxyTrustedSignatures = Setting(
+        "imgproxy-trusted-signatures", .secretTexts("TEXT,...", "texts separated by commas"), default: [],
+        isSecret: true,
+        isReloadable: true,
+        help: "Texts that are accepted in place of a signature of an imgproxy path.")
+    let imgproxyBaseURL = Setting(
+        "imgproxy-base-url", .optional(.text("URL", "the beginning of URLs")), default: nil, isReloadable: true,
+        help: "Beginning of the source URLs in imgproxy paths that do not begin with it, such as https://example.com/.")
+    let imgproxyPresets = Setting(
+        "imgproxy-presets", .list(of: .text("NAME=OPTIONS", "NAME=OPTIONS, such as thumb=resize:fill:200:200")),
+        default: [], isReloadable: true,
+        help: """
+            Presets of imgproxy paths, such as thumb=resize:fill:200:200/quality:80. The preset 'default' applies to every \
+            path. With presets-only, paths have names of presets in place of options.
+            """)
+    let imgproxySeparator = Setting(
+        "imgproxy-separator", .text("TEXT", "a text without '/'"), default: ":", isReloadable: true,
+        help: "Separator between an option of an imgproxy path and its arguments.")
+    let imgproxyOptions = Setting(
+        "imgproxy-options", .list(of: .text("NAME", "the name of an option")), default: [], isReloadable: true,
+        help: "Options that imgproxy paths may have outside presets, by the names that paths use. By default, all.")
+    let imgproxyFileNames = Setting(
+        "imgproxy-file-names", .boolean, default: false, isReloadable: true,
+        help: "Whether a source in base64 in an imgproxy path is followed by a file name.")
+    let imgproxyFrames = Setting(
+        "imgproxy-frames", .integer(1...100_000), default: 1, isReloadable: true,
+        help: "Maximum number of frames of images of imgproxy paths, within max-frames.")
+    let imgproxyWatermark = Setting(
+        "imgproxy-watermark", .optional(.text("MARK", "a URL or a name of marks")), default: nil, isReloadable: true,
+        help: "Image that the option 'watermark' of imgproxy paths draws, as a URL or as the name of one of marks.")
+    let imgproxyFormats = Setting(
+        "imgproxy-formats", .list(of: .text("FORMAT", "webp, avif or jxl")), default: [], isReloadable: true,
+        help: """
+            Formats of results that clients accept, the preferred one first, for imgproxy paths that name no format. By \
+            default, such results have the format of the source.
+            """)
+}
+
+extension SettingKind where Value == [String] {
+    /// Texts that are never repeated.
+    static func secretTexts(_ placeholder: String, _ grammar: String) -> SettingKind {
+        SettingKind(placeholder, grammar) { texts in
+            texts.isEmpty ? "none" : "set"
+        } parseValue: { value throws(SettingRefusal) in
+            let texts = value.members.compactMap(\.text)
+            guard texts.count == value.members.count else { throw .because("each member must be a text.") }
+            return texts
+        }
+    }
 }
 
 extension Settings {
@@ -14,7 +78,8 @@ extension Settings {
     ) -> (any PathDialect)? {
         switch settings.access.compat {
         case .darkroom, .wsrv: nil
-        case .imgproxy: nil
+        case .imgproxy:
+            mistakes.collect { () throws(SettingError) in try imgproxy(settings, sources) }
         case .thumbor: mistakes.collect { () throws(SettingError) in try Thumbor(settings, sources) }
         case .cloudflare: Cloudflare(origin: settings.thumbor.cloudflareOrigin)
         }

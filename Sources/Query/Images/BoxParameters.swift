@@ -13,8 +13,16 @@ extension ImageQueryDraft {
         guard !(withoutEnlargement && recipe.enlarge) else {
             throw InvalidParameter("we", "Parameter 'we' means enlarge=false and cannot be combined with enlarge=true.")
         }
+        guard recipe.layout == nil || recipe.rules == .imgproxy else {
+            throw InvalidParameter("layout", "Parameter 'layout' requires rules=imgproxy.")
+        }
         let position = try position()
         recipe.box = try box(limits)
+        if recipe.rules == .imgproxy {
+            // The layout has fit and gravity.
+            (recipe.fit, recipe.position, recipe.scaleDown, recipe.blursBackdrop) = (.inside, .center, false, false)
+            return
+        }
         recipe.fit = fit ?? (aspectRatio == nil ? .inside : .cover)
         let plain = Recipe(resampling: limits.defaultResampling)
         if !recipe.box.hasSide {
@@ -44,6 +52,7 @@ extension ImageQueryDraft {
         box.minHeight = try side("min-h", minHeight.map(Length.pixels), limits)?.pixels
         box.swapsSides = swapsSides && box.size != nil
         if let aspectRatio { try apply(aspectRatio, to: &box, limits) }
+        guard query.recipe.rules != .imgproxy else { return box }
         try require(box.minWidth, "min-w", isAtMost: box.width, "width")
         try require(box.minHeight, "min-h", isAtMost: box.height, "height")
         return box

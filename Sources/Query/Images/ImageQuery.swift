@@ -48,6 +48,8 @@ package struct ImageQuery: Hashable, Sendable {
     /// The file name in `Content-Disposition`; it needs no quoting. An ending `.*` is replaced by the format's
     /// extension.
     package var fileName: String?
+    /// Whether browsers save the response instead of showing it.
+    package var isAttachment = false
     /// Whether the response is a `data:` URL of the image.
     package var encodesBase64 = false
     /// Texts that give the same image separate entries; nil = none.

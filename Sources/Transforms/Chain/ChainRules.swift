@@ -9,6 +9,11 @@ public enum ChainRules: String, Codable, Sendable, CaseIterable {
     /// comes before scaling and a cut right after cropping; of both, what exceeds the image is left out. The background
     /// comes before the mask, and of an animation `trim` removes columns only.
     case weserv
+    /// The rules of imgproxy, for URLs that were written for it; ``Layout`` has what only these rules know.
+    ///
+    /// The image is trimmed as it is stored, then turned, cropped, scaled and cut. Colors and details follow, then
+    /// canvases and padding, the background, and the mark. The pixel ratio never enlarges an image.
+    case imgproxy
     /// The rules of imagor, for URLs that were written for thumbor or imagor.
     ///
     /// Sizes are libvips' thumbnail sizes. A crop leaves out what exceeds the source, and `trim` looks at the whole
@@ -36,5 +41,29 @@ extension Recipe {
         return [trim, Orient(self)] + sized
             + [Clip(self), cut, ContainExtend(self), isQuarterTurn ? nil : Rotate(self)] + effects
             + listedSteps + [markAtLast, textAtLast, Flatten(self), Border(self), Mask(self), Pad(self)]
+    }
+
+    /// The steps in the order of imgproxy.
+    func imgproxySteps() -> [(any Transform)?] {
+        let layout = layout ?? Layout()
+        let turned: [(any Transform)?] = [
+            Orient(self), Rotate(self), flip ? Flip() : nil, flop ? Flop() : nil, inset, crop,
+        ]
+        let canvas = { (kind: LayoutCanvas.Kind, isNeeded: Bool) in
+            isNeeded ? LayoutCanvas(kind: kind, layout: layout) : nil
+        }
+        let sized: [(any Transform)?] = [
+            canvas(.window, layout.crop != nil), LayoutResize(self, layout), ToSRGB(),
+            canvas(.kept, box.hasSide),
+        ]
+        let details: [(any Transform)?] = [
+            brightness, lightness, contrast, saturation, hue, gamma, filter, duotone, blur, sharpen, pixelate, tint,
+        ]
+        let extended: [(any Transform)?] = [
+            canvas(.extend, layout.extend != nil), canvas(.extendRatio, layout.extendRatio != nil),
+            padding.map { LayoutCanvas(kind: .padding, layout: layout, padding: $0) },
+        ]
+        return [trim?.followingImgproxy(layout)] + turned + sized + [cut] + details + listedSteps + extended
+            + [Flatten(self), markAtLast, textAtLast, Border(self), Mask(self)]
     }
 }

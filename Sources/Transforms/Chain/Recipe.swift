@@ -84,6 +84,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var mark: Mark?
     /// The rules for the order of steps and for sizes.
     public var rules = ChainRules.darkroom
+    /// The geometry that only the rules of imgproxy have; nil = their defaults.
+    public var layout: Layout?
 
     /// A recipe that only orients the image and converts it to sRGB.
     public init(resampling: Resampling = .fast) {
@@ -100,6 +102,7 @@ public struct Recipe: Hashable, Codable, Sendable {
         switch rules {
         case .darkroom: darkroomSteps(scaleDownLimits: limits)
         case .weserv: weservSteps(scaleDownLimits: limits)
+        case .imgproxy: imgproxySteps()
         case .thumbor: thumborSteps(scaleDownLimits: limits)
         case .cloudflare: cloudflareSteps(scaleDownLimits: limits)
         }
@@ -123,7 +126,7 @@ public struct Recipe: Hashable, Codable, Sendable {
             + [markAtLast, textAtLast, Border(self), Mask(self), Pad(self), Flatten(self)]
     }
 
-    /// The changes of colors and details, which all rules apply in one order.
+    /// The changes of colors and details in the order of Darkroom and of weserv/images.
     var effects: [(any Transform)?] {
         [
             brightness,

@@ -20,6 +20,8 @@ public struct ChainPlan: Hashable, Sendable {
     public private(set) var size: PixelSize
     /// The size that the resize intends for the result: the size that a later step crops or extends to.
     private(set) var canvas: PixelSize?
+    /// The sizes of a resize with the rules of imgproxy, for the steps after it.
+    private(set) var layout: LayoutSizes?
     /// The pixels that the steps so far require of the decoder.
     public private(set) var decode: Decode = .undecided
     /// The largest raster that any step so far produces, not counting the source.
@@ -113,6 +115,13 @@ public struct ChainPlan: Hashable, Sendable {
         if scaled != size { plan.resampledArea += min(scaled.area, canvas.area) }
         plan.isLinear = self.isLinear || isLinear
         if plan.decode == .undecided { plan.decode = .covering(isTransposed ? scaled.transposed : scaled) }
+        return plan
+    }
+
+    /// The plan after a resize with the rules of imgproxy.
+    func laidOut(by sizes: LayoutSizes) -> ChainPlan {
+        var plan = self
+        plan.layout = sizes
         return plan
     }
 

@@ -93,7 +93,7 @@ public struct Resize: Transform, Hashable {
             ResizeGeometry(enlargingOnly: plan.size, into: box)
         case .cloudflare where fit == .outside && box.size != nil:
             ResizeGeometry(weserv: plan.size, box: box, fit: .cover, enlarge: plan.isVector)
-        case .cloudflare, .darkroom: nil
+        case .cloudflare, .darkroom, .imgproxy: nil
         }
     }
 

@@ -32,6 +32,22 @@ public struct Trim: Transform, Hashable, Codable {
         case bottomRight = "bottom-right"
     }
 
+    /// How imgproxy trims; nil = as Darkroom does.
+    private var imgproxy: ImgproxyRules?
+
+    /// Transparent pixels count as magenta, animations stay unchanged, and opposite sides may lose the same.
+    private struct ImgproxyRules: Hashable, Codable {
+        let isEvenAcross: Bool
+        let isEvenDown: Bool
+    }
+
+    /// The same trim by the rules of imgproxy.
+    func followingImgproxy(_ layout: Layout) -> Trim {
+        var trim = self
+        trim.imgproxy = ImgproxyRules(isEvenAcross: layout.trimsEvenlyAcross, isEvenDown: layout.trimsEvenlyDown)
+        return trim
+    }
+
     /// Removes a border whose samples differ by at most `threshold`.
     public init(threshold: Int, background: Color? = nil) {
         self.threshold = threshold
@@ -43,13 +59,15 @@ public struct Trim: Transform, Hashable, Codable {
         let corner = corner == .topLeft ? "" : ",\(corner.rawValue)"
         let animations = keepsHeightOfAnimations ? ",columns" : isImagors ? ",imagor" : ""
         let within = within.map { ",\($0.key)" } ?? ""
-        return "trim(\(threshold)\(background)\(corner)\(animations)\(within))"
+        let even = imgproxy.map { ",imgproxy\($0.isEvenAcross ? " x" : "")\($0.isEvenDown ? " y" : "")" } ?? ""
+        return "trim(\(threshold)\(background)\(corner)\(animations)\(within)\(even))"
     }
 
     public var cost: TransformCost { TransformCost(nanosecondsPerDecodedPixel: 215, nanosecondsPerFrame: 3e6) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        guard min(image.size.width, image.size.height) >= Self.leastSide, !(isImagors && image.isAnimated) else {
+        let skipsAnimations = isImagors || imgproxy != nil
+        guard min(image.size.width, image.size.height) >= Self.leastSide, !(skipsAnimations && image.isAnimated) else {
             return image
         }
         var kept: Area?
@@ -58,6 +76,8 @@ public struct Trim: Transform, Hashable, Codable {
             kept = kept?.union(area) ?? area
         }
         if keepsHeightOfAnimations, image.isAnimated { kept?.keepRows(of: image.size) }
+        if imgproxy?.isEvenAcross == true { kept?.evenOutColumns(of: image.size) }
+        if imgproxy?.isEvenDown == true { kept?.evenOutRows(of: image.size) }
         if let rectangle = within?.rectangle(in: image.size) {
             let crop = Area(
                 left: rectangle.x, top: rectangle.y, right: rectangle.x + rectangle.size.width,
@@ -72,7 +92,7 @@ public struct Trim: Transform, Hashable, Codable {
 
     /// The rectangle within the border; nil if the frame is all border.
     private func content(of frame: VipsImage) throws(VipsError) -> Area? {
-        let behind = (background ?? (isImagors ? Self.magenta : .black)).rgb
+        let behind = (imgproxy != nil ? Self.magenta : background ?? (isImagors ? Self.magenta : .black)).rgb
         let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(behind)]) : frame
         let byte = try opaque.applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
         let border = if let background { background.rgb } else { try color(of: corner, in: byte) }
@@ -107,6 +127,16 @@ public struct Trim: Transform, Hashable, Codable {
         }
 
         mutating func keepRows(of size: PixelSize) { (top, bottom) = (0, size.height) }
+
+        mutating func evenOutColumns(of size: PixelSize) {
+            let free = min(left, size.width - right)
+            (left, right) = (free, size.width - free)
+        }
+
+        mutating func evenOutRows(of size: PixelSize) {
+            let free = min(top, size.height - bottom)
+            (top, bottom) = (free, size.height - free)
+        }
 
         func union(_ other: Area) -> Area {
             Area(

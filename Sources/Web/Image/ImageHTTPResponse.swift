@@ -54,7 +54,8 @@ struct ImageHTTPResponse {
     func fullFields(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
         fields[.contentType] = query.encodesBase64 ? "text/plain" : image.format.mediaType
-        fields[.contentDisposition] = fileName.map { "inline; filename=\"\($0)\"" } ?? "inline"
+        let disposition = query.isAttachment ? "attachment" : "inline"
+        fields[.contentDisposition] = fileName.map { "\(disposition); filename=\"\($0)\"" } ?? disposition
         return fields
     }
 

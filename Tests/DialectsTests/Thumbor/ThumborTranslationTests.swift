@@ -105,7 +105,7 @@ struct ThumborTranslationTests {
             "filters:text(b64:SGVsbG8,center,-20,sans-bold-18)/",
             "text=Hello&textsize=18&textcolor=000000ff&texta=bottom&steps=text&output=origin&rules=thumbor"
         ),
-        ("filters:attachment(photo.jpg)/", "filename=photo.jpg&output=origin"),
+        ("filters:attachment(photo.jpg)/", "filename=photo.jpg&attachment=true&output=origin"),
     ]
 
     @Test(arguments: rows)

@@ -254,6 +254,11 @@ def focus(query: Query) -> None:
     query.pop("fpy", None)
 
 
+def with_layout(query: Query) -> None:
+    query["rules"] = "imgproxy"
+    query["layout"] = chosen_of(("fill", "auto,dpr:0.5", "force", "crop:0.5:9:top:1:2", "extend:left", "maxside:50"), query)
+
+
 def with_sigma(query: Query) -> None:
     if query.get("sharp") in (None, "", "true", "false"):
         query["sharp"] = "1"
@@ -319,6 +324,7 @@ RULES: dict[str, Callable[[Query], None]] = {
     "cut": small_cut,
     "compat": own_parameters,
     "tbg": with_trim,
+    "layout": with_layout,
     "rbg": known_color("rbg"),
     "cbg": known_color("cbg"),
     "sharpf": with_sigma,

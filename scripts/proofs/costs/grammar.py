@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 Query = dict[str, str]
 
 FREE = {
-    "url", "default", "compat", "cache", "store", "wait", "priority", "v", "_", "maxage", "filename", "encoding", "preset",
+    "url", "default", "compat", "cache", "store", "wait", "priority", "v", "_", "maxage", "filename", "attachment", "encoding", "preset",
     "exp", "s", "formats", "placeholder", "passthrough",
 }
 """Parameters that change nothing about the work, or that the search sets itself."""
@@ -101,15 +101,17 @@ def specials(marks: list[str]) -> dict[str, Callable[[random.Random], str]]:
         "markx": one(0, 5, "-10p"), "marky": one(0, 5, "-10p"), "q": one(1, 50, 95, 100, "auto"),
         "fields": one("all", "palette,blurhash", "lqip", "exif"), "n": one(1, 2, 256), "page": one(1, "largest"),
         "orient": one("auto", 5, 6, 8),
+        "layout": one("fill", "fill-down,dpr:2", "auto", "force", "crop:0.5:200:attention", "extend:center,zoom:2", "extendar:top"),
         "output": one(*["jpg", "webp", "png", "avif", "gif", "jxl", "tiff"] * 4, "auto", "origin", "json", "blurhash", "color"),
     }
 
 
 NEEDS = {
-    "fpx": ("a", "focal"), "focus": ("a", "focal"), "tcorner": ("trim", "10"), "fpy": ("a", "focal"), "tbg": ("trim", "10"), "sharpf": ("sharp", "1"), "sharpj": ("sharp", "1"),
+    "fpx": ("a", "focal"), "fpy": ("a", "focal"), "focus": ("a", "focal"), "tcorner": ("trim", "10"),
+    "tbg": ("trim", "10"), "sharpf": ("sharp", "1"), "sharpj": ("sharp", "1"),
     "mbg": ("mask", "circle"), "mtrim": ("mask", "star"), "target": ("q", "auto"), "fields": ("output", "json"),
     "textsize": ("text", "Hello"), "textcolor": ("text", "Hello"), "texta": ("text", "Hello"), "min-h": ("w", "1600"),
-    "min-w": ("w", "1600"),
+    "min-w": ("w", "1600"), "layout": ("rules", "imgproxy"),
 }
 """A parameter that requires another one, and a value for it."""
 
@@ -118,7 +120,7 @@ def consistent(query: Query) -> Query:
     """Follows the rules between parameters."""
     query = dict(query)
     for name, (needed, value) in NEEDS.items():
-        if name in query and (needed not in query or name in ("fpx", "fpy", "focus", "target", "fields")):
+        if name in query and (needed not in query or name in ("fpx", "fpy", "focus", "target", "fields", "layout")):
             query[needed] = value
     if query.keys() & {"sharpf", "sharpj"} and not query["sharp"]:
         query["sharp"] = "1"

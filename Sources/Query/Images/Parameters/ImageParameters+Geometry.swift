@@ -65,7 +65,31 @@ extension ImageParameters {
             "rules", .choice(ChainRules.self), \.query.recipe.rules,
             .of(
                 .geometry, .transform(Resize.self),
-                "Order of steps and computation of sizes: Darkroom's, or those of weserv/images, of imagor (`thumbor`) "
-                    + "or of Cloudflare Images.")),
+                "Order of steps and computation of sizes: Darkroom's, or those of weserv/images, of imgproxy, of imagor "
+                    + "(`thumbor`) or of Cloudflare Images.")),
+        Row(
+            "layout", .layout, \.query.recipe.layout,
+            .of(
+                .geometry, .transform(LayoutResize.self), .low,
+                "Geometry that only `rules=imgproxy` has: a list of `fit`, `fill`, `fill-down`, `force` or `auto`, "
+                    + "`dpr:NUMBER`, `zoom:X:Y`, `crop:WIDTH:HEIGHT:GRAVITY`, `gravity:GRAVITY`, `extend:GRAVITY`, "
+                    + "`extendar:GRAVITY`, `even:xy` for `trim`, and `maxside:PIXELS`. A gravity is a position of `a`, "
+                    + "alone or with two offsets.")),
     ]
+}
+
+extension ValueFormat where Value == Layout? {
+    /// Items of a layout; the defaults are none.
+    static var layout: ValueFormat {
+        ValueFormat(
+            .text(
+                pattern: "^[a-z]+(-[a-z]+)?(:[a-z0-9.-]+)*(,[a-z]+(-[a-z]+)?(:[a-z0-9.-]+)*)*$",
+                expected: "a list such as fill-down,dpr:2,gravity:top:0:10, each item once")
+        ) { text in
+            guard text.utf8.count <= 512, let layout = Layout(parsing: text) else { return nil }
+            return .some(layout == Layout() ? nil : layout)
+        } write: { layout in
+            layout.map(\.text) ?? "fit"
+        }
+    }
 }

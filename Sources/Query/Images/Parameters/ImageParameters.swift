@@ -80,6 +80,9 @@ enum ImageParameters {
                 "File name in `Content-Disposition`; a final `.*` becomes the extension of the "
                     + "format.")),
         Row(
+            "attachment", .boolean, \.query.isAttachment,
+            .of(.delivery, .respond, "Has browsers save the image instead of showing it.")),
+        Row(
             "encoding", .choice(["binary": false, "base64": true]), \.query.encodesBase64,
             .of(.delivery, .respond, "Sends the image as it is, or as a `data:` URL in base64.")),
     ]

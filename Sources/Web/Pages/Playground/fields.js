@@ -59,6 +59,7 @@ const GROUPS = [
     fitting("tcorner", "Corner of trimmed borders"), fitting("inset", "Cut off each side", "10,20"),
     fitting("focus", "Focal point in pixels (x,y)", "589,401"), check("swap", "Swap sides for upright images"),
     fitting("cut", "Cut after resizing (x,y,w,h)", "10,10,200,100"), fitting("rules", "Rules of sizes and order"),
+    fitting("layout", "Layout of imgproxy's rules", "fill-down,dpr:2"),
     choice("orient", "Orientation", { "": "From EXIF", none: "As stored", 1: "1", 2: "2", 3: "3", 4: "4", 5: "5", 6: "6", 7: "7", 8: "8" }),
   ]],
   ["Encoding", () => [
@@ -79,7 +80,7 @@ const GROUPS = [
     }),
     choice("wait", "Respond", { "": "Immediately", stored: "After writing to disk", best: "With the best format" }),
     choice("priority", "Priority", { "": "Normal", low: "Low", high: "High" }),
-    text("maxage", "Maximum age", "7d"), text("filename", "File name", "holiday.jpg"),
+    text("maxage", "Maximum age", "7d"), text("filename", "File name", "holiday.jpg"), check("attachment", "Save instead of showing"),
     text("default", "Fallback image URL", "https://example.com/missing.png"),
   ]],
 ];

@@ -1,0 +1,192 @@
+import DarkroomNetwork
+package import DarkroomQuery
+
+/// The paths of imgproxy: `/{signature}/{options}/plain/{url}@{extension}`, or with the URL in base64 and a dot before
+/// the extension.
+package struct ImgproxyDialect: PathDialect {
+    /// The rules of a server, in the terms of imgproxy's own variables.
+    package struct Rules: Sendable {
+        /// Pairs of key and salt.
+        package var keys: ImgproxyKeys
+        /// What precedes source URLs that do not begin with it; empty = nothing.
+        package var baseURL = ""
+        /// Separates an option from its arguments.
+        package var separator = ":"
+        /// Whether paths have the names of presets in place of options.
+        package var onlyPresets = false
+        /// The names of the options that paths may have outside presets; empty = all.
+        package var allowedOptions: Set<String> = []
+        /// Whether the last segment of a source in base64 is a file name.
+        package var hasFileNames = false
+        /// The most frames of an animation.
+        package var animationFrames = 1
+        /// The URL or the name of the image that `watermark` draws; nil = none.
+        package var watermark: String?
+        /// Formats that results have if the client accepts them and the path names none, the preferred one first.
+        package var preferredFormats: [String] = []
+
+        package init(keys: ImgproxyKeys) { self.keys = keys }
+    }
+
+    private let rules: Rules
+    private let presets: ImgproxyPresets
+
+    /// - Parameter presets: definitions such as `thumb=resize:fill:200:200/quality:80`.
+    package init(_ rules: Rules, presets: [String] = []) throws(ImgproxyPresets.Flaw) {
+        self.rules = rules
+        self.presets = try ImgproxyPresets(presets, separator: rules.separator)
+    }
+
+    package let name = Compatibility.imgproxy
+    package let routes = ["/{signature}/**", "/info/{signature}/**"]
+    package var requiresSignature: Bool { !rules.keys.isEmpty }
+
+    package func translate(
+        _ target: Substring, limits: QueryLimits
+    ) throws(AuthorizationError) -> PathTranslation {
+        let path: ImgproxyPath
+        do throws(InvalidParameter) { path = try ImgproxyPath(target) } catch { throw .invalidParameter(error) }
+        let isSigned = rules.keys.accept(path.signature, of: path.signed)
+        guard isSigned || !requiresSignature || ImgproxyPath.unsigned.contains(path.signature) else {
+            throw .pathSignatureWrong
+        }
+        do throws(InvalidParameter) {
+            return try translation(of: path, isSigned: isSigned, limits)
+        } catch {
+            throw .invalidParameter(error)
+        }
+    }
+
+    private func translation(
+        of path: ImgproxyPath, isSigned: Bool, _ limits: QueryLimits
+    ) throws(InvalidParameter) -> PathTranslation {
+        var reader = ImgproxyReader(rules, presets, table: path.isInformation ? .information : .image)
+        try reader.applyDefaultPreset()
+        let source = rules.onlyPresets ? try reader.readPresets(path.segments) : try reader.readOptions(path.segments)
+        let url = try ImgproxySource(source, rules)
+        if let format = url.format { try reader.applyExtension(format) }
+        let draft = reader.draft
+        return PathTranslation(
+            query: path.isInformation ? draft.informationQuery(url.url) : draft.imageQuery(url.url, rules, limits),
+            isSigned: isSigned, expires: draft.expires, hasOnlyPresets: reader.hasOnlyPresets, ignored: draft.ignored)
+    }
+}
+
+/// A path, split into signature and segments and not yet decoded.
+struct ImgproxyPath {
+    let signature: Substring
+    /// What the signature is made for: all after it, with its slash.
+    let signed: String
+    /// The segments after the signature.
+    let segments: [Substring]
+    /// Whether the path is one of `/info`.
+    let isInformation: Bool
+
+    /// Texts that stand where there is no signature.
+    static let unsigned: Set<Substring> = ["unsafe", "insecure", "_", "-"]
+
+    /// The most bytes of a path. Longer ones have been refused by the server.
+    private static let maxBytes = 64 << 10
+    /// The most segments. A source in base64 may be split anywhere.
+    private static let maxSegments = 4096
+
+    init(_ target: Substring) throws(InvalidParameter) {
+        guard target.utf8.count <= Self.maxBytes else {
+            throw InvalidParameter("path", "The path is too long: it may have \(Self.maxBytes) bytes.")
+        }
+        var path = target.prefix { $0 != "?" }
+        isInformation = path.hasPrefix("/info/")
+        path = path.dropFirst(isInformation ? 6 : path.hasPrefix("/") ? 1 : 0)
+        guard let slash = path.firstIndex(of: "/"), slash > path.startIndex, case let rest = path[slash...].dropFirst(),
+            !rest.isEmpty
+        else { throw InvalidParameter("path", "The path must be /signature/options/source. See docs/imgproxy.md.") }
+        signature = path[..<slash]
+        let restored = Self.restored(rest)
+        signed = "/" + restored
+        segments = restored.split(separator: "/", omittingEmptySubsequences: false)
+        guard segments.count <= Self.maxSegments else {
+            throw InvalidParameter("path", "The path may have at most \(Self.maxSegments) segments.")
+        }
+    }
+
+    /// The path as it was before proxies encoded colons in options or merged slashes in a plain source.
+    private static func restored(_ path: Substring) -> String {
+        let marker = "/plain/"
+        let (options, source): (Substring, Substring?) =
+            if path.hasPrefix(marker.dropFirst()) {
+                ("", path.dropFirst(marker.count - 1))
+            } else if let range = path.firstRange(of: marker) {
+                (path[..<range.lowerBound], path[range.upperBound...])
+            } else {
+                (path, nil)
+            }
+        let decoded = options.replacing("%3A", with: ":")
+        guard let source else { return String(decoded.hasPrefix("/") ? decoded.dropFirst() : decoded[...]) }
+        let start = decoded.hasPrefix("/") ? String(decoded.dropFirst()) : String(decoded)
+        return (start.isEmpty ? "" : start + "/") + "plain/" + separated(source)
+    }
+
+    /// A plain source with both slashes after its scheme.
+    private static func separated(_ source: Substring) -> String {
+        guard let colon = source.firstIndex(of: ":"), colon > source.startIndex,
+            case let rest = source[colon...].dropFirst(), rest.hasPrefix("/"), !rest.hasPrefix("//"), rest.count > 1
+        else { return String(source) }
+        let scheme = source[..<colon]
+        return "\(scheme):\(scheme == "local" ? "//" : "/")\(rest)"
+    }
+}
+
+/// The source of a path, decoded once.
+struct ImgproxySource {
+    let url: String
+    /// The extension; nil = none.
+    let format: String?
+
+    init(_ segments: ArraySlice<Substring>, _ rules: ImgproxyDialect.Rules) throws(InvalidParameter) {
+        guard let first = segments.first else { throw Self.missing }
+        if first == "enc" {
+            throw InvalidParameter("url", "Encrypted source URLs are not supported. See docs/imgproxy.md.")
+        }
+        let isPlain = first == "plain" && segments.count > 1
+        let parts = isPlain ? segments.dropFirst() : segments
+        let named = !isPlain && rules.hasFileNames && parts.count > 1 ? parts.dropLast() : parts
+        let halves = named.joined(separator: isPlain ? "/" : "")
+            .split(separator: isPlain ? "@" : ".", omittingEmptySubsequences: false)
+        guard halves.count <= 2 else {
+            throw InvalidParameter(
+                "url",
+                "The source is followed by more than one extension: "
+                    + (isPlain ? "write an @ in a plain URL as %40." : "only one dot may follow base64."))
+        }
+        guard !halves[0].isEmpty else { throw Self.missing }
+        format = halves.count == 2 && !halves[1].isEmpty ? String(halves[1]) : nil
+        let text = try isPlain ? Self.plain(halves[0]) : Self.decoded(halves[0])
+        url = rules.baseURL.isEmpty || text.hasPrefix(rules.baseURL) ? text : rules.baseURL + text
+    }
+
+    private static let missing = InvalidParameter(
+        "url", "The path has no source: it must end in /plain/URL or in the URL in base64. See docs/imgproxy.md.")
+
+    private static func plain(_ text: Substring) throws(InvalidParameter) -> String {
+        guard let url = PercentEncoding.decode(text.utf8) else {
+            throw InvalidParameter(
+                "url", "The source is not valid percent-encoded UTF-8; write a literal % as %25.")
+        }
+        return try checked(url)
+    }
+
+    private static func decoded(_ text: Substring) throws(InvalidParameter) -> String {
+        guard let bytes = Base64URLText.bytes(of: text), let url = String(validating: bytes, as: UTF8.self) else {
+            throw InvalidParameter(
+                "url",
+                "The source is not UTF-8 in base64url. Begin a plain URL with 'plain/', and separate an option "
+                    + "from its value by the arguments separator.")
+        }
+        return try checked(url)
+    }
+
+    private static func checked(_ url: String) throws(InvalidParameter) -> String {
+        guard !url.utf8.contains(0) else { throw InvalidParameter("url", "The source contains a NUL byte.") }
+        return url
+    }
+}

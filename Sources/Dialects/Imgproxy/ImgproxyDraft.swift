@@ -1,0 +1,296 @@
+import DarkroomQuery
+import DarkroomTransforms
+import Foundation
+
+/// A path of imgproxy while its options are read. Nil = not given.
+struct ImgproxyDraft: Sendable {
+    var layout = Layout()
+    var width = 0
+    var height = 0
+    var minWidth = 0
+    var minHeight = 0
+    var enlarges = false
+    var isExtended = false { didSet { writeExtensions() } }
+    var extendGravity = Layout.Gravity() { didSet { writeExtensions() } }
+    var isRatioExtended = false { didSet { writeExtensions() } }
+    var extendRatioGravity = Layout.Gravity() { didSet { writeExtensions() } }
+    var trim: Double?
+    var trimColor: Color?
+    var padding = Padding(0)
+    var isUpright = true
+    var rotation = 0
+    var flips = false
+    var flops = false
+
+    var background: Color?
+    var backgroundAlpha = 1.0
+    var brightness = 0
+    var contrast = 1.0
+    var saturation = 1.0
+    var duotone: (shadow: Color, highlight: Color)?
+    var isMonochrome = false
+    var blur = 0.0
+    var sharpening = 0.0
+    var pixelSize = 1
+    var watermark = Watermark()
+
+    var format: String?
+    var quality = 0
+    var formatQualities: [String: Int] = [:]
+    var choosesQuality = false
+    var maxBytes = 0
+    var progressive = false
+    var palette = false
+    var page: Int?
+    var pages: Int?
+    var isStill = false
+    var frames: Int?
+
+    var fallback: String?
+    var version: String?
+    var fileName: String?
+    var isAttachment = false
+    var isRaw = false
+    var expires: Date?
+    /// The fields of a document.
+    var fields: [String] = []
+    private(set) var ignored: [Translation.Ignored] = []
+
+    struct Watermark: Sendable {
+        var opacity = 0.0
+        var anchor = Mark.Anchor.center
+        var x = 0.0
+        var y = 0.0
+        var scale = 0.0
+        var width = 0
+        var height = 0
+        var url: String?
+        var text: String?
+    }
+
+    mutating func ignore(_ name: String, _ reason: String) {
+        let option = Translation.Ignored(name: InvalidParameter.clipped(name), reason: reason)
+        if !ignored.contains(option) { ignored.append(option) }
+    }
+
+    private mutating func writeExtensions() {
+        layout.extend = isExtended ? extendGravity : nil
+        layout.extendRatio = isRatioExtended ? extendRatioGravity : nil
+    }
+
+    /// The formats of results, by imgproxy's names.
+    static let formats = [
+        "jpg": "jpg", "jpeg": "jpg", "png": "png", "webp": "webp", "avif": "avif", "gif": "gif", "tiff": "tiff",
+        "jxl": "jxl",
+    ]
+    /// The formats that imgproxy knows besides.
+    static let otherFormats: Set = ["ico", "svg", "heic", "bmp", "pdf", "psd", "mp4"]
+
+    /// Sets the format of the result.
+    ///
+    /// - Parameter option: the option that names it.
+    mutating func setFormat(_ name: String, of option: String) throws(InvalidParameter) {
+        guard let format = Self.formats[name] else {
+            let isKnown = Self.otherFormats.contains(name)
+            throw InvalidParameter(
+                option,
+                "Option '\(option)' must be one of \(Self.formats.keys.sorted().joined(separator: ", ")); "
+                    + "'\(InvalidParameter.clipped(name))' is not \(isKnown ? "made here" : "a format"). "
+                    + "See docs/imgproxy.md.")
+        }
+        self.format = format
+    }
+}
+
+extension ImgproxyDraft {
+    /// The query of an image.
+    func imageQuery(_ url: String, _ rules: ImgproxyDialect.Rules, _ limits: QueryLimits) -> QueryString {
+        var query = QueryString()
+        query.append("url", url)
+        if isRaw {
+            query.append("n", "\(limits.maxFrames)")
+            query.append("output", "origin")
+            query.append("passthrough", "auto")
+            writeDelivery(to: &query)
+            return query
+        }
+        query.put("default", fallback)
+        query.append("rules", ChainRules.imgproxy.rawValue)
+        writeSize(to: &query, limits)
+        writeTurns(to: &query)
+        writeColors(to: &query)
+        writeWatermark(to: &query, rules)
+        writeFormat(to: &query, rules, limits)
+        writeDelivery(to: &query)
+        return query
+    }
+
+    /// The query of a document about the source.
+    func informationQuery(_ url: String) -> QueryString {
+        var query = QueryString()
+        query.append("url", url)
+        query.append("output", "json")
+        if !fields.isEmpty { query.append("fields", fields.joined(separator: ",")) }
+        query.put("page", page.map { "\($0 + 1)" })
+        query.put("v", version)
+        return query
+    }
+
+    // MARK: Size and geometry
+
+    private func writeSize(to query: inout QueryString, _ limits: QueryLimits) {
+        query.put("w", sideText(width, limits))
+        query.put("h", sideText(height, limits))
+        if minWidth > 0 { query.append("min-w", "\(minWidth)") }
+        if minHeight > 0 { query.append("min-h", "\(minHeight)") }
+        if enlarges { query.append("enlarge", "true") }
+        if let trim {
+            query.append(
+                "trim", "\(min(max(Int(trim.rounded()), Trim.thresholds.lowerBound), Trim.thresholds.upperBound))")
+            query.put("tbg", trimColor?.hex)
+        }
+        let text = layout.text
+        if !text.isEmpty { query.append("layout", text) }
+        if padding != Padding(0) {
+            query.append("pad", "\(padding.top),\(padding.right),\(padding.bottom),\(padding.left)")
+        }
+    }
+
+    /// A side as text; nil if it is 0. A side that no result reaches need not be within the limits.
+    private func sideText(_ side: Int, _ limits: QueryLimits) -> String? {
+        guard side > 0 else { return nil }
+        let isLoose = !enlarges && !isExtended && !isRatioExtended && [.fit, .fill, .auto].contains(layout.sizing)
+        return "\(isLoose ? min(side, limits.maxOutputSide) : side)"
+    }
+
+    private func writeTurns(to query: inout QueryString) {
+        if !isUpright { query.append("orient", "none") }
+        let angle = (rotation % 360 + 360) % 360
+        if angle > 0 { query.append("ro", "\(angle)") }
+        if flips { query.append("flip", "true") }
+        if flops { query.append("flop", "true") }
+    }
+
+    // MARK: Colors and effects
+
+    private func writeColors(to query: inout QueryString) {
+        if var background {
+            background.alpha = UInt8((backgroundAlpha * 255).rounded())
+            query.append("bg", background.hex)
+        }
+        if brightness != 0 { query.append("bri", "\((Double(brightness) / 2.55).roundedInt)") }
+        let contrast = Self.percent(ofContrast: contrast)
+        if contrast != 0 { query.append("con", "\(contrast)") }
+        if saturation != 1 {
+            query.append("sat", Layout.plain(min(saturation, Saturation.factors.upperBound)))
+        }
+        if isMonochrome { query.append("filt", "greyscale") }
+        if let duotone { query.append("duotone", "\(duotone.shadow.hex),\(duotone.highlight.hex)") }
+        if blur > 0 { query.append("blur", Layout.plain(blur.clamped(to: Blur.sigmas))) }
+        if sharpening > 0 { query.append("sharp", Layout.plain(sharpening.clamped(to: Sharpen.sigmas))) }
+        if pixelSize > 1 { query.append("pixelate", "\(min(pixelSize, Pixelate.pixels.upperBound))") }
+    }
+
+    /// The value of `con` whose curve has the same slope in middle gray as a line of this slope.
+    private static func percent(ofContrast slope: Double) -> Int {
+        guard slope != 1 else { return 0 }
+        guard slope > 0 else { return Contrast.percents.lowerBound }
+        let target = slope > 1 ? slope : 1 / slope
+        // The slope of the curve is x / tanh(x), where x is a fortieth of the value.
+        var (low, high) = (0.0, Double(Contrast.percents.upperBound) / 40)
+        for _ in 0..<40 {
+            let middle = (low + high) / 2
+            if middle / tanh(middle) < target { low = middle } else { high = middle }
+        }
+        let percent = (low * 40).roundedInt
+        return slope > 1 ? percent : -percent
+    }
+
+    // MARK: Watermark
+
+    private func writeWatermark(to query: inout QueryString, _ rules: ImgproxyDialect.Rules) {
+        guard watermark.opacity > 0 else { return }
+        if let text = watermark.text {
+            query.append("text", text)
+            query.append(
+                "textcolor", Color(red: 0, green: 0, blue: 0, alpha: UInt8((watermark.opacity * 255).rounded())).hex)
+            if watermark.anchor != .tile { query.append("texta", watermark.anchor.rawValue) }
+            return
+        }
+        guard let image = watermark.url ?? rules.watermark else { return }
+        query.append("mark", image)
+        query.append("marka", watermark.anchor.rawValue)
+        query.append("markalpha", "\(max(1, (watermark.opacity * 100).roundedInt))")
+        query.put("markx", Self.offset(watermark.x, layout.pixelRatio, isGap: watermark.anchor == .tile))
+        query.put("marky", Self.offset(watermark.y, layout.pixelRatio, isGap: watermark.anchor == .tile))
+        if watermark.scale > 0 {
+            let share = "\(Layout.plain(min(max((watermark.scale * 10_000).rounded(), 1), 10_000) / 100))p"
+            query.append("markw", share)
+            query.append("markh", share)
+        } else {
+            if watermark.width > 0 { query.append("markw", "\(watermark.width)") }
+            if watermark.height > 0 { query.append("markh", "\(watermark.height)") }
+        }
+    }
+
+    /// A distance in pixels, or below 1 in percent; nil for none.
+    private static func offset(_ length: Double, _ pixelRatio: Double, isGap: Bool) -> String? {
+        let length = isGap ? max(0, length) : length
+        guard abs(length) < 1 else { return "\((length * pixelRatio).roundedInt)" }
+        let hundredths = (length * 10_000).rounded()
+        return hundredths == 0 ? nil : "\(Layout.plain(hundredths / 100))p"
+    }
+
+    // MARK: Output
+
+    private func writeFormat(
+        to query: inout QueryString, _ rules: ImgproxyDialect.Rules, _ limits: QueryLimits
+    ) {
+        if let format {
+            query.append("output", format)
+        } else if rules.preferredFormats.isEmpty {
+            query.append("output", "origin")
+        } else {
+            query.append("formats", rules.preferredFormats.joined(separator: ","))
+        }
+        if choosesQuality {
+            query.append("q", "auto")
+        } else {
+            let known = format.flatMap { formatQualities[$0] ?? Self.defaultQualities[$0] }
+            if let quality = quality > 0 ? quality : known, quality > 0, format.map(Self.isLossy) ?? true {
+                query.append("q", "\(quality)")
+            }
+        }
+        if maxBytes > 0 { query.append("max_bytes", "\(min(maxBytes, 100_000_000))") }
+        if progressive { query.append("il", "true") }
+        if palette, format == "png" { query.append("palette", "true") }
+        query.put("page", page.map { "\($0 + 1)" })
+        let count = isStill ? 1 : pages ?? frames ?? rules.animationFrames
+        query.append("n", "\(min(max(count, 1), limits.maxFrames))")
+    }
+
+    private static func isLossy(_ format: String) -> Bool { !["png", "gif", "tiff"].contains(format) }
+
+    /// The qualities of imgproxy where they are not Darkroom's.
+    private static let defaultQualities = ["webp": 79, "avif": 63, "jxl": 77]
+
+    private func writeDelivery(to query: inout QueryString) {
+        query.put("v", version)
+        query.put("filename", fileName.map { "\($0).*" })
+        if isAttachment { query.append("attachment", "true") }
+    }
+}
+
+extension QueryString {
+    fileprivate mutating func put(_ name: String, _ value: String?) {
+        if let value { append(name, value) }
+    }
+}
+
+extension Double {
+    fileprivate var roundedInt: Int { Int(Swift.min(Swift.max(rounded(), -1e9), 1e9)) }
+
+    fileprivate func clamped(to range: ClosedRange<Double>) -> Double {
+        Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
+    }
+}

@@ -1,0 +1,162 @@
+import DarkroomQuery
+
+/// An option with its arguments, as a path has it.
+struct ImgproxyOption: Hashable, Sendable {
+    let name: String
+    let arguments: [Substring]
+
+    /// The options at the beginning of a list of segments, and the segments after them.
+    static func split(
+        _ segments: [Substring], by separator: String
+    ) -> (options: [ImgproxyOption], rest: ArraySlice<Substring>) {
+        var options: [ImgproxyOption] = []
+        for segment in segments {
+            let parts = segment.split(separator: separator, omittingEmptySubsequences: false)
+            guard parts.count > 1 else { break }
+            options.append(ImgproxyOption(name: String(parts[0]), arguments: Array(parts.dropFirst())))
+        }
+        return (options, segments.dropFirst(options.count))
+    }
+}
+
+/// The presets of imgproxy: names for lists of options.
+package struct ImgproxyPresets: Sendable {
+    private(set) var definitions: [String: [ImgproxyOption]] = [:]
+
+    /// Why a preset was refused, in one sentence without a period.
+    package struct Flaw: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The preset that every path begins with.
+    static let standard = "default"
+
+    /// - Parameter texts: definitions such as `thumb=resize:fill:200:200/quality:80`.
+    init(_ texts: [String], separator: String) throws(Flaw) {
+        for text in texts {
+            let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = halves[0].trimmingPrefix(" ")
+            guard halves.count == 2, !name.isEmpty else {
+                throw Flaw(
+                    description: "'\(InvalidParameter.clipped(text))' must be NAME=OPTIONS, such as "
+                        + "thumb=resize:fill:200:200/quality:80")
+            }
+            let (options, rest) = ImgproxyOption.split(
+                halves[1].split(separator: "/", omittingEmptySubsequences: false), by: separator)
+            guard rest.isEmpty, definitions.updateValue(options, forKey: String(name)) == nil else {
+                throw Flaw(
+                    description: "the preset '\(InvalidParameter.clipped(String(name)))' "
+                        + (rest.isEmpty
+                            ? "is defined twice" : "has a part that is not an option: '\(rest.first ?? "")'"))
+            }
+        }
+        for name in definitions.keys.sorted() {
+            var reader = ImgproxyReader(presets: self, separator: separator)
+            do throws(InvalidParameter) { try reader.applyPreset(name[...]) } catch {
+                throw Flaw(description: "the preset '\(InvalidParameter.clipped(name))' is invalid: \(error.detail)")
+            }
+        }
+    }
+}
+
+/// Reads the options of a path one after the other: of repeated options the last one counts, and a preset counts where
+/// it stands.
+struct ImgproxyReader {
+    private(set) var draft = ImgproxyDraft()
+    private let presets: ImgproxyPresets
+    private let separator: String
+    private let allowedOptions: Set<String>
+    private let table: ImgproxyTable
+    private var optionCount = 0
+    private var presetCount = 0
+    private var hasOtherOptions = false
+    /// The presets that are being expanded.
+    private var open: [String] = []
+
+    /// The most options of a path, those of presets included.
+    private static let maxOptions = 500
+
+    init(_ rules: ImgproxyDialect.Rules, _ presets: ImgproxyPresets, table: ImgproxyTable) {
+        self.init(presets: presets, separator: rules.separator, allowedOptions: rules.allowedOptions, table: table)
+    }
+
+    init(
+        presets: ImgproxyPresets, separator: String, allowedOptions: Set<String> = [], table: ImgproxyTable = .image
+    ) {
+        self.presets = presets
+        self.separator = separator
+        self.allowedOptions = allowedOptions
+        self.table = table
+    }
+
+    /// Whether presets alone decide how the image is made, apart from its format.
+    var hasOnlyPresets: Bool { presetCount > 0 && !hasOtherOptions }
+
+    mutating func applyDefaultPreset() throws(InvalidParameter) {
+        if presets.definitions[ImgproxyPresets.standard] != nil { try applyPreset(ImgproxyPresets.standard[...]) }
+    }
+
+    /// Reads the options.
+    ///
+    /// - Returns: the segments of the source.
+    mutating func readOptions(_ segments: [Substring]) throws(InvalidParameter) -> ArraySlice<Substring> {
+        let (options, rest) = ImgproxyOption.split(segments, by: separator)
+        if rest.first == "-" {
+            throw InvalidParameter("-", "Chained pipelines are not supported. See docs/imgproxy.md.")
+        }
+        for option in options {
+            guard allowedOptions.isEmpty || allowedOptions.contains(option.name) else {
+                throw InvalidParameter(
+                    option.name,
+                    "Option '\(InvalidParameter.clipped(option.name))' is not allowed on this server ('imgproxy-options')."
+                )
+            }
+            try apply(option)
+        }
+        return rest
+    }
+
+    /// Reads the names of presets in the first segment.
+    ///
+    /// - Returns: the segments of the source.
+    mutating func readPresets(_ segments: [Substring]) throws(InvalidParameter) -> ArraySlice<Substring> {
+        for name in segments[0].split(separator: separator, omittingEmptySubsequences: false) {
+            try applyPreset(name)
+        }
+        return segments.dropFirst()
+    }
+
+    /// Applies the extension of the source, which has the last word on the format.
+    mutating func applyExtension(_ format: String) throws(InvalidParameter) {
+        guard !draft.isRaw else { return }
+        try draft.setFormat(format, of: "extension")
+    }
+
+    private mutating func apply(_ option: ImgproxyOption) throws(InvalidParameter) {
+        optionCount += 1
+        guard optionCount <= Self.maxOptions else {
+            throw InvalidParameter("path", "The path may have at most \(Self.maxOptions) options.")
+        }
+        if option.name == "preset" || option.name == "pr" {
+            for name in option.arguments { try applyPreset(name) }
+            return
+        }
+        if open.isEmpty { hasOtherOptions = true }
+        try table.apply(option, to: &draft)
+    }
+
+    mutating func applyPreset(_ name: Substring) throws(InvalidParameter) {
+        let name = String(name)
+        guard let options = presets.definitions[name] else {
+            let hint = NameSuggestions.sentence(for: name, among: presets.definitions.keys.sorted())
+            throw InvalidParameter(
+                "preset", "There is no imgproxy preset '\(InvalidParameter.clipped(name))' on this server.\(hint)")
+        }
+        presetCount += 1
+        // A preset within itself changes nothing.
+        guard !open.contains(name) else { return }
+        open.append(name)
+        defer { open.removeLast() }
+        for option in options { try apply(option) }
+    }
+}

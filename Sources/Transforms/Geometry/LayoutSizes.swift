@@ -1,0 +1,215 @@
+/// The sizes of one image with the rules of imgproxy, from its size after ``Layout/crop``.
+///
+/// Ratios are divisors, as in libvips: a divisor above 1 shrinks.
+struct LayoutSizes: Hashable, Sendable {
+    /// The size that the image is scaled to.
+    private(set) var scaled = PixelSize(width: 1, height: 1)
+    /// The box in device pixels; 0 = a side that follows from the image.
+    private(set) var target = Sides(width: 0, height: 0)
+    /// What the scaled image is cropped to; 0 = the whole side.
+    private(set) var kept = Sides(width: 0, height: 0)
+    /// The canvas of the box's aspect ratio; nil = none is needed.
+    private(set) var canvas: Sides?
+    /// Device pixels for a CSS pixel of offsets and paddings.
+    private(set) var pixelRatio: Double
+
+    /// Two sides, of which either may be 0.
+    struct Sides: Hashable, Sendable {
+        var width: Int
+        var height: Int
+    }
+
+    /// - Parameters:
+    ///   - box: sides and least sides in CSS pixels.
+    ///   - enlarges: whether the image may grow; vector images always may.
+    init(of source: PixelSize, _ layout: Layout, box: Box, enlarges: Bool, padding: Padding?) {
+        pixelRatio = layout.pixelRatio
+        var divisors = Self.divisors(of: source, layout, box)
+        divisors = Layout.Scale(x: divisors.x / layout.zoom.x, y: divisors.y / layout.zoom.y)
+        if !enlarges { keepFromGrowing(&divisors, isExtended: layout.extend != nil) }
+        Self.growToLeast(&divisors, source, box)
+        // At least one pixel is left of each side.
+        var factors = Layout.Scale(
+            x: 1 / min(divisors.x / pixelRatio, Double(source.width)),
+            y: 1 / min(divisors.y / pixelRatio, Double(source.height)))
+        compute(source, factors, layout, box, enlarges: enlarges)
+        guard let limit = layout.maxSide, case let longest = longestSide(layout, padding), longest > limit else {
+            return
+        }
+        let reduction = Double(limit) / Double(longest)
+        factors.x = max(factors.x * reduction, 1 / Double(source.width))
+        factors.y = max(factors.y * reduction, 1 / Double(source.height))
+        pixelRatio *= reduction
+        compute(source, factors, layout, box, enlarges: enlarges)
+    }
+
+    // MARK: Scales
+
+    /// The divisors that fit the image to its box.
+    private static func divisors(of source: PixelSize, _ layout: Layout, _ box: Box) -> Layout.Scale {
+        let (width, height) = (Double(source.width), Double(source.height))
+        let (across, down) = (Double(box.width ?? source.width), Double(box.height ?? source.height))
+        let divisors = Layout.Scale(x: width / across, y: height / down)
+        guard divisors.x != 1 || divisors.y != 1 else { return divisors }
+        var sizing = layout.sizing
+        if sizing == .auto { sizing = (width >= height) == (across >= down) ? .fill : .fit }
+        if sizing != .force {
+            if box.width == nil { return Layout.Scale(x: divisors.y, y: divisors.y) }
+            if box.height == nil { return Layout.Scale(x: divisors.x, y: divisors.x) }
+        }
+        switch sizing {
+        case .force, .auto: return divisors
+        case .fit:
+            let divisor = max(divisors.x, divisors.y)
+            return Layout.Scale(x: divisor, y: divisor)
+        case .fill, .fillDown:
+            let divisor = min(divisors.x, divisors.y)
+            return Layout.Scale(x: divisor, y: divisor)
+        }
+    }
+
+    /// Divides both divisors alike until neither enlarges, with and without the pixel ratio.
+    ///
+    /// An image that cannot reach its box may use more of the pixel ratio, unless a canvas fixes the composition.
+    private mutating func keepFromGrowing(_ divisors: inout Layout.Scale, isExtended: Bool) {
+        let least = min(divisors.x, divisors.y)
+        if least < 1 {
+            divisors = Layout.Scale(x: divisors.x / least, y: divisors.y / least)
+            if !isExtended { pixelRatio /= least }
+        }
+        pixelRatio = min(pixelRatio, divisors.x, divisors.y)
+    }
+
+    /// The least sides take precedence over everything else.
+    private static func growToLeast(_ divisors: inout Layout.Scale, _ source: PixelSize, _ box: Box) {
+        if let least = box.minWidth, case let divisor = Double(source.width) / Double(least), divisor < divisors.x {
+            divisors.y /= divisors.x / divisor
+            divisors.x = divisor
+        }
+        if let least = box.minHeight, case let divisor = Double(source.height) / Double(least), divisor < divisors.y {
+            divisors.x /= divisors.y / divisor
+            divisors.y = divisor
+        }
+    }
+
+    // MARK: Sizes
+
+    private mutating func compute(
+        _ source: PixelSize, _ factors: Layout.Scale, _ layout: Layout, _ box: Box, enlarges: Bool
+    ) {
+        target = Sides(
+            width: Self.times(box.width ?? 0, pixelRatio * layout.zoom.x),
+            height: Self.times(box.height ?? 0, pixelRatio * layout.zoom.y))
+        scaled = PixelSize(
+            width: max(1, Self.times(source.width, factors.x)), height: max(1, Self.times(source.height, factors.y)))
+        kept = target
+        if layout.sizing == .fillDown, !enlarges { keepAspectRatio() }
+        canvas = layout.extendRatio == nil ? nil : extendedCanvas
+    }
+
+    /// Crops an image that is smaller than the box on its own to the box's aspect ratio.
+    private mutating func keepAspectRatio() {
+        let across = Double(target.width) / Double(scaled.width)
+        let down = Double(target.height) / Double(scaled.height)
+        if across > down, across > 1 {
+            kept = Sides(
+                width: scaled.width, height: Self.times(scaled.width, Double(target.height) / Double(target.width)))
+        } else if down > across, down > 1 {
+            kept = Sides(
+                width: Self.times(scaled.height, Double(target.width) / Double(target.height)), height: scaled.height)
+        }
+    }
+
+    /// The sides after the crop.
+    private var cropped: Sides {
+        Sides(
+            width: kept.width == 0 ? scaled.width : min(kept.width, scaled.width),
+            height: kept.height == 0 ? scaled.height : min(kept.height, scaled.height))
+    }
+
+    private var extendedCanvas: Sides? {
+        guard target.width > 0, target.height > 0 else { return nil }
+        let cropped = cropped
+        let across = Double(target.width) / Double(cropped.width)
+        let down = Double(target.height) / Double(cropped.height)
+        if down > across {
+            let height = Self.times(cropped.width, Double(target.height) / Double(target.width))
+            return Sides(width: cropped.width, height: height)
+        }
+        if across > down {
+            let width = Self.times(cropped.height, Double(target.width) / Double(target.height))
+            return Sides(width: width, height: cropped.height)
+        }
+        return nil
+    }
+
+    private func longestSide(_ layout: Layout, _ padding: Padding?) -> Int {
+        var sides = cropped
+        let canvas = layout.extend == nil ? self.canvas : target
+        if let canvas {
+            sides = Sides(width: max(sides.width, canvas.width), height: max(sides.height, canvas.height))
+        }
+        guard let padding = padding.map(scaled) else { return max(sides.width, sides.height) }
+        return max(sides.width + padding.across, sides.height + padding.down)
+    }
+
+    /// A padding in device pixels.
+    func scaled(_ padding: Padding) -> Padding {
+        let scaled = { (side: Int) in Self.evenly(Double(side) * pixelRatio) }
+        return Padding(
+            top: scaled(padding.top), right: scaled(padding.right), bottom: scaled(padding.bottom),
+            left: scaled(padding.left))
+    }
+
+    /// Rounded half away from zero.
+    static func times(_ side: Int, _ factor: Double) -> Int { bounded((Double(side) * factor).rounded()) }
+
+    /// Rounded half to even.
+    static func evenly(_ number: Double) -> Int { bounded(number.rounded(.toNearestOrEven)) }
+
+    private static func bounded(_ number: Double) -> Int { Int(min(max(number, -1e9), 1e9)) }
+}
+
+extension Layout.Window {
+    /// The size of the part of an image.
+    func size(in image: PixelSize) -> PixelSize {
+        PixelSize(width: Self.side(width, of: image.width), height: Self.side(height, of: image.height))
+    }
+
+    private static func side(_ length: Double, of whole: Int) -> Int {
+        if length == 0 { return whole }
+        return min(length >= 1 ? Int(length) : max(1, LayoutSizes.times(whole, length)), whole)
+    }
+}
+
+extension Layout.Gravity {
+    /// The upper left corner of an image of size `inner` within `outer`; the center for `attention`.
+    ///
+    /// - Parameter pixelRatio: device pixels for a pixel of the offsets.
+    func corner(of inner: PixelSize, in outer: PixelSize, pixelRatio: Double) -> (x: Int, y: Int) {
+        let across = offset(x, of: outer.width, pixelRatio)
+        let down = offset(y, of: outer.height, pixelRatio)
+        let free = (x: outer.width - inner.width, y: outer.height - inner.height)
+        var corner = (
+            x: LayoutSizes.evenly(Double(free.x + 1) / 2) + across,
+            y: LayoutSizes.evenly(Double(free.y + 1) / 2) + down
+        )
+        switch anchor {
+        case .focal: corner = (across - inner.width / 2, down - inner.height / 2)
+        case .center, .attention: break
+        case .top: corner.y = down
+        case .bottom: corner.y = free.y - down
+        case .left: corner.x = across
+        case .right: corner.x = free.x - across
+        case .topLeft: corner = (across, down)
+        case .topRight: corner = (free.x - across, down)
+        case .bottomLeft: corner = (across, free.y - down)
+        case .bottomRight: corner = (free.x - across, free.y - down)
+        }
+        return (min(max(corner.x, 0), max(free.x, 0)), min(max(corner.y, 0), max(free.y, 0)))
+    }
+
+    private func offset(_ length: Double, of whole: Int, _ pixelRatio: Double) -> Int {
+        LayoutSizes.evenly(anchor != .focal && abs(length) >= 1 ? length * pixelRatio : length * Double(whole))
+    }
+}

@@ -1,0 +1,150 @@
+import DarkroomVips
+
+/// Scales to the size that the rules of imgproxy give.
+package struct LayoutResize: Transform, Hashable {
+    let layout: Layout
+    let box: Box
+    let enlarge: Bool
+    let resampling: Resampling
+    let padding: Padding?
+
+    init(_ recipe: Recipe, _ layout: Layout) {
+        self.layout = layout
+        box = recipe.box
+        enlarge = recipe.enlarge
+        resampling = recipe.resampling
+        padding = recipe.padding
+    }
+
+    package var key: String {
+        let sides =
+            [box.horizontal, box.vertical].map { $0.map { "\($0)" } ?? "-" }
+            + [box.minWidth, box.minHeight].map { $0.map(String.init) ?? "-" }
+        let padding = padding.map { "\($0.top) \($0.right) \($0.bottom) \($0.left)" } ?? "-"
+        let way = enlarge ? "enlarge" : "shrink"
+        return "layout(\(sides.joined(separator: ",")),\(way),\(padding),\(layout.text),\(resampling.rawValue))"
+    }
+
+    package func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        let sizes = LayoutSizes(
+            of: plan.size, layout, box: pixels(in: plan.size), enlarges: enlarge || plan.isVector, padding: padding)
+        let scaled = sizes.scaled
+        return plan.scaling(to: scaled, canvas: scaled, inLinearLight: resampling == .linear).laidOut(by: sizes)
+    }
+
+    /// The box with its sides in pixels.
+    private func pixels(in image: PixelSize) -> Box {
+        var box = box
+        box.width = box.horizontal.map { max(1, $0.resolved(in: image.width)) }
+        box.height = box.vertical.map { max(1, $0.resolved(in: image.height)) }
+        return box
+    }
+
+    package func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        // The sizes of a trimmed image are known only now.
+        let target = context.plan.size
+        guard target != image.size || image.extent != Extent(image.size) else { return image }
+        let sampler = ExactSampler(extent: image.extent, target: target, linearLight: resampling == .linear)
+        return try image.mapFrames { frame throws(VipsError) in try sampler.sample(frame) }.fillingRaster()
+    }
+}
+
+/// Cuts or extends an image as the rules of imgproxy say.
+struct LayoutCanvas: Transform, Hashable {
+    enum Kind: String {
+        /// ``Layout/crop``, before scaling.
+        case window
+        /// The overhang of `fill`.
+        case kept
+        case extend, extendRatio
+        case padding
+    }
+
+    let kind: Kind
+    let layout: Layout
+    var padding = Padding(0)
+
+    var key: String {
+        kind == .padding
+            ? "layout-padding(\(padding.top),\(padding.right),\(padding.bottom),\(padding.left))"
+            : "layout-\(kind.rawValue)(\(layout.text))"
+    }
+
+    var cost: TransformCost {
+        guard kind == .window || kind == .kept, gravity.anchor == .attention else { return .none }
+        return CoverCrop(box: nil, position: .attention).cost
+    }
+
+    func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        let size = size(of: plan.size, plan.layout)
+        switch kind {
+        case .window: return plan.requiringEveryPixel().changingSize(to: size)
+        case .kept: return plan.changingSize(to: size)
+        case .extend, .extendRatio, .padding:
+            return plan.changingSize(to: size).withAlpha(plan.hasAlpha || size != plan.size)
+        }
+    }
+
+    func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let size = context.plan.size
+        guard size != image.size else { return image }
+        let ratio = kind == .window ? 1 : context.plan.layout?.pixelRatio ?? 1
+        switch kind {
+        case .window, .kept:
+            if gravity.anchor == .attention {
+                return try CoverCrop(box: nil, position: .attention).apply(image, context: context)
+            }
+            let corner = gravity.corner(of: size, in: image.size, pixelRatio: ratio)
+            return try image.mapFrames { frame throws(VipsError) in
+                try frame.extracting(x: corner.x, y: corner.y, size: size)
+            }
+        case .extend, .extendRatio:
+            let corner = gravity.corner(of: image.size, in: size, pixelRatio: ratio)
+            return try embedded(image, in: size, x: corner.x, y: corner.y)
+        case .padding:
+            let padding = context.plan.layout?.scaled(padding) ?? padding
+            return try embedded(image, in: size, x: padding.left, y: padding.top)
+        }
+    }
+
+    private var gravity: Layout.Gravity {
+        switch kind {
+        case .window: layout.crop?.gravity ?? layout.gravity
+        case .kept, .padding: layout.gravity
+        case .extend: layout.extend ?? layout.gravity
+        case .extendRatio: layout.extendRatio ?? layout.gravity
+        }
+    }
+
+    private func size(of image: PixelSize, _ sizes: LayoutSizes?) -> PixelSize {
+        let sides: LayoutSizes.Sides?
+        switch kind {
+        case .window: return layout.crop?.size(in: image) ?? image
+        case .padding: return (sizes?.scaled(padding) ?? padding).around(image)
+        case .kept:
+            let (width, height) = (sizes?.kept.width ?? 0, sizes?.kept.height ?? 0)
+            return PixelSize(
+                width: width == 0 ? image.width : min(width, image.width),
+                height: height == 0 ? image.height : min(height, image.height))
+        case .extend: sides = sizes?.target
+        case .extendRatio: sides = sizes?.canvas
+        }
+        guard let sides, sides.width > image.width || sides.height > image.height else { return image }
+        // A side without a length follows from the image.
+        return PixelSize(
+            width: sides.width == 0 ? image.width : max(sides.width, image.width),
+            height: sides.height == 0 ? image.height : max(sides.height, image.height))
+    }
+
+    /// The image on a transparent canvas.
+    private func embedded(_ image: ImageFrames, in size: PixelSize, x: Int, y: Int) throws -> ImageFrames {
+        try image.mapFrames { frame throws(VipsError) in
+            try frame.addingAlpha().applying(
+                "embed",
+                [
+                    "x": .int(x), "y": .int(y), "width": .int(size.width), "height": .int(size.height),
+                    "extend": "background", "background": .doubles(Color.transparent.rgba),
+                ])
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomTransforms
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import DarkroomDialects
+@testable import DarkroomPipeline
+@testable import DarkroomQuery
+@testable import DarkroomWeb
+
+/// Paths of another service, at the server.
+struct DialectPathTests {
+    private static let now = Date(timeIntervalSince1970: 1_800_000_000)
+    private static let pair = (key: "736563726574", salt: "68656C6C6F")
+    private static let path = "/unsafe/rs:fill:300:200/plain/https://example.com/a.jpg@png"
+
+    private func configuration(
+        keys: [(key: String, salt: String)] = [], presets: [String] = [],
+        _ change: (inout WebConfiguration) throws -> Void = { _ in }
+    ) throws -> WebConfiguration {
+        var configuration = WebConfiguration.test(token: "token")
+        configuration.pathDialect = try ImgproxyDialect(
+            ImgproxyDialect.Rules(keys: try ImgproxyKeys(pairs: keys)), presets: presets)
+        configuration.now = { Self.now }
+        try change(&configuration)
+        return configuration
+    }
+
+    private func signed(_ path: String) throws -> String {
+        let signature = try #require(try ImgproxyKeys(pairs: [Self.pair]).signature(of: path))
+        return "/\(signature)\(path)"
+    }
+
+    @Test func `a path asks the pipeline as its query would`() async throws {
+        let asked = Mutex<[ImageRequest]>([])
+        let site = TestSite(configuration: try configuration()) { request throws(PipelineError) in
+            asked.withLock { $0.append(request) }
+            return .stub()
+        }
+        let query = "url=https://example.com/a.jpg&rules=imgproxy&w=300&h=200&layout=fill&output=png&n=1"
+        for target in [Self.path, "/image?\(query)"] { #expect(try await site.respond(target).status == .ok) }
+        let requests = asked.withLock { $0 }
+        #expect(requests.count == 2 && requests[0].recipe == requests[1].recipe)
+        #expect(requests[0].source == requests[1].source && requests[0].output == requests[1].output)
+    }
+
+    @Test func `without the setting the path is unknown, and with it the server's own paths stay`() async throws {
+        #expect(try await TestSite().problem(Self.path).type == "/problems/no-such-route")
+        let site = TestSite(configuration: try configuration())
+        #expect(try await site.respond("/image?url=https://example.com/a.jpg").status == .ok)
+        #expect(try await site.problem("/image/x/y").type == "/problems/no-such-route")
+        #expect(try await site.problem("/favicon.ico").type == "/problems/no-such-route")
+        #expect(try await site.respond(Self.path, method: .post).status == .methodNotAllowed)
+    }
+
+    @Test func `keys of the dialect close the whole server`() async throws {
+        let site = TestSite(configuration: try configuration(keys: [Self.pair]))
+        #expect(try await site.respond(signed("/w:5/plain/https://example.com/a.jpg")).status == .ok)
+        #expect(try await site.problem(Self.path).type == "/problems/signature-required")
+        #expect(try await site.problem("/x/w:5/plain/https://a.org").type == "/problems/signature-wrong")
+        #expect(try await site.problem("/image?url=https://a.org/b").type == "/problems/signature-required")
+        let bearer: HTTPFields = [.authorization: "Bearer token"]
+        let personal = try await site.respond(Self.path, fields: bearer)
+        #expect(personal.status == .ok && personal.headers[.cacheControl]?.contains("private") == true)
+    }
+
+    @Test func `keys of Darkroom close the paths too`() async throws {
+        let site = TestSite(
+            configuration: try configuration { configuration in
+                let key = try SigningKey(id: "k1", secret: String(repeating: "secret", count: 8))
+                configuration.access.signingKeys = [key]
+            })
+        #expect(try await site.problem(Self.path).type == "/problems/signature-required")
+    }
+
+    @Test func `an expired path is not found, and one that will expire is not used longer`() async throws {
+        let site = TestSite(configuration: try configuration())
+        let expired = try await site.problem("/_/exp:1700000000/plain/https://a.org/b")
+        #expect(expired.type == "/problems/url-expired" && expired.status == 404)
+        let valid = try await site.respond("/_/exp:1800000030/plain/https://a.org/b")
+        #expect(valid.headers[.cacheControl]?.contains("max-age=30") == true)
+    }
+
+    @Test func `servers with presets only take nothing else`() async throws {
+        let site = TestSite(
+            configuration: try configuration(presets: ["small=w:5"]) { $0.access.presetsOnly = true })
+        #expect(try await site.respond("/_/pr:small/plain/https://a.org/b").status == .ok)
+        #expect(try await site.problem("/_/w:5/plain/https://a.org/b").type == "/problems/presets-only")
+    }
+
+    @Test func `what cannot be read is a problem that names the option`() async throws {
+        let problem = try await TestSite(configuration: try configuration()).problem("/_/w:x/plain/https://a.org/b")
+        #expect(problem.type == "/problems/invalid-parameter" && problem.parameter == "w")
+        #expect(problem.detail.contains("docs/imgproxy.md"))
+        for target in ["/_/plain/https://a.org/%00", "/_/YQBi", "/_/plain/https://%2Fa.org", "/_/plain/ftp://a.org"] {
+            #expect(try await TestSite(configuration: try configuration()).respond(target).status == .badRequest)
+        }
+    }
+
+    @Test func `scripts of listed sites may read paths`() async throws {
+        let site = TestSite(configuration: try configuration { $0.access.origins = .all })
+        let response = try await site.respond(Self.path, fields: [.origin: "https://a.org"])
+        #expect(response.headers[.accessControlAllowOrigin] == "*")
+    }
+
+    @Test func `an explanation has the query of a path, and what was ignored`() async throws {
+        let image = ImageEndpoint(configuration: try configuration()) { _ in .stub() }
+        let explain = ExplainEndpoint(image: image) { _, _ throws(PipelineError) in .stub(plan: .missing("x")) }
+        let site = TestSite(.idle(image: image, explain: explain), configuration: try configuration())
+        struct Told: Decodable {
+            struct Request: Decodable { var canonical: String }
+            struct Dialect: Decodable {
+                struct Ignored: Decodable { var name: String }
+                var name: String
+                var ignored: [Ignored]
+            }
+            var request: Request
+            var dialect: Dialect?
+        }
+        let text = try await site.respond("/explain?path=/_/w:5/sm:1/plain/https://a.org/b").text()
+        let told = try JSONDecoder().decode(Told.self, from: Data(text.utf8))
+        #expect(told.request.canonical.contains("w=5") && told.request.canonical.contains("rules=imgproxy"))
+        #expect(told.dialect?.name == "imgproxy" && told.dialect?.ignored.map(\.name) == ["sm"])
+        #expect(try await site.problem("/explain?path=/_/w:5/plain/https://a.org&w=3").parameter == "w")
+        #expect(try await TestSite().problem("/explain?path=/_/plain/https://a.org").parameter == "path")
+    }
+}
