@@ -114,7 +114,7 @@ struct SettingsTests {
         "marks": "logo=https://example.com/logo.png", "webp-effort": "6", "avif-effort": "3", "jxl-effort": "5",
         "png-effort": "1", "formats": "avif,webp", "avif-budget": "1s", "save-data-quality": "50",
         "client-hints": "true", "iiif": "true",
-        "thumbor-key": "my-security-key", "thumbor-key-file": tokenFile, "thumbor-signer": "sha256",
+        "thumbor-key": "my-security-key", "thumbor-key-file": tokenFile, "thumbor-signature-type": "sha256",
         "thumbor-signature-length": "40", "thumbor-base-url": "https://example.com/",
         "cloudflare-origin": "https://example.com/",
     ]

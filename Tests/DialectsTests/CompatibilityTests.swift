@@ -1,4 +1,5 @@
 import DarkroomDialects
+import DarkroomQuery
 import Testing
 
 struct CompatibilityTests {

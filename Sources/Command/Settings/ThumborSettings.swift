@@ -16,7 +16,7 @@ struct ThumborSettings: SettingTheme {
         "thumbor-key-file", .optional(.text("PATH", "the path of a file")), default: nil, isReloadable: true,
         help: "File whose text is thumbor-key.")
     let signer = Setting(
-        "thumbor-signer", .choice(of: ThumborKey.Algorithm.self), default: .sha1, isReloadable: true,
+        "thumbor-signature-type", .choice(of: ThumborKey.Algorithm.self), default: .sha1, isReloadable: true,
         help: "Hash function of signatures of thumbor and imagor paths.")
     let signatureLength = Setting(
         "thumbor-signature-length", .optional(.integer(8...88)), default: nil, isReloadable: true,
@@ -24,8 +24,9 @@ struct ThumborSettings: SettingTheme {
     let baseURL = Setting(
         "thumbor-base-url", .optional(.text("URL", "the beginning of URLs")), default: nil, isReloadable: true,
         help: """
-            Beginning of the URLs of images without a scheme in thumbor and imagor paths, such as https://example.com/. By \
-            default, an image that begins with a host is fetched from it by https, and another one is a local file.
+            Beginning of the URLs of images without a scheme in thumbor and imagor paths, such as \
+            https://example.com/. By default, an image that begins with a host is fetched by https, and another one is \
+            a local file.
             """)
     let cloudflareOrigin = Setting(
         "cloudflare-origin", .optional(.text("URL", "the beginning of URLs")), default: nil, isReloadable: true,

@@ -180,12 +180,13 @@ enum CloudflareOptions {
         },
         Row(
             "slow-connection-quality", ["scq"], "as quality",
-            "nothing: it is checked, and all connections get `quality`"
+            "nothing: the setting `save-data-quality` applies to clients with `Save-Data`"
         ) { value, draft throws(InvalidParameter) in
             _ = try CloudflareDraft.quality("slow-connection-quality", value)
             draft.ignored.append(
                 Translation.Ignored(
-                    name: "slow-connection-quality", reason: "All connections get the same quality."))
+                    name: "slow-connection-quality",
+                    reason: "The setting save-data-quality applies to clients with Save-Data."))
         },
         Row("anim", [], "true|false", "`n=1` for `false`") { value, draft throws(InvalidParameter) in
             guard ["true", "false"].contains(value) else {

@@ -75,7 +75,10 @@ enum ThumborFilters {
         },
         Row("dpi", "number", .ignored("Vector images are drawn at the size of the result.")),
         Row("preview", "", .ignored("It only selects a cache of imagor's; all results are cached.")),
-        Row("attachment", "[filename]", "`attachment=true`, and `filename` for a name of letters, digits, `-`, `_` and `.`") {
+        Row(
+            "attachment", "[filename]",
+            "`attachment=true`, and `filename` for a name of letters, digits, `-`, `_` and `.`"
+        ) {
             arguments, draft in
             let name = arguments.first ?? ""
             let isPlain = name.wholeMatch(of: /[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}/) != nil

@@ -75,7 +75,7 @@ struct ThumborSizeTests {
         Row("adaptive-full-fit-in/200x100/filters:fill(yellow)/", 202, 259, 156, 200),
         Row("adaptive-full-fit-in/500x400/", 202, 259, 400, 513),
         Row(
-            "filters:round_corner():padding():rotate():proportion():proportion(9999):proportion(0.0000000001):proportion(-10)/",
+            "filters:round_corner():padding():rotate():proportion():proportion(0.0000000001)/",
             202, 259, 202, 259),
         Row("filters:fill(cyan):round_corner(60)/", 121, 128, 121, 128),
         Row("filters:fill(white)/", 121, 128, 121, 128),
@@ -123,8 +123,8 @@ struct ThumborSizeTests {
         #expect(try Thumbor().size("/unsafe/\(row.path)a.jpg", of: row.source) == row.result)
     }
 
-    /// A side of a box that is left out is rounded where an image is scaled while it is decoded, and cut off where it is
-    /// decoded in full.
+    /// A side of a box that is left out is rounded where an image is scaled while it is decoded, and cut off where it
+    /// is decoded in full.
     @Test(arguments: [
         ("fit-in/100x0/", 100, 67), ("fit-in/100x0/filters:rotate(180)/", 99, 66), ("100x0/", 100, 67),
         ("100x-0/", 100, 66), ("100x0/filters:rotate(180)/", 100, 66), ("0x100/", 150, 100),
