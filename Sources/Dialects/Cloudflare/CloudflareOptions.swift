@@ -38,7 +38,7 @@ enum CloudflareOptions {
     }
 
     private static let size: [Row] = [
-        Row("width", ["w"], "pixels|auto", "`w`; `auto` leaves it to [client hints](srcset.md#client-hints)") {
+        Row("width", ["w"], "pixels|auto", "`w`; `auto` leaves it to [client hints](formats.md#client-hints)") {
             value, draft throws(InvalidParameter) in
             draft.width = value == "auto" ? nil : try CloudflareValue.integer("width", value, 1...100_000)
         },
@@ -170,7 +170,7 @@ enum CloudflareOptions {
     private static let output: [Row] = [
         Row(
             "format", ["f"], "auto|avif|webp|jpeg|baseline-jpeg|png|json",
-            "`output`, with `il=true` for `jpeg`; `json` is [Darkroom's document](parameters.md#documents)"
+            "`output`, with `il=true` for `jpeg`; `json` is [Darkroom's document](parameters.md#descriptions-and-placeholders)"
         ) { value, draft throws(InvalidParameter) in try draft.setFormat(value) },
         Row(
             "quality", ["q"], "1…100|high|medium-high|medium-low|low",
@@ -180,7 +180,7 @@ enum CloudflareOptions {
         },
         Row(
             "slow-connection-quality", ["scq"], "as quality",
-            "nothing: the setting `save-data-quality` applies to clients with `Save-Data`"
+            "nothing: [`save-data-quality`](formats.md#clients-that-save-data) applies to clients with `Save-Data`"
         ) { value, draft throws(InvalidParameter) in
             _ = try CloudflareDraft.quality("slow-connection-quality", value)
             draft.ignored.append(

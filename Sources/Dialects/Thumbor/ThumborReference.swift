@@ -2,7 +2,9 @@
 enum ThumborReference {
     static let parts: [OptionReference] = [
         .init(syntax: "unsafe/", outcome: .parameters("an unsigned request, where those are allowed")),
-        .init(syntax: "meta/", outcome: .parameters("`output=json`: [Darkroom's document](parameters.md#documents)")),
+        .init(
+            syntax: "meta/",
+            outcome: .parameters("`output=json`: [Darkroom's document](parameters.md#descriptions-and-placeholders)")),
         .init(syntax: "trim[:corner][:tolerance]/", outcome: .parameters("`trim`, `tcorner`")),
         .init(
             syntax: "AxB:CxD/",
