@@ -122,6 +122,9 @@ struct SettingsTests {
         "png-effort": "1", "formats": "avif,webp", "avif-budget": "1s", "save-data-quality": "50",
         "client-hints": "true", "iiif": "true", "response-tags": "fastly",
         "purge-to": "varnish=http://edge:6081/;method=BAN,webhook=https://hooks.example/x;secret-file=\(secretFile)",
+        "thumbor-key": "my-security-key", "thumbor-key-file": tokenFile, "thumbor-signature-type": "sha256",
+        "thumbor-signature-length": "40", "thumbor-base-url": "https://example.com/",
+        "cloudflare-origin": "https://example.com/",
     ]
 
     @Test(arguments: SettingsTable.rows.map(\.name))

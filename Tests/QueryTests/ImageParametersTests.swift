@@ -212,7 +212,30 @@ struct ImageParametersTests {
     /// Those that weserv/images has too, and what belongs to its dialect.
     private static let foreign = [
         Row("compat", good: ["darkroom", "wsrv", "WSRV"], bad: ["", nil, "weserv", "imgix"]),
-        Row("rules", good: ["darkroom", "weserv", "Weserv", "imgproxy"], bad: ["", nil, "wsrv"]),
+        Row("rules", good: ["darkroom", "weserv", "Weserv", "imgproxy", "thumbor", "cloudflare"], bad: ["", nil, "wsrv"]),
+        Row(
+            "inset", good: ["0", "5", "1,2", "1,2,3", "20,30,20,0", "9999"],
+            bad: ["", nil, "-1", "1.5", "10000", "1,2,3,4,5", "1;2"]),
+        Row("tcorner", good: ["top-left", "bottom-right"], bad: ["", nil, "bottom-left"], beside: "&trim"),
+        Row(
+            "focus", good: ["0,0", "589,401.5", "9999999,1.25"], bad: ["", nil, "1", "1,2,3", "-1,0", "1.255,0", "a,b"],
+            beside: "&w=9&h=9&fit=cover&a=focal"),
+        Row("swap", good: booleans, bad: ["yes", "2"]),
+        Row(
+            "steps",
+            good: [
+                "blur:5", "blur:0.3,blur:1000", "sharp:1", "sharp:1:0:2", "bri:-100", "con:300", "mod:0", "sat:10",
+                "hue:359", "gam:0.3", "linear:1.5:-20:0:30000", "filt:sepia", "pixelate:2", "pixelate:50p", "ro:90",
+                "ro:180,ro:270", "flip,flop", "cut:0:10:50p:33.3p", "trim", "trim:1", "trim:254:bottom-right",
+                "scale:50p", "scale:0.01p", "round:9", "round:9:5", "round:9:5:red", "fill:auto", "fill:blur:1:2:3:4",
+                "fill:transparent", "pad:fff:1:2:3:4", "bg:auto", "bg:%2300f",
+            ],
+            bad: [
+                "", nil, "blur", "blur:", "blur:0", "blur:1:2", "sharp:1:2", "bri:1.5", "hue:360", "linear:1", "ro:45",
+                "ro:0", "flip:1", "cut:1:2:3", "cut:-1:0:1:1", "trim:0", "trim:5:left", "scale:50", "scale:101p",
+                "round", "round:-1", "fill", "fill:red:1", "pad:red", "bg:nocolor", "blur:1,", ",blur:1", "crop:1",
+                "mark,mark", "text", "mark", Array(repeating: "flip", count: 65).joined(separator: ","),
+            ]),
         Row(
             "layout",
             good: [

@@ -118,7 +118,8 @@ struct ParameterContractTests {
                 if name == "fields" { query += "&output=json" }
                 if name.hasPrefix("text"), name != "text" { query += "&text=a" }
                 if name == "mbg" || name == "mtrim" { query += "&mask=star" }
-                if name == "tbg" { query += "&trim" }
+                if name == "tbg" || name == "tcorner" { query += "&trim" }
+                if name == "focus" { query += "&a=focal&w=9&h=9&fit=cover" }
                 if name == "layout" { query += "&rules=imgproxy" }
                 if name == "sharpf" || name == "sharpj" { query += "&sharp=1" }
                 #expect(throws: Never.self, "\(query)") { try grammar.parse(query) }
@@ -159,6 +160,12 @@ struct ParameterContractTests {
             ),
             "tint": (good: ["fff"], bad: ["ff"]), "tbg": (good: ["fff"], bad: ["ff"]),
             "rbg": (good: ["fff"], bad: ["ff"]), "cbg": (good: ["fff"], bad: ["ff"]),
+            "inset": (good: ["0", "20,30,20,0"], bad: ["", "-1", "1,2,3,4,5", "10000"]),
+            "focus": (good: ["0,0", "589,401.5"], bad: ["", "1", "-1,0", "1.255,0", "1,2,3"]),
+            "steps": (
+                good: ["blur:5", "blur:5,ro:90,mark", "linear:1:-2:0:3", "fill:#fff:1:2:3:4"],
+                bad: ["", "blur:", "Blur:5", "blur:5,", ",flip", "crop:1", "blur:5;flip"]
+            ),
             "layout": (
                 good: ["fit", "fill-down,dpr:2", "crop:0.5:200:top:0:-10"], bad: ["", "Fit", "fit,", "dpr:", "fit;fill"]
             ),

@@ -27,7 +27,8 @@ struct Darkroom: AsyncParsableCommand {
         commandName: "darkroom", abstract: "Resize, convert and cache images from the web.",
         version: release,
         subcommands: [
-            Serve.self, CheckHealth.self, Sign.self, TransformFiles.self, Prefetch.self, Purge.self, Config.self,
+            Serve.self, CheckHealth.self, Sign.self, Translate.self, TransformFiles.self, Prefetch.self, Purge.self,
+            Config.self,
             ImportSettings.self, PrintSettings.self, Version.self,
         ])
 

@@ -80,8 +80,8 @@ extension Settings {
         case .darkroom, .wsrv: nil
         case .imgproxy:
             mistakes.collect { () throws(SettingError) in try imgproxy(settings, sources) }
-        case .thumbor: nil
-        case .cloudflare: nil
+        case .thumbor: mistakes.collect { () throws(SettingError) in try Thumbor(settings, sources) }
+        case .cloudflare: Cloudflare(origin: settings.thumbor.cloudflareOrigin)
         }
     }
 }

@@ -6,6 +6,7 @@ struct SettingsTable: Sendable {
     let listeners = ListenerSettings()
     let access = AccessSettings()
     let dialects = DialectSettings()
+    let thumbor = ThumborSettings()
     let origins = OriginSettings()
     let objectStorage = ObjectStorageSettings()
     let sources = SourceSettings()

@@ -10,6 +10,7 @@ enum PlaceName: Hashable, Sendable {
         let isNamed =
             switch position {
             case .entropy, .attention: true
+            case .point: false
             case .anchor, .focal: Mark.Anchor.allCases.contains { $0.position == position }
             }
         self = isNamed ? .position(position) : .focal

@@ -30,12 +30,14 @@ extension ImageQueryDraft {
             if !recipe.box.hasMinimum { recipe.resampling = plain.resampling }
         }
         // The rules of weserv/images define `fill` and `contain` with one side.
-        if !recipe.box.isTwoSided, recipe.rules == .darkroom || !recipe.box.hasSide { recipe.fit = plain.fit }
+        let needsTwoSides = recipe.rules == .darkroom || recipe.rules == .cloudflare && recipe.fit != .outside
+        if !recipe.box.isTwoSided, needsTwoSides || !recipe.box.hasSide { recipe.fit = plain.fit }
         if recipe.fit != .contain { recipe.blursBackdrop = false }
         recipe.dropIneffectiveMinimum()
         recipe.position =
             switch recipe.fit {
             case .inside: recipe.box.hasMinimum && recipe.box.hasSide ? position : plain.position
+            case .outside where recipe.rules == .cloudflare: position
             case .outside, .fill: plain.position
             case .cover: position
             case .contain: position.placement
@@ -48,6 +50,7 @@ extension ImageQueryDraft {
         var box = Box(horizontal: horizontal, vertical: try side("h", height, limits))
         box.minWidth = try side("min-w", minWidth.map(Length.pixels), limits)?.pixels
         box.minHeight = try side("min-h", minHeight.map(Length.pixels), limits)?.pixels
+        box.swapsSides = swapsSides && box.size != nil
         if let aspectRatio { try apply(aspectRatio, to: &box, limits) }
         guard query.recipe.rules != .imgproxy else { return box }
         try require(box.minWidth, "min-w", isAtMost: box.width, "width")
@@ -123,8 +126,14 @@ extension ImageQueryDraft {
 
     private func position() throws(InvalidParameter) -> Position {
         switch place {
-        case .focal: return .focal(x: focalX, y: focalY)
+        case .focal:
+            guard let focus else { return .focal(x: focalX, y: focalY) }
+            guard focalX == Self.middle, focalY == Self.middle else {
+                throw InvalidParameter("focus", "Parameter 'focus' cannot be combined with 'fpx' and 'fpy'.")
+            }
+            return .point(x: focus.x, y: focus.y)
         case .position(let position):
+            guard focus == nil else { throw InvalidParameter("focus", "Parameter 'focus' requires a=focal.") }
             guard focalX == Self.middle, focalY == Self.middle else {
                 throw InvalidParameter(
                     focalX == Self.middle ? "fpy" : "fpx", "Parameters 'fpx' and 'fpy' require a=focal.")
@@ -153,7 +162,7 @@ extension Position {
         switch self {
         case .anchor: self
         case .focal(let x, let y): .anchor(x: x, y: y)
-        case .entropy, .attention: .center
+        case .entropy, .attention, .point: .center
         }
     }
 }

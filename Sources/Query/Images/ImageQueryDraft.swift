@@ -30,7 +30,10 @@ struct ImageQueryDraft: Sendable {
     var includesPosition = false
     var quality: QualityChoice?
     var target = QualityTarget.medium
+    var focus: FocusPoint?
+    var swapsSides = false
     var trimBackground: Color?
+    var trimCorner = Trim.Corner.topLeft
     var sharpFlat: Double?
     var sharpJagged: Double?
     var dialect = Dialect.darkroom
@@ -63,8 +66,11 @@ struct ImageQueryDraft: Sendable {
         place = PlaceName(query.recipe.position)
         switch query.recipe.position {
         case .anchor(let x, let y), .focal(let x, let y): if place == .focal { (focalX, focalY) = (x, y) }
+        case .point(let x, let y): focus = FocusPoint(x: x, y: y)
         case .entropy, .attention: break
         }
+        swapsSides = query.recipe.box.swapsSides
+        trimCorner = query.recipe.trim?.corner ?? .topLeft
         format = query.output.format.map(OutputName.format) ?? (query.keepsFormat ? .origin : .negotiated)
         trimBackground = query.recipe.trim?.background
         (sharpFlat, sharpJagged) = (query.recipe.sharpen?.flat, query.recipe.sharpen?.jagged)
@@ -117,7 +123,11 @@ struct ImageQueryDraft: Sendable {
         guard trimBackground == nil || recipe.trim != nil else {
             throw InvalidParameter("tbg", "Parameter 'tbg' requires 'trim'.")
         }
+        guard trimCorner == .topLeft || recipe.trim != nil && trimBackground == nil else {
+            throw InvalidParameter("tcorner", "Parameter 'tcorner' requires 'trim' without 'tbg'.")
+        }
         recipe.trim?.background = trimBackground
+        recipe.trim?.corner = trimCorner
         guard sharpFlat == nil && sharpJagged == nil || recipe.sharpen?.sigma != nil else {
             throw InvalidParameter(
                 sharpFlat == nil ? "sharpj" : "sharpf",
@@ -150,6 +160,10 @@ struct ImageQueryDraft: Sendable {
             throw InvalidParameter(
                 textSize != nil ? "textsize" : textColor != plain.color ? "textcolor" : "texta",
                 "Parameters 'textsize', 'textcolor' and 'texta' require 'text'.")
+        }
+        guard text != nil || !recipe.steps.contains(.text), query.mark != nil || !recipe.steps.contains(.mark) else {
+            throw InvalidParameter(
+                "steps", "Steps 'text' and 'mark' of parameter 'steps' require a parameter of the same name.")
         }
     }
 

@@ -14,6 +14,17 @@ public enum ChainRules: String, Codable, Sendable, CaseIterable {
     /// The image is trimmed as it is stored, then turned, cropped, scaled and cut. Colors and details follow, then
     /// canvases and padding, the background, and the mark. The pixel ratio never enlarges an image.
     case imgproxy
+    /// The rules of imagor, for URLs that were written for thumbor or imagor.
+    ///
+    /// Sizes are libvips' thumbnail sizes. A crop leaves out what exceeds the source, and `trim` looks at the whole
+    /// source. Mirroring comes right after the resize, and before the listed steps.
+    case thumbor
+    /// The rules of Cloudflare Images.
+    ///
+    /// The source is cut, mirrored and turned by quarter turns before it is scaled. `outside` is cut to the box, and
+    /// keeps a side of the image that does not reach it; `outside` with enlarging enlarges into the box, and never
+    /// shrinks.
+    case cloudflare
 }
 
 extension Recipe {
@@ -29,14 +40,14 @@ extension Recipe {
         trim?.keepsHeightOfAnimations = true
         return [trim, Orient(self)] + sized
             + [Clip(self), cut, ContainExtend(self), isQuarterTurn ? nil : Rotate(self)] + effects
-            + [mark, text, Flatten(self), Border(self), Mask(self), Pad(self)]
+            + listedSteps + [markAtLast, textAtLast, Flatten(self), Border(self), Mask(self), Pad(self)]
     }
 
     /// The steps in the order of imgproxy.
     func imgproxySteps() -> [(any Transform)?] {
         let layout = layout ?? Layout()
         let turned: [(any Transform)?] = [
-            Orient(self), Rotate(self), flip ? Flip() : nil, flop ? Flop() : nil, crop,
+            Orient(self), Rotate(self), flip ? Flip() : nil, flop ? Flop() : nil, inset, crop,
         ]
         let canvas = { (kind: LayoutCanvas.Kind, isNeeded: Bool) in
             isNeeded ? LayoutCanvas(kind: kind, layout: layout) : nil
@@ -52,7 +63,7 @@ extension Recipe {
             canvas(.extend, layout.extend != nil), canvas(.extendRatio, layout.extendRatio != nil),
             padding.map { LayoutCanvas(kind: .padding, layout: layout, padding: $0) },
         ]
-        return [trim?.followingImgproxy(layout)] + turned + sized + [cut] + details + extended
-            + [Flatten(self), mark?.followingImgproxy(), text, Border(self), Mask(self)]
+        return [trim?.followingImgproxy(layout)] + turned + sized + [cut] + details + listedSteps + extended
+            + [Flatten(self), markAtLast?.followingImgproxy(), textAtLast, Border(self), Mask(self)]
     }
 }

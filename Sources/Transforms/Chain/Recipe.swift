@@ -4,6 +4,8 @@
 public struct Recipe: Hashable, Codable, Sendable {
     /// The orientation to apply; by default the source's own.
     public var orientation: Orient.Rule = .auto
+    /// What is cut off each side before everything else; nil = nothing.
+    public var inset: Inset?
     /// A rectangle cut out before anything is scaled; nil = the whole image.
     public var crop: Crop?
     /// A border removed after the crop; nil = none.
@@ -62,6 +64,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var duotone: Duotone?
     /// Nil = none.
     public var pixelate: Pixelate?
+    /// Effects that run in this order, after the effects above.
+    public var steps: [EffectStep] = []
     /// A text on the image; nil = none.
     public var text: Text?
     /// A border along the inside of the image's outline; nil = none.
@@ -96,12 +100,18 @@ public struct Recipe: Hashable, Codable, Sendable {
     /// the cut too, so that both share one smooth edge.
     func steps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
         switch rules {
-        case .darkroom: break
-        case .weserv: return weservSteps(scaleDownLimits: limits)
-        case .imgproxy: return imgproxySteps()
+        case .darkroom: darkroomSteps(scaleDownLimits: limits)
+        case .weserv: weservSteps(scaleDownLimits: limits)
+        case .imgproxy: imgproxySteps()
+        case .thumbor: thumborSteps(scaleDownLimits: limits)
+        case .cloudflare: cloudflareSteps(scaleDownLimits: limits)
         }
-        return [
+    }
+
+    private func darkroomSteps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
+        [
             Orient(self),
+            inset,
             crop,
             trim,
             Resize(self, within: limits),
@@ -112,7 +122,8 @@ public struct Recipe: Hashable, Codable, Sendable {
             flip ? Flip() : nil,
             flop ? Flop() : nil,
             cut,
-        ] + effects + [mark, text, Border(self), Mask(self), Pad(self), Flatten(self)]
+        ] + effects + listedSteps
+            + [markAtLast, textAtLast, Border(self), Mask(self), Pad(self), Flatten(self)]
     }
 
     /// The changes of colors and details in the order of Darkroom and of weserv/images.

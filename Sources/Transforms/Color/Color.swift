@@ -62,7 +62,7 @@ public struct Color: Hashable, Codable, Sendable {
     }
 
     /// The same color without transparency.
-    var opaque: Color { Color(red: red, green: green, blue: blue) }
+    package var opaque: Color { Color(red: red, green: green, blue: blue) }
     /// Red, green and blue as libvips takes them.
     var rgb: [Double] { [Double(red), Double(green), Double(blue)] }
     /// Red, green, blue and alpha as libvips takes them.

@@ -8,6 +8,9 @@ public struct Box: Hashable, Codable, Sendable {
     /// The ratio of the box's sides, which gives the side that is nil; if both are, the box is the largest within the
     /// image, or the smallest around it for `contain`. It has no effect on a box with two sides.
     public var ratio: AspectRatio?
+    /// Whether width and height are exchanged if that makes the result larger: for an upright image in a wide box, or
+    /// a wide image in an upright box. It has no effect on a box with one side.
+    public var swapsSides = false
     /// The least width of the result in pixels. A smaller result is enlarged with its aspect ratio, even without
     /// `Recipe.enlarge`. The parts that then exceed the box are cropped.
     public var minWidth: Int?
@@ -60,7 +63,7 @@ public struct Box: Hashable, Codable, Sendable {
     /// Whether the box is known without the image.
     var isFixed: Bool {
         let isAbsolute = (horizontal == nil || width != nil) && (vertical == nil || height != nil)
-        return isAbsolute && ratio == nil && !hasMinimum
+        return isAbsolute && ratio == nil && !hasMinimum && !swapsSides
     }
 
     /// Whether a result of this fit may have to be cropped to the box.
@@ -84,6 +87,9 @@ public struct Box: Hashable, Codable, Sendable {
             case (nil, let height?): box.width = ratio.width(forHeight: height)
             case (_?, _?): break
             }
+        }
+        if swapsSides, let size = box.size, (image.width > image.height) != (size.width > size.height) {
+            (box.width, box.height) = (size.height, size.width)
         }
         return box.grown(keeping: ratio)
     }

@@ -5,6 +5,9 @@ import NIOCore
 public enum Outline: Hashable, Sendable {
     /// A rectangle with round corners; with radii of 0, the edge of the image.
     case corners(CornerRadii)
+    /// A rectangle whose corners are quarters of one ellipse with these radii in pixels, which shrink to half of the
+    /// image's sides.
+    case ellipticCorners(across: Int, down: Int)
     /// A shape in the middle of the image, as large as fits.
     case shape(MaskShape)
 
@@ -18,6 +21,7 @@ public enum Outline: Hashable, Sendable {
     var key: String {
         switch self {
         case .corners(let radii): radii.all.map(\.description).joined(separator: " ")
+        case .ellipticCorners(let across, let down): "ellipse \(across) \(down)"
         case .shape(let shape): shape.rawValue
         }
     }
@@ -60,6 +64,11 @@ public enum Outline: Hashable, Sendable {
         let bounds = bounds(in: size)
         switch self {
         case .corners(let radii): return Self.rectangle(size, radii.fitted(to: size))
+        case .ellipticCorners(let across, let down):
+            let radius = (
+                across: min(Double(across), Double(size.width) / 2), down: min(Double(down), Double(size.height) / 2)
+            )
+            return Self.rectangle(size, Array(repeating: radius, count: 4))
         case .shape(let shape):
             guard let corners = shape.corners, let box = Extent(around: corners) else {
                 return Self.ellipse(x: bounds.x, y: bounds.y, bounds.size)
@@ -77,7 +86,7 @@ public enum Outline: Hashable, Sendable {
     /// Width and height of the shape on a plane of any scale; nil if it has the proportions of the image.
     private var proportions: (width: Double, height: Double)? {
         switch self {
-        case .corners, .shape(.ellipse): nil
+        case .corners, .ellipticCorners, .shape(.ellipse): nil
         case .shape(.circle): (1, 1)
         case .shape(let shape):
             shape.corners.flatMap(Extent.init(around:)).map { ($0.width, $0.height) }

@@ -4,6 +4,8 @@ public enum Position: Hashable, Codable, Sendable {
     case anchor(x: Double, y: Double)
     /// A point of the image, 0…1 from the left and from the top, which is moved as close to the center as possible.
     case focal(x: Double, y: Double)
+    /// A point of the upright source in pixels, which is moved as close to the center as possible.
+    case point(x: Double, y: Double)
     /// The part with the most detail (libvips `smartcrop`).
     case entropy
     /// The part that attracts attention: skin tones, saturated colors, edges (libvips `smartcrop`).
@@ -16,7 +18,7 @@ public enum Position: Hashable, Codable, Sendable {
     var fractions: (x: Double, y: Double) {
         switch self {
         case .anchor(let x, let y), .focal(let x, let y): (x, y)
-        case .entropy, .attention: (0.5, 0.5)
+        case .entropy, .attention, .point: (0.5, 0.5)
         }
     }
 
@@ -25,6 +27,7 @@ public enum Position: Hashable, Codable, Sendable {
         switch self {
         case .anchor(let x, let y): "anchor \(x) \(y)"
         case .focal(let x, let y): "focal \(x) \(y)"
+        case .point(let x, let y): "point \(x) \(y)"
         case .entropy: "entropy"
         case .attention: "attention"
         }
@@ -41,9 +44,23 @@ public enum Position: Hashable, Codable, Sendable {
                 Self.around(Double(whole.width) * x, side: size.width, free: free.x),
                 Self.around(Double(whole.height) * y, side: size.height, free: free.y)
             )
-        case .entropy, .attention:
+        case .entropy, .attention, .point:
             return nil
         }
+    }
+
+    /// The position with a point of the source as a part of the image.
+    ///
+    /// - Parameters:
+    ///   - plan: the plan of a step after the resize.
+    ///   - cropped: the rectangle of the upright source that was scaled; nil = the whole source.
+    func resolved(_ plan: ChainPlan, cropped: (x: Int, y: Int, size: PixelSize)?) -> Position {
+        guard case .point(let x, let y) = self else { return self }
+        let part = cropped ?? (0, 0, plan.uprightSource)
+        let fraction = { (point: Double, start: Int, side: Int) in
+            min(max((point - Double(start)) / Double(side), 0), 1)
+        }
+        return .focal(x: fraction(x, part.x, part.size.width), y: fraction(y, part.y, part.size.height))
     }
 
     private static func along(_ free: Int, _ fraction: Double) -> Int {

@@ -56,6 +56,9 @@ public struct ChainPlan: Hashable, Sendable {
         self.largest = PixelSize(width: 1, height: 1)
     }
 
+    /// The size of the source as its orientation shows it.
+    var uprightSource: PixelSize { sourceOrientation > 4 ? source.transposed : source }
+
     /// The plan after a step that may read any pixel, so that the decoder must not shrink the source.
     public func requiringEveryPixel() -> ChainPlan {
         var plan = self

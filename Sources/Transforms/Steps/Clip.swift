@@ -7,17 +7,27 @@ struct Clip: Transform, Hashable {
     /// Which part is kept; of an animation, `entropy` and `attention` keep the center.
     var position: Position
 
+    /// The crop of the source that a ``Position/point(x:y:)`` is within; nil = none.
+    var crop: LooseCrop?
+
     init(position: Position) {
         self.position = position
     }
 
     /// Nil if the recipe crops nothing.
     init?(_ recipe: Recipe) {
-        guard recipe.fit == .cover, recipe.box.isTwoSided else { return nil }
+        let isCut =
+            switch recipe.rules {
+            case .thumbor: recipe.fit == .cover && recipe.box.hasSide
+            case .cloudflare: recipe.fit == .outside && recipe.box.isTwoSided && !recipe.enlarge
+            case .darkroom, .weserv, .imgproxy: recipe.fit == .cover && recipe.box.isTwoSided
+            }
+        guard isCut else { return nil }
         self.init(position: recipe.position)
+        if case .point = position { crop = recipe.crop.map { LooseCrop(crop: $0, dropsLastPixel: true) } }
     }
 
-    var key: String { "clip(\(position.key))" }
+    var key: String { "clip(\(position.key)\(crop.map { ",\($0.key)" } ?? ""))" }
 
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         plan.changingSize(to: plan.size.clipped(to: plan.canvas ?? plan.size))
@@ -27,6 +37,8 @@ struct Clip: Transform, Hashable {
         let size = context.plan.size
         guard size != image.size else { return image }
         let isSmart = position == .entropy || position == .attention
+        let upright = context.plan.uprightSource
+        let position = position.resolved(context.plan, cropped: crop?.rectangle(in: upright))
         let crop = CoverCrop(box: nil, position: isSmart && image.isAnimated ? .center : position)
         return try crop.apply(image, context: context)
     }

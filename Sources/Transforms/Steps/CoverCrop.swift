@@ -34,7 +34,7 @@ public struct CoverCrop: Transform, Hashable {
             TransformCost(
                 nanosecondsPerPixel: 5, nanosecondsPerFrame: 8e6, bytesPerPixel: 2,
                 bytesPerPixelWithAlpha: position == .entropy ? 45 : 10)
-        case .anchor, .focal: .none
+        case .anchor, .focal, .point: .none
         }
     }
 
@@ -49,6 +49,7 @@ public struct CoverCrop: Transform, Hashable {
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let size = context.plan.size
         guard size != image.size else { return image }
+        let position = position.resolved(context.plan, cropped: nil)
         guard let corner = position.corner(of: size, in: image.size) else {
             return try smartlyCropped(image, to: size, interrupt: context.interrupt)
         }

@@ -29,6 +29,8 @@ public struct Resize: Transform, Hashable {
     public var limits: ScaleDownLimits?
     /// Whose sizes the result has.
     public var rules = ChainRules.darkroom
+    /// Whether sizes are those of an image that imagor decodes in full; see `ResizeGeometry`.
+    var loadsWhole = false
 
     /// Scales into a box, by default without enlarging.
     public init(
@@ -48,16 +50,18 @@ public struct Resize: Transform, Hashable {
         self.init(
             box: recipe.box, fit: recipe.box.isTwoSided ? recipe.fit : .inside, enlarge: recipe.enlarge,
             resampling: recipe.resampling, limits: limits)
-        guard recipe.rules == .weserv else { return }
-        rules = .weserv
+        guard recipe.rules == .weserv || recipe.rules == .thumbor || recipe.rules == .cloudflare else { return }
+        rules = recipe.rules
         fit = recipe.fit
+        loadsWhole = rules == .thumbor && recipe.loadsWholeLikeThumbor
     }
 
     public var key: String {
         let limits = limits.map { ",\($0.key)" } ?? ""
         let rules = rules == .darkroom ? "" : ",\(rules.rawValue)"
         let way = enlarge ? "enlarge" : "shrink"
-        return "resize(\(box.key),\(fit.rawValue),\(way),\(resampling.rawValue)\(limits)\(rules))"
+        let whole = loadsWhole ? ",whole" : ""
+        return "resize(\(box.key),\(fit.rawValue),\(way),\(resampling.rawValue)\(limits)\(rules)\(whole))"
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
@@ -69,16 +73,28 @@ public struct Resize: Transform, Hashable {
     /// - Parameter unreduced: the size that a relative box is relative to.
     private func geometry(of plan: ChainPlan, unreduced: PixelSize) -> ResizeGeometry {
         var box = box.resolved(in: unreduced, for: fit)
-        if rules == .weserv {
-            let geometry = ResizeGeometry(weserv: plan.size, box: box, fit: fit, enlarge: enlarge)
-            return limits.map(geometry.fitted) ?? geometry
-        }
+        if let geometry = foreignGeometry(of: plan, box: box) { return limits.map(geometry.fitted) ?? geometry }
         // The recipe has scaled a box of fixed sides down already.
         if let limits, !self.box.isFixed, fit == .cover || fit == .contain { box = box.fitted(to: limits) }
         let geometry = ResizeGeometry(source: plan.size, box: box, fit: fit, enlarge: enlarge || plan.isVector)
         // `cover` scales to cover a canvas that is within the limits already.
         guard let limits, fit != .cover else { return geometry }
         return geometry.fitted(to: limits)
+    }
+
+    /// The sizes by another service's rules; nil if Darkroom's own apply.
+    private func foreignGeometry(of plan: ChainPlan, box: Box) -> ResizeGeometry? {
+        switch rules {
+        case .weserv: ResizeGeometry(weserv: plan.size, box: box, fit: fit, enlarge: enlarge)
+        case .thumbor:
+            ResizeGeometry(
+                thumbor: plan.size, box: box, fit: fit, enlarge: enlarge || plan.isVector, loadsWhole: loadsWhole)
+        case .cloudflare where fit == .outside && enlarge:
+            ResizeGeometry(enlargingOnly: plan.size, into: box)
+        case .cloudflare where fit == .outside && box.size != nil:
+            ResizeGeometry(weserv: plan.size, box: box, fit: .cover, enlarge: plan.isVector)
+        case .cloudflare, .darkroom, .imgproxy: nil
+        }
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
@@ -107,7 +123,7 @@ extension Box {
         let sides = "\(horizontal.map { "\($0)" } ?? "-"),\(vertical.map { "\($0)" } ?? "-")"
         let ratio = ratio.map { ",ratio \($0)" } ?? ""
         let least = "\(minWidth.map(String.init) ?? "-") \(minHeight.map(String.init) ?? "-")"
-        return sides + ratio + (hasMinimum ? ",least \(least)" : "")
+        return sides + ratio + (swapsSides ? ",swap" : "") + (hasMinimum ? ",least \(least)" : "")
     }
 
     /// The box in pixels with a canvas within the limits. The least size gives way to them.

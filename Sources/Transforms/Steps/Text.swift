@@ -14,6 +14,8 @@ public struct Text: Transform, Hashable, Codable {
     public var color: Color
     /// Where the text lies, 0…1 from the left and from the top.
     public var position: Position
+    /// Whether a text that is too large for the image is left out instead of refused.
+    var isOptional = false
 
     /// A text, by default white at the lower edge.
     public init(
@@ -40,7 +42,9 @@ public struct Text: Transform, Hashable, Codable {
     /// Reads the settings of the system's fonts ahead of the first text. Starts no thread, which drawing a text may do.
     package static func loadFontSettings() { VipsText.loadFontSettings() }
 
-    public var key: String { "text(\(size.map(String.init) ?? "-"),\(color.hex),\(position.key),\(text))" }
+    public var key: String {
+        "text(\(size.map(String.init) ?? "-"),\(color.hex),\(position.key),\(isOptional ? "optional," : "")\(text))"
+    }
 
     public var cost: TransformCost {
         TransformCost(
@@ -89,6 +93,7 @@ public struct Text: Transform, Hashable, Codable {
                 reason: "the fonts of this server lack \(measure.missingGlyphs) of its characters")
         }
         guard measure.width <= room.width, measure.height <= room.height else {
+            if isOptional { return false }
             throw TransformError(
                 parameter: "text",
                 reason: "it takes \(measure.width)×\(measure.height) pixels, and the image has room for "

@@ -8,6 +8,8 @@ public struct Trim: Transform, Hashable, Codable {
     /// The accepted thresholds, on the scale of 8-bit samples.
     public static let thresholds = 1...254
 
+    private static let magenta = Color(red: 255, green: 0, blue: 255)
+
     /// `find_trim` ignores specks by a median of 3×3 pixels, and fails on a smaller image.
     private static let leastSide = 3
 
@@ -15,8 +17,21 @@ public struct Trim: Transform, Hashable, Codable {
     public var threshold: Int
     /// The border's color; nil = the color of the upper left pixel. Its alpha is ignored.
     public var background: Color?
+    /// The corner whose color is the border's, without `background`.
+    public var corner = Corner.topLeft
     /// Whether rows of an animation are never removed.
     public var keepsHeightOfAnimations = false
+    /// Whether it trims as imagor does: an animation is not changed, and magenta lies behind transparent pixels.
+    var isImagors = false
+    /// A crop that is made at the same time; nil = none. Both look at the same image.
+    var within: LooseCrop?
+
+    /// A corner of the image.
+    public enum Corner: String, Codable, Sendable, CaseIterable {
+        case topLeft = "top-left"
+        case bottomRight = "bottom-right"
+    }
+
     /// How imgproxy trims; nil = as Darkroom does.
     private var imgproxy: ImgproxyRules?
 
@@ -41,14 +56,18 @@ public struct Trim: Transform, Hashable, Codable {
 
     public var key: String {
         let background = background.map { ",\($0.opaque.hex)" } ?? ""
+        let corner = corner == .topLeft ? "" : ",\(corner.rawValue)"
+        let animations = keepsHeightOfAnimations ? ",columns" : isImagors ? ",imagor" : ""
+        let within = within.map { ",\($0.key)" } ?? ""
         let even = imgproxy.map { ",imgproxy\($0.isEvenAcross ? " x" : "")\($0.isEvenDown ? " y" : "")" } ?? ""
-        return "trim(\(threshold)\(background)\(keepsHeightOfAnimations ? ",columns" : "")\(even))"
+        return "trim(\(threshold)\(background)\(corner)\(animations)\(within)\(even))"
     }
 
     public var cost: TransformCost { TransformCost(nanosecondsPerDecodedPixel: 215, nanosecondsPerFrame: 3e6) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        guard min(image.size.width, image.size.height) >= Self.leastSide, imgproxy == nil || !image.isAnimated else {
+        let skipsAnimations = isImagors || imgproxy != nil
+        guard min(image.size.width, image.size.height) >= Self.leastSide, !(skipsAnimations && image.isAnimated) else {
             return image
         }
         var kept: Area?
@@ -59,7 +78,13 @@ public struct Trim: Transform, Hashable, Codable {
         if keepsHeightOfAnimations, image.isAnimated { kept?.keepRows(of: image.size) }
         if imgproxy?.isEvenAcross == true { kept?.evenOutColumns(of: image.size) }
         if imgproxy?.isEvenDown == true { kept?.evenOutRows(of: image.size) }
-        guard let kept, kept.size != image.size else { return image }
+        if let rectangle = within?.rectangle(in: image.size) {
+            let crop = Area(
+                left: rectangle.x, top: rectangle.y, right: rectangle.x + rectangle.size.width,
+                bottom: rectangle.y + rectangle.size.height)
+            kept = kept?.intersection(crop) ?? crop
+        }
+        guard let kept, !kept.isEmpty, kept.size != image.size else { return image }
         return try image.mapFrames { frame throws(VipsError) in
             try frame.extracting(x: kept.left, y: kept.top, size: kept.size)
         }
@@ -67,10 +92,10 @@ public struct Trim: Transform, Hashable, Codable {
 
     /// The rectangle within the border; nil if the frame is all border.
     private func content(of frame: VipsImage) throws(VipsError) -> Area? {
-        let behind = (imgproxy == nil ? background ?? .black : Self.magenta).rgb
+        let behind = (imgproxy != nil ? Self.magenta : background ?? (isImagors ? Self.magenta : .black)).rgb
         let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(behind)]) : frame
         let byte = try opaque.applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
-        let border = if let background { background.rgb } else { try byte.pixel(x: 0, y: 0) }
+        let border = if let background { background.rgb } else { try color(of: corner, in: byte) }
         let found = try byte.measuring(
             "find_trim", ["threshold": .int(threshold), "background": .doubles(border)],
             ints: ["left", "top", "width", "height"])
@@ -78,7 +103,12 @@ public struct Trim: Transform, Hashable, Codable {
         return Area(left: found[0], top: found[1], right: found[0] + found[2], bottom: found[1] + found[3])
     }
 
-    private static let magenta = Color(red: 255, green: 0, blue: 255)
+    private func color(of corner: Corner, in frame: VipsImage) throws(VipsError) -> [Double] {
+        switch corner {
+        case .topLeft: try frame.pixel(x: 0, y: 0)
+        case .bottomRight: try frame.pixel(x: frame.width - 1, y: frame.height - 1)
+        }
+    }
 
     private struct Area {
         var left: Int
@@ -87,6 +117,14 @@ public struct Trim: Transform, Hashable, Codable {
         var bottom: Int
 
         var size: PixelSize { PixelSize(width: right - left, height: bottom - top) }
+
+        var isEmpty: Bool { left >= right || top >= bottom }
+
+        func intersection(_ other: Area) -> Area {
+            Area(
+                left: max(left, other.left), top: max(top, other.top), right: min(right, other.right),
+                bottom: min(bottom, other.bottom))
+        }
 
         mutating func keepRows(of size: PixelSize) { (top, bottom) = (0, size.height) }
 

@@ -235,6 +235,25 @@ def with_trim(query: Query) -> None:
     known_color("tbg")(query)
 
 
+def with_corner(query: Query) -> None:
+    query.setdefault("trim", "10")
+    query.pop("tbg", None)
+
+
+def known_steps(query: Query) -> None:
+    query["steps"] = chosen_of(("blur:5,ro:90", "fill:red:1:2:3:4,scale:50p", "round:2,bg:auto", "cut:1:1:50p:50p,flip"), query)
+
+
+def small_inset(query: Query) -> None:
+    query["inset"] = "1"
+
+
+def focus(query: Query) -> None:
+    query["a"] = "focal"
+    query.pop("fpx", None)
+    query.pop("fpy", None)
+
+
 def with_layout(query: Query) -> None:
     query["rules"] = "imgproxy"
     query["layout"] = chosen_of(("fill", "auto,dpr:0.5", "force", "crop:0.5:9:top:1:2", "extend:left", "maxside:50"), query)
@@ -297,6 +316,10 @@ RULES: dict[str, Callable[[Query], None]] = {
     "pixelate": known_percentage,
     "fpx": focal,
     "fpy": focal,
+    "focus": focus,
+    "steps": known_steps,
+    "inset": small_inset,
+    "tcorner": with_corner,
     "crop": small_crop,
     "cut": small_cut,
     "compat": own_parameters,

@@ -12,7 +12,8 @@ FORMATS = {"jpg": "jpg", "png": "png", "webp": "webp", "gif": "gif", "tif": "tif
 QUALITIES = {"default": "", "gray": "greyscale", "bitonal": "bitonal"}
 UNKNOWN_TO_WSRV = {
     "enlarge", "resample", "ar", "min-w", "min-h", "duotone", "pixelate", "text", "textsize", "textcolor", "texta", "border",
-    "radius", "pad", "scaledown", "orient", "bri", "crop", "cut", "fields", "target", "nl", "rules", "layout",
+    "radius", "pad", "scaledown", "orient", "bri", "crop", "cut", "fields", "target", "nl", "rules", "layout", "steps",
+    "inset", "tcorner", "focus", "swap",
 }
 
 

@@ -94,6 +94,8 @@ def specials(marks: list[str]) -> dict[str, Callable[[random.Random], str]]:
         "duotone": one("black,white", "red,blue"), "blur": one("", 0.3, 1, 5, 7.9, 50, 1000), "gam": one("", 0.3, 2.2, 3),
         "sharp": one("", 0.000001, 1, 10), "sharpf": one(0, 1, 1_000_000), "sharpj": one(0, 3, 1_000_000),
         "pixelate": one(2, 10, 1000, "0.1p", "50p"), "text": one(*TEXTS), "textsize": one(6, 12, 40, 500),
+        "inset": one(0, "1,2"), "focus": one("5,5", "3000.5,9"),
+        "steps": one("blur:5,ro:90", "sharp:2,fill:red:5:5:5:5", "linear:1.2:5:0:-5,scale:50p", "round:20,bg:auto", "pixelate:9,cut:5:5:50p:50p"),
         "border": one(1, "20,red", 999), "radius": one(1, "50p", 9999, "10,20,30p,40"), "pad": one(1, 100, "0,500", 2000),
         "mark": one(*marks), "markw": one(1, 7, 400, "0.01p", "25p", "100p"), "markh": one(1, 400, "100p"),
         "markx": one(0, 5, "-10p"), "marky": one(0, 5, "-10p"), "q": one(1, 50, 95, 100, "auto"),
@@ -105,7 +107,8 @@ def specials(marks: list[str]) -> dict[str, Callable[[random.Random], str]]:
 
 
 NEEDS = {
-    "fpx": ("a", "focal"), "fpy": ("a", "focal"), "tbg": ("trim", "10"), "sharpf": ("sharp", "1"), "sharpj": ("sharp", "1"),
+    "fpx": ("a", "focal"), "fpy": ("a", "focal"), "focus": ("a", "focal"), "tcorner": ("trim", "10"),
+    "tbg": ("trim", "10"), "sharpf": ("sharp", "1"), "sharpj": ("sharp", "1"),
     "mbg": ("mask", "circle"), "mtrim": ("mask", "star"), "target": ("q", "auto"), "fields": ("output", "json"),
     "textsize": ("text", "Hello"), "textcolor": ("text", "Hello"), "texta": ("text", "Hello"), "min-h": ("w", "1600"),
     "min-w": ("w", "1600"), "layout": ("rules", "imgproxy"),
@@ -117,10 +120,14 @@ def consistent(query: Query) -> Query:
     """Follows the rules between parameters."""
     query = dict(query)
     for name, (needed, value) in NEEDS.items():
-        if name in query and (needed not in query or name in ("fpx", "fpy", "target", "fields", "layout")):
+        if name in query and (needed not in query or name in ("fpx", "fpy", "focus", "target", "fields", "layout")):
             query[needed] = value
     if query.keys() & {"sharpf", "sharpj"} and not query["sharp"]:
         query["sharp"] = "1"
+    if "focus" in query:
+        query = {name: value for name, value in query.items() if name not in ("fpx", "fpy")}
+    if "tcorner" in query:
+        query.pop("tbg", None)
     if "mark" not in query:
         query = {name: value for name, value in query.items() if not name.startswith("mark")}
     if "we" in query:

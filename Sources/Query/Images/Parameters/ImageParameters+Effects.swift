@@ -41,5 +41,11 @@ extension ImageParameters {
                 .effects, .transform(Pixelate.self), .low,
                 "Replaces blocks by their mean color; the value is a block's side in pixels of the result, or in "
                     + "percent of its width.")),
+        Row(
+            "steps", .steps, \.query.recipe.steps,
+            .of(
+                .effects, .transform("EffectStep"), .high,
+                "Effects in the order in which they run, after all other effects, each a name with values after colons, "
+                    + "such as `blur:5,ro:90,mark`.")),
     ]
 }

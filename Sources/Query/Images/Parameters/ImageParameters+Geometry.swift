@@ -4,6 +4,12 @@ extension ImageParameters {
     /// The parameters of what is cut, turned and mirrored.
     static let geometry: [Row] = [
         Row(
+            "inset", .inset, \.query.recipe.inset,
+            .of(
+                .geometry, .transform(Inset.self),
+                "Cuts this many pixels off each side of the upright source, before everything else; several values as in "
+                    + "CSS `inset`.")),
+        Row(
             "crop", .rectangle(of: "the upright source"), \.query.recipe.crop,
             .of(.geometry, .transform(Crop.self), "Cuts a rectangle out of the upright source before it is resized.")),
         Row(
@@ -22,6 +28,11 @@ extension ImageParameters {
             .of(
                 .geometry, .transform(Trim.self),
                 "Color of the border that `trim` removes; by default the color of the upper left pixel.")),
+        Row(
+            "tcorner", .choice(Trim.Corner.self), \.trimCorner,
+            .of(
+                .geometry, .transform(Trim.self),
+                "Corner whose color is the color of the border that `trim` removes, without `tbg`.")),
         Row(
             "orient", .orientation, \.query.recipe.orientation,
             .of(
@@ -54,8 +65,8 @@ extension ImageParameters {
             "rules", .choice(ChainRules.self), \.query.recipe.rules,
             .of(
                 .geometry, .transform(Resize.self),
-                "Order of steps and computation of sizes: Darkroom's, or `weserv` or `imgproxy` for the order and "
-                    + "sizes of weserv/images and of imgproxy.")),
+                "Order of steps and computation of sizes: Darkroom's, or those of weserv/images, of imgproxy, of imagor "
+                    + "(`thumbor`) or of Cloudflare Images.")),
         Row(
             "layout", .layout, \.query.recipe.layout,
             .of(

@@ -5,7 +5,7 @@ extension ImageParameters {
     static func size(_ limits: QueryLimits) -> [Row] {
         let resize = ParameterDocumentation.resize
         let side = ValueFormat.length(1...limits.maxOutputSide, percent: 1...Double(ImageQueryDraft.maxPercent))
-        return [
+        let box: [Row] = [
             Row(
                 "w", side, \.width,
                 resize("Width of the box in CSS pixels, or in percent of the upright, cropped source's width.")),
@@ -21,24 +21,44 @@ extension ImageParameters {
             Row(
                 "scaledown", .boolean, \.query.recipe.scaleDown,
                 resize("Scales down a source or result that exceeds the pixel limits, instead of refusing it.")),
-            Row(
-                "a", .place, \.place,
-                .of(
-                    .size, .transform(CoverCrop.self), .low,
-                    "Where `fit=cover` crops and `fit=contain` places the image: a position, the part with the most "
-                        + "detail (`entropy`), the most salient part (`attention`) or a focal point (`focal`).")),
-            Row(
-                "fpx", .number(0...1), \.focalX,
-                .of(.size, .transform(CoverCrop.self), "Focal point from the left edge; requires `a=focal`.")),
-            Row(
-                "fpy", .number(0...1), \.focalY,
-                .of(.size, .transform(CoverCrop.self), "Focal point from the top edge; requires `a=focal`.")),
+        ]
+        return box + places + shapes(limits)
+    }
+
+    private static let places: [Row] = [
+        Row(
+            "a", .place, \.place,
+            .of(
+                .size, .transform(CoverCrop.self), .low,
+                "Where `fit=cover` crops and `fit=contain` places the image: a position, the part with the most "
+                    + "detail (`entropy`), the most salient part (`attention`) or a focal point (`focal`).")),
+        Row(
+            "fpx", .number(0...1), \.focalX,
+            .of(.size, .transform(CoverCrop.self), "Focal point from the left edge; requires `a=focal`.")),
+        Row(
+            "fpy", .number(0...1), \.focalY,
+            .of(.size, .transform(CoverCrop.self), "Focal point from the top edge; requires `a=focal`.")),
+        Row(
+            "focus", .focus, \.focus,
+            .of(
+                .size, .transform(CoverCrop.self),
+                "Focal point in pixels of the upright source, instead of `fpx` and `fpy`; requires `a=focal`.")),
+    ]
+
+    private static func shapes(_ limits: QueryLimits) -> [Row] {
+        let resize = ParameterDocumentation.resize
+        return [
             Row(
                 "resample", .choice(Resampling.self), \.query.recipe.resampling,
                 resize("Trades speed for accuracy: `fast`, `accurate`, or `linear` for resampling in linear light.")),
             Row(
                 "ar", .aspectRatio, \.aspectRatio,
                 resize("Aspect ratio of the box: gives the side that `w` or `h` leaves out, and implies `fit=cover`.")),
+            Row(
+                "swap", .boolean, \.swapsSides,
+                resize(
+                    "Exchanges `w` and `h` for an upright image in a wide box, and for a wide image in an upright box.")
+            ),
             Row(
                 "min-w", .integer(1...limits.maxOutputSide), \.minWidth,
                 resize("Minimum width in CSS pixels: enlarges a narrower result, and crops parts beyond the box.")),

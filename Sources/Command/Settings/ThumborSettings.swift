@@ -1,0 +1,71 @@
+import DarkroomDialects
+import Foundation
+import NIOCore
+
+/// The key and the sources of the paths of thumbor and Cloudflare.
+struct ThumborSettings: SettingTheme {
+    static let title = "URLs of thumbor and Cloudflare"
+
+    let key = Setting(
+        "thumbor-key", .optional(.secretText), default: nil, isSecret: true, isReloadable: true,
+        help: """
+            Key that signs paths of thumbor and imagor. If it is set, images require a signature or the admin token. \
+            Prefer the environment or the file: flags are visible in the process list.
+            """)
+    let keyFile = Setting(
+        "thumbor-key-file", .optional(.text("PATH", "the path of a file")), default: nil, isReloadable: true,
+        help: "File whose text is thumbor-key.")
+    let signer = Setting(
+        "thumbor-signature-type", .choice(of: ThumborKey.Algorithm.self), default: .sha1, isReloadable: true,
+        help: "Hash function of signatures of thumbor and imagor paths.")
+    let signatureLength = Setting(
+        "thumbor-signature-length", .optional(.integer(8...88)), default: nil, isReloadable: true,
+        help: "Characters that signatures of thumbor and imagor paths are truncated to. By default, they are complete.")
+    let baseURL = Setting(
+        "thumbor-base-url", .optional(.text("URL", "the beginning of URLs")), default: nil, isReloadable: true,
+        help: """
+            Beginning of the URLs of images without a scheme in thumbor and imagor paths, such as \
+            https://example.com/. By default, an image that begins with a host is fetched by https, and another one is \
+            a local file.
+            """)
+    let cloudflareOrigin = Setting(
+        "cloudflare-origin", .optional(.text("URL", "the beginning of URLs")), default: nil, isReloadable: true,
+        help: """
+            Beginning of the URLs of sources without a scheme in Cloudflare paths, such as https://example.com/. By \
+            default, such a source is a local file.
+            """)
+}
+
+extension SettingKind where Value == String {
+    /// A text that is never repeated.
+    static var secretText: SettingKind {
+        SettingKind("TEXT", "a text that is not empty") { _ in
+            "set"
+        } parse: { text in
+            text.isEmpty ? nil : text
+        }
+    }
+}
+
+extension Thumbor {
+    /// The dialect of these settings. Messages never repeat the key.
+    init(_ settings: Settings, _ sources: SettingSources) throws(SettingError) {
+        var key = settings.thumbor.key
+        if let path = settings.thumbor.keyFile {
+            let spelling = "\(sources.spelling(of: \.thumbor.keyFile)): \(path)"
+            do throws(FileError) {
+                let text = String(buffer: try FileBytes.read(path, upTo: 4 << 10))
+                key = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            } catch {
+                throw SettingError("\(spelling): \(error.sentence)")
+            }
+            guard key?.isEmpty == false else {
+                throw SettingError("\(spelling): the file is empty; write the key to it.")
+            }
+        }
+        self.init(
+            key: key.map {
+                ThumborKey($0, algorithm: settings.thumbor.signer, length: settings.thumbor.signatureLength)
+            }, base: settings.thumbor.baseURL)
+    }
+}

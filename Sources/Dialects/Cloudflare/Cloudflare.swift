@@ -1,0 +1,96 @@
+import DarkroomNetwork
+package import DarkroomQuery
+
+/// The paths of Cloudflare's image transformations: `/cdn-cgi/image/{options}/{source}`.
+package struct Cloudflare: PathDialect {
+    private let source: ForeignSource
+
+    /// - Parameter origin: What precedes a source without a scheme, such as `https://example.com/`; nil = it is a local
+    ///   file.
+    package init(origin: String? = nil) {
+        source = ForeignSource(base: origin ?? "local:///")
+    }
+
+    package var name: Compatibility { .cloudflare }
+    package var routes: [String] { ["/cdn-cgi/image/**"] }
+    /// The paths have no signatures.
+    package var requiresSignature: Bool { false }
+
+    /// The most bytes of a path. Longer paths are refused before they are read.
+    static let maxBytes = 32_768
+    /// The most options of a path.
+    static let maxOptions = 64
+
+    package func translate(
+        _ target: Substring, limits: QueryLimits
+    ) throws(AuthorizationError) -> PathTranslation {
+        do throws(InvalidParameter) { return try translation(target, limits) } catch { throw .invalidParameter(error) }
+    }
+
+    private func translation(
+        _ target: Substring, _ limits: QueryLimits
+    ) throws(InvalidParameter) -> PathTranslation {
+        guard target.utf8.count <= Self.maxBytes else {
+            throw InvalidParameter("path", "The path has more than \(Self.maxBytes) bytes. See docs/cloudflare.md.")
+        }
+        let prefix = "/cdn-cgi/image/"
+        guard target.hasPrefix(prefix) else {
+            throw InvalidParameter("path", "The path must begin with \(prefix). See docs/cloudflare.md.")
+        }
+        let rest = target.dropFirst(prefix.count)
+        guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else {
+            throw InvalidParameter("path", "The path must have options and a source after \(prefix).")
+        }
+        let draft = try Self.draft(rest[..<slash])
+        let url = try source.url(Self.source(rest[slash...].dropFirst()))
+        return PathTranslation(query: draft.query(of: url, limits), ignored: draft.ignored)
+    }
+
+    private static func draft(_ text: Substring) throws(InvalidParameter) -> CloudflareDraft {
+        let options = text.utf8.split(separator: UInt8(ascii: ","), maxSplits: maxOptions)
+        guard !options.isEmpty, options.count <= maxOptions else {
+            throw InvalidParameter("options", "A path must have 1 to \(maxOptions) options. See docs/cloudflare.md.")
+        }
+        var draft = CloudflareDraft()
+        for option in options {
+            guard let decoded = PercentEncoding.decode(option) else {
+                throw InvalidParameter(
+                    "options", "An option is not valid percent-encoded UTF-8; write a literal % as %25.")
+            }
+            let parts = decoded.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let row = CloudflareOptions.rows[parts[0]] else { throw unknown(parts[0]) }
+            switch row.outcome {
+            case .parameters: try row.read?(parts.count > 1 ? parts[1] : "", &draft)
+            case .ignored(let reason): draft.ignored.append(Translation.Ignored(name: row.name, reason: reason))
+            case .refused(let reason):
+                throw InvalidParameter(
+                    row.name, "Option '\(row.name)' is not available: \(reason) See docs/cloudflare.md.")
+            }
+        }
+        return draft
+    }
+
+    private static func unknown(_ name: String) -> InvalidParameter {
+        let hint = NameSuggestions.sentence(for: name, among: CloudflareOptions.names)
+        return InvalidParameter(
+            name, "There is no option '\(InvalidParameter.clipped(name))'.\(hint) See docs/cloudflare.md.")
+    }
+
+    /// The source as a URL. A source that is not encoded as a whole is a URL with escapes of its own, and stays.
+    private static func source(_ raw: Substring) throws(InvalidParameter) -> String {
+        guard !raw.isEmpty else {
+            throw InvalidParameter("source", "The path names no source: its path or URL follows the options.")
+        }
+        guard let decoded = PercentEncoding.decode(raw.utf8) else {
+            throw InvalidParameter(
+                "source", "The source is not valid percent-encoded UTF-8; write a literal % as %25.")
+        }
+        let isEncoded = !raw.contains("://") && decoded.contains("://")
+        // Escapes must not hide what a path may not contain.
+        _ = try ForeignSource(base: nil).url(decoded)
+        return isEncoded ? decoded : String(raw)
+    }
+
+    /// The table of every option, and what becomes of it.
+    package static var reference: [OptionReference] { CloudflareOptions.reference }
+}

@@ -1,0 +1,40 @@
+import DarkroomNetwork
+import DarkroomQuery
+
+/// The source that a path of another service names, as a URL of Darkroom's.
+struct ForeignSource: Hashable, Sendable {
+    /// What precedes a source without a scheme; nil = a host precedes the first slash, or it is a local file.
+    var base: String?
+
+    /// The URL of a source.
+    ///
+    /// - Parameter text: The source, percent-decoded once.
+    func url(_ text: String) throws(InvalidParameter) -> String {
+        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
+            throw InvalidParameter("image", "The image's URL must not contain control characters.")
+        }
+        let path = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard !path.split(separator: UInt8(ascii: "/")).contains(where: { $0.elementsEqual("..".utf8) }) else {
+            throw InvalidParameter("image", "The image's URL must not contain '..'.")
+        }
+        if Self.hasScheme(text) { return text }
+        let relative = text.drop { $0 == "/" }
+        if let base { return base + relative }
+        let first = relative.prefix { $0 != "/" }
+        let isHost = first.contains(".") && first.utf8.count < relative.utf8.count
+        return isHost ? "https://\(relative)" : "local:///\(relative)"
+    }
+
+    /// Whether a text begins with a scheme or a short name of a source. A colon before digits precedes a port.
+    private static func hasScheme(_ text: String) -> Bool {
+        guard text.utf8.first?.isASCIILetter == true, let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+            return false
+        }
+        guard text.utf8[..<colon].allSatisfy({ $0.isASCIIAlphanumeric || "+.-".utf8.contains($0) }) else {
+            return false
+        }
+        let rest = text.utf8[colon...].dropFirst()
+        let after = rest.drop(while: \.isASCIIDigit)
+        return after.count == rest.count || !(after.isEmpty || "/?#".utf8.contains(after[after.startIndex]))
+    }
+}

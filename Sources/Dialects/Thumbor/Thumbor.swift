@@ -1,0 +1,59 @@
+import DarkroomNetwork
+package import DarkroomQuery
+
+/// The paths of thumbor and imagor: `/{signature or unsafe}/{options}/{image}`.
+package struct Thumbor: PathDialect {
+    private let key: ThumborKey?
+    private let source: ForeignSource
+
+    /// - Parameters:
+    ///   - key: The key that paths are signed with; nil = a signature is not looked at, and the path is unsigned.
+    ///   - base: What precedes an image without a scheme, such as `https://example.com/`; nil = an image that begins
+    ///     with a host is on that host, and another image is a local file.
+    package init(key: ThumborKey? = nil, base: String? = nil) {
+        self.key = key
+        source = ForeignSource(base: base)
+    }
+
+    package var name: Compatibility { .thumbor }
+    package var routes: [String] { ["/{signature}/**"] }
+    package var requiresSignature: Bool { key != nil }
+
+    /// The most bytes of a path. Longer paths are refused before they are read.
+    static let maxBytes = 32_768
+
+    package func translate(
+        _ target: Substring, limits: QueryLimits
+    ) throws(AuthorizationError) -> PathTranslation {
+        guard target.utf8.count <= Self.maxBytes else {
+            throw .invalidParameter(
+                InvalidParameter("path", "The path has more than \(Self.maxBytes) bytes. See docs/thumbor.md."))
+        }
+        let path = target.drop { $0 == "/" }
+        let first = path.utf8.firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
+        let (signature, rest) = (path[..<first], path[first...].dropFirst())
+        let isSigned = try isSigned(rest, signature)
+        do throws(InvalidParameter) {
+            let draft = try ThumborDraft(ThumborPath(parsing: rest), source: source)
+            return PathTranslation(
+                query: try draft.query(limits), isSigned: isSigned, expires: draft.expires, ignored: draft.ignored)
+        } catch {
+            throw .invalidParameter(error)
+        }
+    }
+
+    /// Whether a path is signed. Throws for a wrong signature.
+    private func isSigned(_ path: Substring, _ signature: Substring) throws(AuthorizationError) -> Bool {
+        guard signature != "unsafe", let key else { return false }
+        guard let given = PercentEncoding.decode(signature.utf8) else { throw .pathSignatureWrong }
+        // A client may have signed the path before it encoded it.
+        let isValid =
+            key.hasSigned(path, as: given)
+            || (PercentEncoding.decode(path.utf8).map { key.hasSigned($0, as: given) } ?? false)
+        guard isValid else { throw .pathSignatureWrong }
+        return true
+    }
+
+    /// The table of every option and filter, and what becomes of it.
+    package static var reference: [OptionReference] { ThumborFilters.reference }
+}

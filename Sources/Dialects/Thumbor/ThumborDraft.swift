@@ -1,0 +1,157 @@
+import DarkroomQuery
+import DarkroomTransforms
+import Foundation
+
+/// The meaning of a path of thumbor in Darkroom's parameters, while its filters are read.
+struct ThumborDraft {
+    let path: ThumborPath
+    let source: ForeignSource
+    /// What `upscale` and `no_upscale` say; the last one counts.
+    var enlarges: Bool?
+    var isStretched = false
+    /// The centers of focal regions with their areas, in pixels or parts of the image.
+    var focals: [Focal] = []
+    /// Entries of `steps`.
+    var steps: [String] = []
+    /// Further parameters, each at most once.
+    var parameters: [(name: String, value: String)] = []
+    var format: String?
+    var details: Set<String> = []
+    var expires: Date?
+    var ignored: [Translation.Ignored] = []
+
+    struct Focal {
+        var x: Double
+        var y: Double
+        var area: Double
+        var isRelative: Bool
+    }
+
+    init(_ path: ThumborPath, source: ForeignSource) throws(InvalidParameter) {
+        self.path = path
+        self.source = source
+        isStretched = path.isStretched
+        for filter in path.filters {
+            guard let row = ThumborFilters.rows[filter.name] else { throw Self.unknown(filter.name) }
+            switch row.outcome {
+            case .parameters: try row.read?(filter.arguments, &self)
+            case .ignored(let reason): ignored.append(Translation.Ignored(name: filter.name, reason: reason))
+            case .refused(let reason):
+                throw InvalidParameter(
+                    filter.name, "Filter '\(filter.name)' is not available: \(reason) See docs/thumbor.md.")
+            }
+        }
+    }
+
+    private static func unknown(_ name: String) -> InvalidParameter {
+        let hint = NameSuggestions.sentence(for: name, among: ThumborFilters.names)
+        return InvalidParameter(
+            name, "There is no filter '\(InvalidParameter.clipped(name))'.\(hint) See docs/thumbor.md.")
+    }
+
+    /// Adds a parameter, in place of an earlier one of its name.
+    mutating func set(_ name: String, _ value: String) {
+        parameters.removeAll { $0.name == name }
+        parameters.append((name, value))
+    }
+}
+
+extension ThumborDraft {
+    /// The query in Darkroom's parameters.
+    func query(_ limits: QueryLimits) throws(InvalidParameter) -> QueryString {
+        var query = QueryString()
+        query.append("url", try source.url(path.image))
+        writeSize(to: &query, limits)
+        try writeFocus(to: &query)
+        writeCrops(to: &query)
+        if path.mirrorsColumns { query.append("flop", "true") }
+        if path.mirrorsRows { query.append("flip", "true") }
+        for parameter in parameters { query.append(parameter.name, parameter.value) }
+        if !steps.isEmpty { query.append("steps", steps.joined(separator: ",")) }
+        // libvips puts black behind transparent pixels of a JPEG.
+        if !path.isMeta, format == "jpg" { query.append("bg", Color.black.hex) }
+        query.append("output", path.isMeta ? "json" : format ?? "origin")
+        if path.isMeta, !details.isEmpty { query.append("fields", details.sorted().joined(separator: ",")) }
+        if needsRules { query.append("rules", ChainRules.thumbor.rawValue) }
+        return query
+    }
+
+    /// Whether Darkroom's own rules would make another image. Where they make the same, both share one variant.
+    private var needsRules: Bool {
+        let isWhole =
+            path.crop == nil && path.trim == nil
+            && !steps.contains { $0 == "text" || $0.hasPrefix("trim") }
+        guard path.width > 0 || path.height > 0 else { return !isWhole }
+        let isExact = fit == .cover || fit == .fill
+        return !isWhole || !isExact || path.width == 0 || path.height == 0 || enlarges == false || path.isAdaptive
+            || focals.contains { !$0.isRelative } && fit == .cover
+    }
+
+    private var fit: Fit { path.isFull ? .outside : path.fitsIn ? .inside : isStretched ? .fill : .cover }
+
+    private func writeSize(to query: inout QueryString, _ limits: QueryLimits) {
+        guard path.width > 0 || path.height > 0 else { return }
+        let enlarges = enlarges ?? (fit != .inside)
+        // A side that the result cannot reach need not be within the limits.
+        let side = { (length: Int) in fit == .inside && !enlarges ? min(length, limits.maxOutputSide) : length }
+        if path.width > 0 { query.append("w", "\(side(path.width))") }
+        if path.height > 0 { query.append("h", "\(side(path.height))") }
+        if fit != .inside { query.append("fit", fit.rawValue) }
+        if enlarges { query.append("enlarge", "true") }
+        if path.isAdaptive, path.width > 0, path.height > 0 { query.append("swap", "true") }
+        guard fit == .cover, focals.isEmpty else { return }
+        let anchor = [path.vertical, path.horizontal].compactMap { ["middle", "center"].contains($0) ? nil : $0 }
+        if path.isSmart {
+            query.append("a", "attention")
+        } else if !anchor.isEmpty {
+            query.append("a", anchor.joined(separator: "-"))
+        }
+    }
+
+    /// The center of all focal regions by their areas.
+    private func writeFocus(to query: inout QueryString) throws(InvalidParameter) {
+        guard let first = focals.first, fit == .cover, path.width > 0 || path.height > 0 else { return }
+        guard focals.allSatisfy({ $0.isRelative == first.isRelative }) else {
+            throw InvalidParameter(
+                "focal", "Filters 'focal' must all be in pixels, or all in parts of the image. See docs/thumbor.md.")
+        }
+        let sum = focals.reduce(0) { $0 + $1.area }
+        let x = focals.reduce(0) { $0 + $1.x * $1.area } / sum
+        let y = focals.reduce(0) { $0 + $1.y * $1.area } / sum
+        query.append("a", "focal")
+        if first.isRelative {
+            query.append("fpx", ThumborNumber.text(min(max(x, 0), 1), decimals: 6))
+            query.append("fpy", ThumborNumber.text(min(max(y, 0), 1), decimals: 6))
+        } else {
+            query.append("focus", "\(ThumborNumber.text(x, decimals: 2)),\(ThumborNumber.text(y, decimals: 2))")
+        }
+    }
+
+    private func writeCrops(to query: inout QueryString) {
+        if let trim = path.trim {
+            query.append("trim", "\(min(max(trim.tolerance, 1), 254))")
+            if trim.isBottomRight { query.append("tcorner", "bottom-right") }
+        }
+        guard let crop = path.crop, [crop.left, crop.top, crop.right, crop.bottom].contains(where: { $0 > 0 }) else {
+            return
+        }
+        let isRelative = crop.left < 1 && crop.top < 1 && crop.right <= 1 && crop.bottom <= 1
+        let across = Self.span(crop.left, crop.right, isRelative)
+        let down = Self.span(crop.top, crop.bottom, isRelative)
+        guard let across, let down else { return }
+        query.append("crop", "\(across.start),\(down.start),\(across.length),\(down.length)")
+    }
+
+    /// Beginning and length of a crop along a side; nil for an empty crop, which changes nothing. An end of 0 is the
+    /// end of the image.
+    private static func span(_ start: Double, _ end: Double, _ isRelative: Bool) -> (start: String, length: String)? {
+        if isRelative {
+            let (first, last) = (Int((start * 10_000).rounded()), Int(((end == 0 ? 1 : end) * 10_000).rounded()))
+            guard last > first else { return nil }
+            return ("\(Percentage(hundredths: first))", "\(Percentage(hundredths: last - first))")
+        }
+        guard end > 0 else { return ("\(Int(min(start, 9e6)))", "100p") }
+        let (first, last) = (Int(min(start, 9e6)), Int(min(end, 9e6)))
+        return last > first ? ("\(first)", "\(last - first)") : nil
+    }
+}

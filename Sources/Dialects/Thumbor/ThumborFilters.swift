@@ -1,0 +1,275 @@
+import DarkroomQuery
+import DarkroomTransforms
+
+/// Every filter of thumbor and imagor, and what becomes of it.
+enum ThumborFilters {
+    struct Row: Sendable {
+        let name: String
+        let arguments: String
+        let outcome: OptionOutcome
+        /// Reads the arguments; nil for a filter that has no parameters.
+        let read: (@Sendable ([String], inout ThumborDraft) throws(InvalidParameter) -> Void)?
+
+        init(
+            _ name: String, _ arguments: String, _ text: String,
+            _ read: @escaping @Sendable ([String], inout ThumborDraft) throws(InvalidParameter) -> Void
+        ) {
+            (self.name, self.arguments, self.read) = (name, arguments, read)
+            outcome = .parameters(text)
+        }
+
+        init(_ name: String, _ arguments: String, _ outcome: OptionOutcome) {
+            (self.name, self.arguments, self.outcome) = (name, arguments, outcome)
+            read = nil
+        }
+    }
+
+    /// In the order of the documentation.
+    static let all = output + sizes + canvas + colors + overlays + rest
+
+    static let rows = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+    static let names = all.map(\.name)
+
+    private static let output: [Row] = [
+        Row("quality", "amount", "`q`; none for 0") { arguments, draft in
+            let quality = ThumborNumber.integer(arguments.first)
+            if quality > 0 { draft.set("q", "\(min(quality, 100))") }
+        },
+        Row("format", "name", "`output`, with `bg=black` for JPEG, which `bmp`, `pdf` and `svg` also mean") {
+            arguments, draft
+                throws(InvalidParameter) in
+            draft.format = try format(arguments.first ?? "")
+        },
+        Row("autojpg", "[enabled]", "`output=jpg&bg=black`") { arguments, draft in
+            if arguments.first?.lowercased() != "false" { draft.format = "jpg" }
+        },
+        Row("max_bytes", "bytes", "`max_bytes`") { arguments, draft in
+            let bytes = ThumborNumber.integer(arguments.first)
+            if bytes > 0 { draft.set("max_bytes", "\(min(bytes, 100_000_000))") }
+        },
+        Row("max_frames", "count", "`n`") { arguments, draft in
+            let frames = ThumborNumber.integer(arguments.first)
+            if frames > 0 { draft.set("n", "\(min(frames, 256))") }
+        },
+        Row("page", "number", "`page`") { arguments, draft in
+            let page = ThumborNumber.integer(arguments.first)
+            if page > 0 { draft.set("page", "\(min(page, 999_999_999))") }
+        },
+        Row("lossless", "", "`ll=true`") { _, draft in draft.set("ll", "true") },
+        Row("palette", "", "`palette=true`") { _, draft in draft.set("palette", "true") },
+        Row("compression", "level", "`l`, from 1 to 9") { arguments, draft in
+            draft.set("l", "\(min(max(ThumborNumber.integer(arguments.first), 1), 9))")
+        },
+        Row("bitdepth", "bits", .ignored("A palette has as many bits as its colors need.")),
+        Row("fallback_format", "name", .ignored("An animation keeps its frames where the format has frames.")),
+        Row("strip_exif", "", .ignored("Results never have EXIF data other than copyright and artist.")),
+        Row("strip_icc", "", .ignored("Results are always in sRGB without a profile.")),
+        Row("strip_metadata", "", .ignored("Results never have metadata other than copyright and artist.")),
+        Row("to_colorspace", "[srgb|p3|cmyk]", "nothing for `srgb`, in which all results are; 400 for other profiles") {
+            arguments, _ throws(InvalidParameter) in
+            guard ["", "srgb"].contains((arguments.first ?? "").lowercased()) else {
+                throw InvalidParameter(
+                    "to_colorspace",
+                    "Filter 'to_colorspace' must be srgb: all results are in sRGB. See docs/thumbor.md.")
+            }
+        },
+        Row("dpi", "number", .ignored("Vector images are drawn at the size of the result.")),
+        Row("preview", "", .ignored("It only selects a cache of imagor's; all results are cached.")),
+        Row(
+            "attachment", "[filename]",
+            "`attachment=true`, and `filename` for a name of letters, digits, `-`, `_` and `.`"
+        ) {
+            arguments, draft in
+            let name = arguments.first ?? ""
+            let isPlain = name.wholeMatch(of: /[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}/) != nil
+            if isPlain { draft.set("filename", name) }
+            draft.set("attachment", "true")
+        },
+        Row("expire", "milliseconds", "the time in milliseconds since 1970 when the URL expires") { arguments, draft in
+            let time = ThumborNumber.number(arguments.first)
+            guard let text = arguments.first, time > 0, let milliseconds = Double(text) else { return }
+            draft.setExpiry(milliseconds: milliseconds)
+        },
+        Row("max_age", "seconds", "`maxage`, from 1 second to 1 year") { arguments, draft in
+            draft.set("maxage", "\(min(max(ThumborNumber.integer(arguments.first), 1), 31_536_000))s")
+        },
+    ]
+
+    private static func format(_ name: String) throws(InvalidParameter) -> String {
+        let formats = [
+            "jpeg": "jpg", "jpg": "jpg", "png": "png", "gif": "gif", "webp": "webp", "avif": "avif", "jxl": "jxl",
+            "tiff": "tiff", "bmp": "jpg", "pdf": "jpg", "svg": "jpg",
+        ]
+        guard let format = formats[name.lowercased()] else {
+            throw InvalidParameter(
+                "format",
+                "Filter 'format' must be jpeg, png, gif, webp, avif, jxl or tiff, got "
+                    + "'\(InvalidParameter.clipped(name))'. See docs/thumbor.md.")
+        }
+        return format
+    }
+
+    private static let sizes: [Row] = [
+        Row("upscale", "", "`enlarge=true`") { _, draft in draft.enlarges = true },
+        Row("no_upscale", "", "no `enlarge`") { _, draft in draft.enlarges = false },
+        Row("stretch", "", "`fit=fill`") { _, draft in draft.isStretched = true },
+        Row("focal", "AxB:CxD | XxY", "`a=focal` with `focus` in pixels, or with `fpx` and `fpy`") { arguments, draft in
+            draft.addFocal(arguments.joined(separator: ","))
+        },
+        Row("orient", "degrees", "`orient`, counterclockwise, instead of the orientation of the source") {
+            arguments, draft in
+            let orientations = [90: "8", 180: "3", 270: "6"]
+            let degrees = ThumborNumber.integer(arguments.first)
+            if degrees > 0 { draft.set("orient", orientations[degrees] ?? "none") }
+        },
+        Row("proportion", "percent", "step `scale`") { arguments, draft in
+            var part = ThumborNumber.number(arguments.first)
+            part = min(part, 100)
+            if part > 1 { part /= 100 }
+            let hundredths = Int((part * 10_000).rounded())
+            if (1..<10_000).contains(hundredths) { draft.steps.append("scale:\(Percentage(hundredths: hundredths))") }
+        },
+        Row("crop", "left,top,width,height", "step `cut`") { arguments, draft in
+            guard arguments.count >= 4 else { return }
+            draft.steps.append((["cut"] + arguments.prefix(4).map(length)).joined(separator: ":"))
+        },
+        Row("trim", "[tolerance[,corner]]", "step `trim`") { arguments, draft in
+            let tolerance = min(max(ThumborNumber.integer(arguments.first), 1), 254)
+            let isOpposite = arguments.count > 1 && arguments[1] == "bottom-right"
+            draft.steps.append("trim:\(tolerance)\(isOpposite ? ":bottom-right" : "")")
+        },
+        Row("rotate", "degrees", "step `ro`; counterclockwise, by 90, 180 or 270") { arguments, draft in
+            let degrees = ThumborNumber.integer(arguments.first)
+            if [90, 180, 270].contains(degrees) { draft.steps.append("ro:\(360 - degrees)") }
+        },
+    ]
+
+    /// Pixels, or a part of the image below 1.
+    @Sendable private static func length(_ text: String) -> String {
+        let number = ThumborNumber.number(text)
+        guard number > 0, number < 1 else { return "\(Int(min(max(number, 0), 1e8)))" }
+        return "\(Percentage(hundredths: Int((number * 10_000).rounded())))"
+    }
+
+    private static let canvas: [Row] = [
+        Row("fill", "color|auto|blur|none", "step `fill`, with the padding of the path") { arguments, draft in
+            let space = draft.path.padding
+            let color = arguments.first == "blur" ? "blur" : ThumborColor.text(arguments.first ?? "")
+            draft.steps.append("fill:\(color):\(space.top):\(space.right):\(space.bottom):\(space.left)")
+        },
+        Row("background_color", "color|auto", "step `bg`") { arguments, draft in
+            guard let color = arguments.first else { return }
+            let text = ThumborColor.text(color)
+            draft.steps.append("bg:\(text == Color.transparent.hex ? Color.black.hex : text)")
+        },
+        Row("padding", "color,left[,top[,right,bottom]]", "step `pad`") { arguments, draft in
+            guard arguments.count >= 2 else { return }
+            let widths = arguments.dropFirst().map { min(max(ThumborNumber.integer($0), 0), 9999) }
+            let top = widths.count > 1 ? widths[1] : widths[0]
+            let right = widths.count > 3 ? widths[2] : widths[0]
+            let bottom = widths.count > 3 ? widths[3] : top
+            let color = arguments[0] == "blur" ? "blur" : ThumborColor.text(arguments[0])
+            draft.steps.append("pad:\(color):\(top):\(right):\(bottom):\(widths[0])")
+        },
+        Row("round_corner", "rx[,ry[,color]] | a|b,r,g,b[,transparent]", "step `round`") { arguments, draft in
+            draft.addCorners(arguments)
+        },
+    ]
+
+    private static let colors: [Row] = [
+        Row("blur", "radius[,sigma]", "step `blur`, with half of the radius as sigma") { arguments, draft in
+            let sigma =
+                arguments.count > 1 ? ThumborNumber.number(arguments[1]) : ThumborNumber.number(arguments.first) / 2
+            guard sigma > 0 else { return }
+            let range = Blur.sigmas
+            draft.steps.append(
+                "blur:\(ThumborNumber.text(min(max(sigma, range.lowerBound), range.upperBound), decimals: 4))")
+        },
+        Row("sharpen", "sigma", "step `sharp`, with 1 + 2 · sigma") { arguments, draft in
+            let sigma = 1 + 2 * ThumborNumber.number(arguments.count > 1 ? arguments[1] : arguments.first)
+            guard sigma > 0 else { return }
+            draft.steps.append("sharp:\(ThumborNumber.text(max(min(sigma, 10), 0.0001), decimals: 4)):0:2")
+        },
+        Row("brightness", "percent", "step `linear`") { arguments, draft in
+            let percent = ThumborNumber.number(arguments.first)
+            draft.addTones(factor: 1, [percent, percent, percent])
+        },
+        Row("contrast", "percent", "step `linear`, on the line of imagor") { arguments, draft in
+            let level = min(max(ThumborNumber.number(arguments.first) * 2.55, -255), 255)
+            let factor = 259 * (level + 255) / (255 * (259 - level))
+            let offset = (128 - factor * 128) / 2.55
+            draft.addTones(factor: factor, [offset, offset, offset])
+        },
+        Row("rgb", "red,green,blue", "step `linear`") { arguments, draft in
+            guard arguments.count == 3 else { return }
+            draft.addTones(factor: 1, arguments.map { ThumborNumber.number($0) })
+        },
+        Row("hue", "degrees", "step `hue`") { arguments, draft in
+            draft.addHue(ThumborNumber.number(arguments.first))
+        },
+        Row("saturation", "percent", "step `sat`") { arguments, draft in
+            draft.addFactor("sat", 1 + ThumborNumber.number(arguments.first) / 100)
+        },
+        Row("modulate", "brightness,saturation,hue", "steps `mod`, `sat` and `hue`") { arguments, draft in
+            guard arguments.count == 3 else { return }
+            draft.addFactor("mod", 1 + ThumborNumber.number(arguments[0]) / 100)
+            draft.addFactor("sat", 1 + ThumborNumber.number(arguments[1]) / 100)
+            draft.addHue(ThumborNumber.number(arguments[2]))
+        },
+        Row("grayscale", "", "step `filt:greyscale`") { _, draft in draft.steps.append("filt:greyscale") },
+        Row("invert", "", "step `filt:negate`") { _, draft in draft.steps.append("filt:negate") },
+        Row("pixelate", "[block]", "step `pixelate`") { arguments, draft in
+            let block = ThumborNumber.integer(arguments.first)
+            let side = block > 0 ? block : 10
+            if side > 1 { draft.steps.append("pixelate:\(min(side, 1000))") }
+        },
+    ]
+
+    private static let overlays: [Row] = [
+        Row(
+            "watermark", "image,x,y,alpha[,w_ratio[,h_ratio]]",
+            "`mark` with step `mark`; one in a path; `repeat` along one side repeats it over the whole image"
+        ) { arguments, draft throws(InvalidParameter) in try draft.addWatermark(arguments) },
+        Row(
+            "text", "text,x,y[,font[,color[,alpha[,…]]]]",
+            "`text` with step `text`, in sans-serif at the nearest of nine places; one in a path"
+        ) { arguments, draft throws(InvalidParameter) in
+            let size = arguments.count > 3 ? arguments[3].split { "- ".contains($0) }.last.map(String.init) : nil
+            try draft.addText(
+                arguments, size: size, color: arguments.count > 4 ? arguments[4] : nil,
+                alpha: arguments.count > 5 ? arguments[5] : nil)
+        },
+        Row("label", "text,x,y,size,color[,alpha[,font]]", "as `text`") { arguments, draft throws(InvalidParameter) in
+            try draft.addText(
+                arguments, size: arguments.count > 3 ? arguments[3] : nil,
+                color: arguments.count > 4 ? arguments[4] : nil, alpha: arguments.count > 5 ? arguments[5] : nil)
+        },
+        Row("image", "path,x,y[,alpha[,mode]]", .refused("A path inside a path is not supported; use 'watermark'.")),
+        Row("avgcolor", "", "`fields=color` of `/meta`") { _, draft in draft.details.insert("color") },
+        Row("blurhash", "x,y", "`fields=blurhash` of `/meta`") { _, draft in draft.details.insert("blurhash") },
+        Row("thumbhash", "", "`fields=thumbhash` of `/meta`") { _, draft in draft.details.insert("thumbhash") },
+    ]
+
+    private static let rest: [Row] = [
+        Row("draw_detections", "", .ignored("Nothing is detected.")),
+        Row("extract_focal", "", .ignored("Focal points are given with 'focal'.")),
+        Row("redact", "[mode[,strength]]", .refused("No faces are detected, so none would be hidden.")),
+        Row("redact_oval", "[mode[,strength]]", .refused("No faces are detected, so none would be hidden.")),
+        Row("raw", "", .refused("Originals are never passed on unchanged.")),
+        Row("convolution", "…", .refused("There is no such effect.")),
+        Row("cover", "", .refused("There is no such effect.")),
+        Row("curve", "…", .refused("There is no such effect; use 'brightness' and 'contrast'.")),
+        Row("colorize", "…", .refused("There is no such effect; use 'rgb'.")),
+        Row("distributed_collage", "…", .refused("An image has one source.")),
+        Row("equalize", "", .refused("There is no such effect; use 'contrast'.")),
+        Row("frame", "image", .refused("There is no such effect; use 'watermark'.")),
+        Row("gifv", "[format]", .refused("There are no videos; use 'format(webp)'.")),
+        Row("noise", "amount", .refused("There is no such effect.")),
+        Row("red_eye", "", .refused("No eyes are detected.")),
+    ]
+
+    /// The table of all filters, and of the other parts of a path before it.
+    static let reference: [OptionReference] =
+        ThumborReference.parts
+        + all.map { OptionReference(syntax: "\($0.name)(\($0.arguments))", outcome: $0.outcome) }
+}

@@ -1,0 +1,218 @@
+import DarkroomNetwork
+import DarkroomQuery
+
+/// The parts of a path of thumbor or imagor after its signature, in their order.
+struct ThumborPath: Hashable, Sendable {
+    /// `trim`, with the corner that gives the border's color and the tolerated difference.
+    struct Trim: Hashable, Sendable {
+        var isBottomRight = false
+        /// 0 = not given.
+        var tolerance = 0
+    }
+
+    /// Left, top, right and bottom of `AxB:CxD`.
+    struct Rectangle: Hashable, Sendable {
+        var left: Double
+        var top: Double
+        var right: Double
+        var bottom: Double
+    }
+
+    /// Left, top, right and bottom of a padding in pixels.
+    struct Padding: Hashable, Sendable {
+        var left = 0
+        var top = 0
+        var right = 0
+        var bottom = 0
+    }
+
+    /// A filter with its arguments, each percent-decoded.
+    struct Filter: Hashable, Sendable {
+        var name: String
+        var arguments: [String]
+    }
+
+    var isMeta = false
+    var trim: Trim?
+    var crop: Rectangle?
+    var fitsIn = false
+    var isFull = false
+    var isAdaptive = false
+    var isStretched = false
+    /// 0 = not given, as for the height.
+    var width = 0
+    var height = 0
+    var mirrorsColumns = false
+    var mirrorsRows = false
+    var padding = Padding()
+    /// `left`, `right` or `center`.
+    var horizontal: String?
+    /// `top`, `bottom` or `middle`.
+    var vertical: String?
+    var isSmart = false
+    var filters: [Filter] = []
+    /// The image as the path names it, percent-decoded once.
+    var image = ""
+
+    /// Reads the raw text after the signature.
+    init(parsing text: Substring) throws(InvalidParameter) {
+        var segments = ThumborSegments(text)
+        isMeta = try segments.takeWord { $0 == "meta" }
+        trim = try segments.take(Self.trim)
+        crop = try segments.take(Self.rectangle)
+        try readFit(&segments)
+        try readSize(&segments)
+        horizontal = try segments.take { ["left", "right", "center"].contains($0) ? $0 : nil }
+        vertical = try segments.take { ["top", "bottom", "middle"].contains($0) ? $0 : nil }
+        isSmart = try segments.takeWord { $0 == "smart" }
+        filters = try ThumborFilterList.read(&segments.rest)
+        image = try Self.image(segments.rest)
+    }
+
+    private mutating func readFit(_ segments: inout ThumborSegments) throws(InvalidParameter) {
+        let fits = ["adaptive-full-fit-in", "adaptive-fit-in", "full-fit-in", "fit-in"]
+        if let fit = try segments.take({ fits.contains($0) ? $0 : nil }) {
+            fitsIn = true
+            isFull = fit.hasSuffix("full-fit-in")
+            isAdaptive = fit.hasPrefix("adaptive")
+        }
+        isStretched = try segments.takeWord { $0 == "stretch" }
+    }
+
+    private mutating func readSize(_ segments: inout ThumborSegments) throws(InvalidParameter) {
+        if let size = try segments.take(Self.size) {
+            (width, height) = (size.width, size.height)
+            (mirrorsColumns, mirrorsRows) = (size.mirrorsColumns, size.mirrorsRows)
+        }
+        padding = try segments.take(Self.padding) ?? Padding()
+    }
+
+    private static func trim(_ segment: String) -> Trim? {
+        guard segment.hasPrefix("trim"),
+            let match = segment.wholeMatch(of: /trim(:(top-left|bottom-right))?(:([0-9]{1,9}))?/)
+        else { return nil }
+        return Trim(isBottomRight: match.2 == "bottom-right", tolerance: match.4.flatMap { Int($0) } ?? 0)
+    }
+
+    private static func rectangle(_ segment: String) -> Rectangle? {
+        let number = /([0-9]*\.?[0-9]+)x([0-9]*\.?[0-9]+):([0-9]*\.?[0-9]+)x([0-9]*\.?[0-9]+)/
+        guard segment.utf8.count <= 64, segment.utf8.contains(UInt8(ascii: ":")),
+            let match = segment.wholeMatch(of: number)
+        else { return nil }
+        let sides = [match.1, match.2, match.3, match.4].compactMap { Double("0\($0)") }
+        guard sides.count == 4 else { return nil }
+        return Rectangle(left: sides[0], top: sides[1], right: sides[2], bottom: sides[3])
+    }
+
+    private static func padding(_ segment: String) -> Padding? {
+        guard segment.utf8.first?.isASCIIDigit == true,
+            let match = segment.wholeMatch(of: /([0-9]{1,4})x([0-9]{1,4})(:([0-9]{1,4})x([0-9]{1,4}))?/),
+            let left = Int(match.1), let top = Int(match.2)
+        else { return nil }
+        return Padding(
+            left: left, top: top, right: match.4.flatMap { Int($0) } ?? left,
+            bottom: match.5.flatMap { Int($0) } ?? top)
+    }
+
+    private struct Size {
+        var width = 0
+        var height = 0
+        var mirrorsColumns = false
+        var mirrorsRows = false
+    }
+
+    /// `WxH`, each with an optional minus sign and possibly without digits.
+    private static func size(_ segment: String) throws(InvalidParameter) -> Size? {
+        let sides = segment.utf8.split(separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
+        guard sides.count == 2 else { return nil }
+        let digits = sides.map { $0.first == UInt8(ascii: "-") ? $0.dropFirst() : $0 }
+        guard digits.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }) else { return nil }
+        guard digits.allSatisfy({ $0.count <= 6 }) else {
+            throw InvalidParameter("size", "A side of the size has too many digits. See docs/thumbor.md.")
+        }
+        let numbers = digits.map { $0.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } }
+        return Size(
+            width: numbers[0], height: numbers[1], mirrorsColumns: digits[0].count < sides[0].count,
+            mirrorsRows: digits[1].count < sides[1].count)
+    }
+
+    private static func image(_ raw: Substring) throws(InvalidParameter) -> String {
+        guard !raw.isEmpty else {
+            throw InvalidParameter(
+                "image", "The path names no image: its URL follows the last option. See docs/thumbor.md.")
+        }
+        guard let text = PercentEncoding.decode(raw.utf8) else {
+            throw InvalidParameter(
+                "image", "The image's URL is not valid percent-encoded UTF-8; write a literal % as %25.")
+        }
+        guard text.hasPrefix("b64:"), let decoded = Base64Text.decode(text.dropFirst(4)) else { return text }
+        return decoded
+    }
+}
+
+/// The segments of a path while they are read, from the first.
+private struct ThumborSegments {
+    var rest: Substring
+
+    init(_ text: Substring) {
+        rest = text
+    }
+
+    /// Removes the first segment if it means something. The last segment is the image's, never an option.
+    mutating func take<Value>(
+        _ read: (String) throws(InvalidParameter) -> Value?
+    ) throws(InvalidParameter) -> Value? {
+        guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        let segment = rest[..<slash]
+        guard segment.utf8.count <= 200, let text = PercentEncoding.decode(segment.utf8), let value = try read(text)
+        else {
+            return nil
+        }
+        rest = rest[rest.utf8.index(after: slash)...]
+        return value
+    }
+
+    mutating func takeWord(_ isMeant: (String) -> Bool) throws(InvalidParameter) -> Bool {
+        try take { isMeant($0) ? true : nil } ?? false
+    }
+}
+
+/// Base64url without padding, as thumbor's texts and URLs have it.
+enum Base64Text {
+    /// Nil for bytes that are not base64url or not UTF-8.
+    static func decode(_ text: some StringProtocol) -> String? {
+        guard let bytes = Base64Bytes.decode(text) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+/// Base64 in the alphabet of URLs.
+enum Base64Bytes {
+    /// Decodes text with or without padding; nil for other text.
+    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var (bits, count) = (0, 0)
+        var digits = Array(text.utf8)[...]
+        while digits.last == UInt8(ascii: "=") { digits = digits.dropLast() }
+        for byte in digits {
+            guard let value = value(of: byte) else { return nil }
+            (bits, count) = (bits << 6 | value, count + 6)
+            guard count >= 8 else { continue }
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+            bits &= 1 << count - 1
+        }
+        return count < 6 ? bytes : nil
+    }
+
+    private static func value(of byte: UInt8) -> Int? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(byte) - 65
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(byte) - 71
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(byte) + 4
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+}

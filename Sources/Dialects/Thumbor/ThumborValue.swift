@@ -1,0 +1,133 @@
+import DarkroomNetwork
+import DarkroomTransforms
+import Foundation
+
+/// Reads and writes numbers as imagor's filters do.
+enum ThumborNumber {
+    /// A decimal number with an optional sign; 0 for any other text, as in imagor.
+    static func number(_ text: String?) -> Double {
+        guard let text, text.utf8.count <= 24, let number = Double(text.hasPrefix(".") ? "0\(text)" : text),
+            number.isFinite, !text.utf8.contains(where: { "xXpPnN".utf8.contains($0) })
+        else { return 0 }
+        return min(max(number, -1e9), 1e9)
+    }
+
+    /// An integer; 0 for any other text.
+    static func integer(_ text: String?) -> Int {
+        guard let text, text.utf8.count <= 10 else { return 0 }
+        return Int(text) ?? 0
+    }
+
+    /// A number without an exponent, rounded to this many decimals.
+    static func text(_ number: Double, decimals: Int) -> String {
+        let scale = pow(10, Double(decimals))
+        let units = Int((number * scale).rounded())
+        let (whole, part) = units.magnitude.quotientAndRemainder(dividingBy: UInt(scale))
+        let sign = units < 0 ? "-" : ""
+        guard part > 0 else { return "\(sign)\(whole)" }
+        let digits = String(part)
+        var fraction = String(repeating: "0", count: decimals - digits.count) + digits
+        while fraction.hasSuffix("0") { fraction.removeLast() }
+        return "\(sign)\(whole).\(fraction)"
+    }
+}
+
+/// Reads colors as imagor does.
+enum ThumborColor {
+    /// A color for a step: `auto`, or eight hexadecimal digits. A name that is not known is black, and a digit that is
+    /// not hexadecimal is 0.
+    static func text(_ text: String) -> String {
+        let name = text.lowercased().drop { $0 == "#" }
+        if name == "auto" { return "auto" }
+        return color(String(name)).hex
+    }
+
+    static func color(_ text: String) -> Color {
+        let name = text.lowercased().drop { $0 == "#" }
+        if name == "none" || name == "transparent" { return .transparent }
+        if name.utf8.contains(where: { !$0.isASCIIHexadecimal }), let named = Color(parsing: String(name)) {
+            return named
+        }
+        let digits = Array(name.utf8.map { $0.hexadecimalValue ?? 0 })
+        let bytes: [UInt8] =
+            switch digits.count {
+            case 3: digits.map { $0 * 17 }
+            case 6, 8: (0..<3).map { digits[2 * $0] * 16 + digits[2 * $0 + 1] }
+            default: [0, 0, 0]
+            }
+        return Color(red: bytes[0], green: bytes[1], blue: bytes[2])
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+
+    fileprivate var isASCIIHexadecimal: Bool { hexadecimalValue != nil }
+}
+
+/// Where an overlay lies along a side, in the words of imagor.
+struct ThumborPlace: Hashable {
+    enum Edge: Hashable { case low, middle, high, tile }
+
+    var edge = Edge.low
+    /// The distance from the edge, in pixels or as `20p`.
+    var offset = "0"
+
+    /// Reads pixels from the low edge, or from the high edge if negative; `20p` or `0.2` for a part of the image;
+    /// `center`, `repeat`, or the name of an edge, which may have an offset.
+    init(_ text: String?) {
+        guard let text, !text.isEmpty else { return }
+        let words: [(String, Edge)] = [
+            ("left", .low), ("top", .low), ("l", .low), ("t", .low), ("right", .high), ("bottom", .high), ("r", .high),
+            ("b", .high),
+        ]
+        if text == "center" {
+            edge = .middle
+        } else if text == "repeat" {
+            edge = .tile
+        } else if let word = words.first(where: { text == $0.0 || text.hasPrefix($0.0 + "-") }) {
+            // An offset leads out of the image, where an overlay is never drawn.
+            edge = word.1
+        } else {
+            readNumber(text)
+        }
+    }
+
+    private mutating func readNumber(_ text: String) {
+        if text.hasPrefix("-") { edge = .high }
+        let digits = text.drop { $0 == "-" }
+        if digits.hasSuffix("p") {
+            offset = "\(min(max(ThumborNumber.integer(String(digits.dropLast())), 0), 100))p"
+        } else if digits.hasPrefix("0.") {
+            let part = min(max(ThumborNumber.number(String(digits)), 0), 1)
+            offset = "\(Percentage(hundredths: Int((part * 10_000).rounded())))"
+        } else {
+            offset = "\(min(max(ThumborNumber.integer(String(digits)), 0), 8192))"
+        }
+    }
+
+    /// The name of an anchor of two places; nil if one repeats the overlay.
+    static func anchor(_ across: ThumborPlace, _ down: ThumborPlace) -> String? {
+        guard across.edge != .tile, down.edge != .tile else { return nil }
+        let row = ["top", nil, "bottom"][down.edge.index]
+        let column = ["left", nil, "right"][across.edge.index]
+        let words = [row, column].compactMap(\.self)
+        return words.isEmpty ? "center" : words.joined(separator: "-")
+    }
+}
+
+extension ThumborPlace.Edge {
+    fileprivate var index: Int {
+        switch self {
+        case .low: 0
+        case .middle, .tile: 1
+        case .high: 2
+        }
+    }
+}

@@ -1,0 +1,97 @@
+extension ResizeGeometry {
+    /// The sizes of imagor, which are libvips' thumbnail sizes. The canvas is the box that `fill` extends to, and that
+    /// `cover` crops to.
+    ///
+    /// - Parameters:
+    ///   - box: sides in pixels.
+    ///   - loadsWhole: whether the image is decoded in full before it is scaled. The missing side of a box is rounded
+    ///     down then, and a side that is too small enlarges the other one.
+    init(thumbor source: PixelSize, box: Box, fit: Fit, enlarge: Bool, loadsWhole: Bool) {
+        guard box.width != nil || box.height != nil else {
+            self.init(scaled: source)
+            return
+        }
+        guard loadsWhole || fit == .outside || fit == .fill && box.size == nil else {
+            self.init(thumbnailOf: source, box: box, fit: fit, enlarge: enlarge)
+            return
+        }
+        var size = Self.completed(box, like: source, enlarge: enlarge)
+        if fit == .outside, box.size != nil { size = Self.smallestBox(around: size, like: source) }
+        let isSmaller = size.width < source.width || size.height < source.height
+        let isSmallerBothWays = size.width < source.width && size.height < source.height
+        self.init(scaled: source, canvas: size)
+        switch fit {
+        case .inside, .outside, .contain:
+            if enlarge || isSmaller { scaled = Self.thumbnail(of: source, within: size) }
+        case .fill:
+            if enlarge || isSmallerBothWays { scaled = size }
+        case .cover:
+            if enlarge || isSmaller { scaled = Self.covering(size, with: source) }
+        }
+    }
+
+    /// The sizes of an image that is enlarged into a box if it is smaller, and otherwise stays.
+    init(enlargingOnly source: PixelSize, into box: Box) {
+        let across = box.width.map { Double($0) / Double(source.width) }
+        let down = box.height.map { Double($0) / Double(source.height) }
+        let factor = max(min(across ?? .infinity, down ?? .infinity), 1)
+        self.init(
+            scaled: factor.isFinite
+                ? PixelSize(
+                    width: PixelSize.side(Double(source.width) * factor),
+                    height: PixelSize.side(Double(source.height) * factor)) : source)
+    }
+
+    private init(thumbnailOf source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
+        let bounds = PixelSize(width: box.width ?? PixelSize.maxSide, height: box.height ?? PixelSize.maxSide)
+        let isWithin = source.width <= bounds.width && source.height <= bounds.height
+        var scaled: PixelSize
+        switch fit {
+        case .fill: scaled = bounds
+        case .cover where box.size != nil:
+            let shrinks = source.width > bounds.width && source.height > bounds.height
+            scaled = enlarge || shrinks ? Self.covering(bounds, with: source) : source
+        case .inside, .outside, .contain, .cover:
+            scaled = enlarge || !isWithin ? Self.thumbnail(of: source, within: bounds) : source
+        }
+        self.init(scaled: scaled, canvas: Self.completed(box, like: scaled, enlarge: enlarge))
+    }
+
+    /// The box with the side that is missing, rounded down.
+    private static func completed(_ box: Box, like image: PixelSize, enlarge: Bool) -> PixelSize {
+        switch (box.width, box.height) {
+        case (nil, nil): return image
+        case (let width?, let height?): return PixelSize(width: width, height: height)
+        case (nil, let height?):
+            let width = max(image.width * height / image.height, 1)
+            return PixelSize(width: enlarge ? width : min(width, image.width), height: height)
+        case (let width?, nil):
+            let height = max(image.height * width / image.width, 1)
+            return PixelSize(width: width, height: enlarge ? height : min(height, image.height))
+        }
+    }
+
+    /// The smallest box of the image's shape around another one, rounded up.
+    private static func smallestBox(around box: PixelSize, like image: PixelSize) -> PixelSize {
+        let aspect = Double(image.width) / Double(image.height)
+        guard aspect < Double(box.width) / Double(box.height) else {
+            return PixelSize(width: Int((Double(box.height) * aspect).rounded(.up)), height: box.height)
+        }
+        return PixelSize(width: box.width, height: Int((Double(box.width) / aspect).rounded(.up)))
+    }
+
+    /// The largest size of the image's shape within a box, as libvips rounds it.
+    static func thumbnail(of image: PixelSize, within box: PixelSize) -> PixelSize {
+        let shrink = max(Double(image.width) / Double(box.width), Double(image.height) / Double(box.height))
+        return PixelSize(width: side(image.width, shrink), height: side(image.height, shrink))
+    }
+
+    private static func covering(_ box: PixelSize, with image: PixelSize) -> PixelSize {
+        let shrink = min(Double(image.width) / Double(box.width), Double(image.height) / Double(box.height))
+        return PixelSize(width: side(image.width, shrink), height: side(image.height, shrink))
+    }
+
+    private static func side(_ length: Int, _ shrink: Double) -> Int {
+        min(max(Int((Double(length) / shrink + 0.5).rounded(.down)), 1), PixelSize.maxSide)
+    }
+}

@@ -1,0 +1,171 @@
+import DarkroomVips
+
+/// A color that may depend on the image.
+public enum FillColor: Hashable, Codable, Sendable {
+    case color(Color)
+    /// The mean of the first frame's pixels, with white behind transparent pixels.
+    case average
+
+    /// The color's part of a transform's key.
+    var key: String {
+        switch self {
+        case .color(let color): color.hex
+        case .average: "average"
+        }
+    }
+
+    /// Whether it hides what is below.
+    var isOpaque: Bool {
+        switch self {
+        case .color(let color): color.alpha == 255
+        case .average: true
+        }
+    }
+
+    func resolved(for image: ImageFrames, interrupt: @escaping Interrupt) throws(VipsError) -> Color {
+        switch self {
+        case .color(let color): return color
+        case .average:
+            let frame = try image.first.rendered(interrupt: interrupt)
+            let opaque =
+                frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(Color.white.rgb)]) : frame
+            let means = try (0..<3).map { band throws(VipsError) in
+                UInt8(min(max(try opaque.band(min(band, opaque.bands - 1)).average().rounded(), 0), 255))
+            }
+            return Color(red: means[0], green: means[1], blue: means[2])
+        }
+    }
+}
+
+/// Puts a transparent image on a color, at its place in a list of steps.
+struct FlattenStep: Transform, Hashable {
+    let color: FillColor
+
+    var key: String { "flatten(\(color.key))" }
+
+    func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.withAlpha(false) }
+
+    func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        guard image.first.hasAlpha else { return image }
+        let color = try color.resolved(for: image, interrupt: context.interrupt).opaque
+        return try Flatten(color).apply(image, context: context)
+    }
+}
+
+/// Extends the image to a canvas, and puts it on the canvas's color (libvips `embed`), at its place in a list of steps.
+public struct CanvasFill: Transform, Hashable, Codable {
+    /// What the canvas is filled with.
+    public enum Fill: Hashable, Codable, Sendable {
+        case color(FillColor)
+        /// The image itself, stretched over the canvas and blurred.
+        case blur
+    }
+
+    /// The canvas without its padding.
+    enum Canvas: String, Codable, Hashable {
+        /// The image's own size.
+        case image
+        /// The box of the earlier resize.
+        case box
+        /// The same with width and height exchanged, because the image was turned since.
+        case turnedBox
+    }
+
+    public var fill: Fill
+    /// The space added around the canvas.
+    public var padding: Padding
+    var extent = Canvas.image
+
+    /// A canvas of this color. A transparent color leaves the image transparent.
+    public init(_ fill: Fill, padding: Padding = Padding(0)) {
+        self.fill = fill
+        self.padding = padding
+    }
+
+    public var key: String {
+        let space = "\(padding.top) \(padding.right) \(padding.bottom) \(padding.left)"
+        let color =
+            switch fill {
+            case .color(let color): color.key
+            case .blur: "blur"
+            }
+        return "canvas(\(extent.rawValue),\(color),\(space))"
+    }
+
+    public var cost: TransformCost {
+        guard fill == .blur else { return .none }
+        return TransformCost(
+            nanosecondsPerPixel: 90, nanosecondsPerPixelWithAlpha: 140, nanosecondsPerFrame: 2e6, bytesPerPixel: 6,
+            bytesPerPixelWithAlpha: 10, bytesPerFrame: 200_000)
+    }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        let isTransparent =
+            switch fill {
+            case .color(let color): !color.isOpaque
+            case .blur: false
+            }
+        return plan.requiringEveryPixel().changingSize(to: turnedPadding.around(inner(plan)))
+            .withAlpha(isTransparent || fill == .blur && plan.hasAlpha)
+    }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let (canvas, space) = (context.plan.size, turnedPadding)
+        let inner = PixelSize(width: canvas.width - space.across, height: canvas.height - space.down)
+        let (x, y) = (
+            (inner.width - image.size.width) / 2 + space.left, (inner.height - image.size.height) / 2 + space.top
+        )
+        guard case .color(let color) = fill else {
+            return try blurred(image, on: canvas, x: x, y: y, context: context)
+        }
+        let fill = try color.resolved(for: image, interrupt: context.interrupt)
+        return try image.mapFrames { frame throws(VipsError) in
+            let ready = try fill.alpha == 0 ? frame.addingAlpha() : frame.flattened(on: fill)
+            return try ready.applying(
+                "embed",
+                [
+                    "x": .int(x), "y": .int(y), "width": .int(canvas.width), "height": .int(canvas.height),
+                    "extend": "background", "background": .doubles(ready.hasAlpha ? fill.rgba : fill.rgb),
+                ])
+        }
+    }
+
+    /// The standard deviation of the blurred backdrop.
+    private static let blur = Blur(sigma: 50)
+
+    private func blurred(
+        _ image: ImageFrames, on canvas: PixelSize, x: Int, y: Int, context: TransformContext
+    ) throws -> ImageFrames {
+        let frames = try image.mapFrames { frame throws(VipsError) in try frame.rendered(interrupt: context.interrupt) }
+        let sampler = ExactSampler(extent: Extent(frames.size), target: canvas, linearLight: false)
+        let stretched = try frames.mapFrames { frame throws(VipsError) in try sampler.sample(frame).rendered() }
+        var backdrops = try Self.blur.apply(stretched, context: context).frames.makeIterator()
+        return try frames.mapFrames { frame throws(VipsError) in
+            guard let backdrop = backdrops.next() else { return frame }
+            if frame.hasAlpha { return try backdrop.composited(with: frame, x: x, y: y) }
+            return try VipsImage.build(
+                "insert", ["main": .image(backdrop), "sub": .image(frame), "x": .int(x), "y": .int(y)])
+        }
+    }
+
+    private func inner(_ plan: ChainPlan) -> PixelSize {
+        switch extent {
+        case .image: plan.size
+        case .box: plan.canvas ?? plan.size
+        case .turnedBox: plan.canvas?.transposed ?? plan.size
+        }
+    }
+
+    /// The padding turns with the box.
+    private var turnedPadding: Padding {
+        guard extent == .turnedBox else { return padding }
+        return Padding(top: padding.left, right: padding.bottom, bottom: padding.right, left: padding.top)
+    }
+}
+
+extension VipsImage {
+    /// The image without transparency.
+    fileprivate func flattened(on color: Color) throws(VipsError) -> VipsImage {
+        hasAlpha ? try applying("flatten", ["background": .doubles(color.rgb)]) : self
+    }
+}

@@ -1,0 +1,34 @@
+import DarkroomVips
+
+/// Cuts a number of pixels off each side of the upright source, before anything is scaled.
+public struct Inset: Transform, Hashable, Codable {
+    /// What is cut off each side, in pixels of the source.
+    public var sides: Padding
+
+    /// Cuts off these sides.
+    public init(_ sides: Padding) {
+        self.sides = sides
+    }
+
+    public var key: String { "inset(\(sides.top),\(sides.right),\(sides.bottom),\(sides.left))" }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.requiringEveryPixel().changingSize(to: try rest(of: plan.size))
+    }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let rest = try rest(of: image.size)
+        return try image.mapFrames { frame throws(VipsError) in
+            try frame.extracting(x: sides.left, y: sides.top, size: rest)
+        }
+    }
+
+    private func rest(of image: PixelSize) throws(TransformError) -> PixelSize {
+        let rest = PixelSize(width: image.width - sides.across, height: image.height - sides.down)
+        guard rest.width > 0, rest.height > 0 else {
+            throw TransformError(
+                parameter: "inset", reason: "it leaves nothing of the upright source, which is \(image) pixels")
+        }
+        return rest
+    }
+}

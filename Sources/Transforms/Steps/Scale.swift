@@ -1,0 +1,39 @@
+import DarkroomVips
+
+/// Scales the image to a part of its size, at its place in a list of steps.
+public struct Scale: Transform, Hashable, Codable {
+    /// The accepted values of ``part``, in percent.
+    public static let percents = 0.01...100.0
+
+    /// The part of each side, one of `percents`.
+    public var part: Percentage
+
+    /// Scales both sides to this part.
+    public init(_ part: Percentage) {
+        self.part = part
+    }
+
+    public var key: String { "scale(\(part))" }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.requiringEveryPixel().changingSize(to: size(of: plan.size))
+    }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let target = size(of: image.size)
+        guard target != image.size else { return image }
+        let sampler = ExactSampler(extent: Extent(image.size), target: target, linearLight: false)
+        return try image.mapFrames { frame throws(VipsError) in
+            try sampler.sample(frame.rendered(interrupt: context.interrupt))
+        }
+    }
+
+    /// The largest size of the image's shape within its sides times the part, each rounded down; the image's own size
+    /// if that leaves nothing.
+    private func size(of image: PixelSize) -> PixelSize {
+        let box = PixelSize(
+            width: image.width * part.hundredths / 10_000, height: image.height * part.hundredths / 10_000)
+        guard box.width > 0, box.height > 0 else { return image }
+        return ResizeGeometry.thumbnail(of: image, within: box)
+    }
+}

@@ -1,0 +1,160 @@
+import DarkroomDialects
+import DarkroomQuery
+import DarkroomTransforms
+import Testing
+
+struct CloudflareTests {
+    private let dialect = Cloudflare()
+
+    private static let rows: [(options: String, query: String)] = [
+        ("width=80,quality=75", "w=80&output=origin&q=75"),
+        ("w=80,h=60", "w=80&h=60&output=origin"),
+        ("width=auto", "output=origin"),
+        ("width=auto,height=50", "h=50&output=origin"),
+        ("width=300,height=200,fit=scale-down", "w=300&h=200&output=origin"),
+        ("width=300,height=200,fit=contain", "w=300&h=200&enlarge=true&output=origin"),
+        ("width=300,height=200,fit=cover", "w=300&h=200&fit=cover&enlarge=true&output=origin"),
+        ("width=300,height=200,fit=crop", "w=300&h=200&fit=outside&output=origin&rules=cloudflare"),
+        ("width=300,height=200,fit=aspect-crop", "w=300&h=200&fit=cover&output=origin"),
+        ("width=300,height=200,fit=pad", "w=300&h=200&fit=contain&enlarge=true&output=origin"),
+        ("width=300,height=200,fit=squeeze", "w=300&h=200&fit=fill&enlarge=true&output=origin"),
+        (
+            "width=300,height=200,fit=scale-up",
+            "w=300&h=200&fit=outside&enlarge=true&output=origin&rules=cloudflare"
+        ),
+        ("width=300,fit=cover", "w=300&enlarge=true&output=origin"),
+        ("width=300,fit=crop,gravity=left", "w=300&output=origin"),
+        ("width=300,height=200,dpr=2", "w=600&h=400&output=origin"),
+        ("width=300,dpr=0.5", "w=150&output=origin"),
+        ("w=30,h=20,fit=cover,gravity=auto", "w=30&h=20&fit=cover&enlarge=true&a=attention&output=origin"),
+        ("w=30,h=20,fit=cover,g=left", "w=30&h=20&fit=cover&enlarge=true&a=left&output=origin"),
+        (
+            "w=30,h=20,fit=cover,g=0.5x0.33",
+            "w=30&h=20&fit=cover&enlarge=true&a=focal&fpx=0.5&fpy=0.33&output=origin"
+        ),
+        ("w=30,h=20,fit=cover,g=0x1", "w=30&h=20&fit=cover&enlarge=true&a=focal&fpx=0&fpy=1&output=origin"),
+        ("trim=20;30;20;0", "inset=20,30,20,0&output=origin"),
+        ("trim=20;30;20;0,dpr=2", "inset=40,60,40,0&output=origin"),
+        (
+            "trim.width=678,trim.height=100,trim.left=30,trim.top=40",
+            "crop=30,40,678,100&output=origin&rules=cloudflare"
+        ),
+        ("trim.left=30", "crop=30,0,100p,100p&output=origin&rules=cloudflare"),
+        ("trim=border", "trim=10&output=origin"),
+        ("trim.border.color=red,trim.border.tolerance=5", "trim=5&tbg=ff0000ff&output=origin"),
+        ("rotate=90", "ro=90&output=origin&rules=cloudflare"), ("rotate=0", "output=origin"),
+        ("flip=h,rotate=90", "ro=90&flop=true&output=origin&rules=cloudflare"),
+        ("flip=hv", "flip=true&flop=true&output=origin&rules=cloudflare"),
+        ("border.width=10,border.color=%23fff", "steps=pad:ffffffff:10:10:10:10&output=origin"),
+        (
+            "border.top=1,border.right=2,border.bottom=3,border.left=4,dpr=2",
+            "steps=pad:000000ff:2:4:6:8&output=origin"
+        ),
+        ("background=%23F8F8F8", "bg=f8f8f8ff&output=origin"),
+        ("background=rgb(240%2C40%2C145)", "bg=f02891ff&output=origin"),
+        ("background=rgba(1%2C2%2C3%2C0.5)", "bg=01020380&output=origin"),
+        ("background=red", "bg=ff0000ff&output=origin"),
+        ("blur=50", "blur=25&output=origin"), ("blur=0", "output=origin"),
+        ("brightness=0.5", "steps=linear:0.5:0:0:0&output=origin"), ("brightness=1", "output=origin"),
+        ("contrast=1.5", "steps=linear:1.5:-25:-25:-25&output=origin"),
+        ("gamma=0.5", "gam=0.5&output=origin"), ("gamma=0", "output=origin"),
+        ("saturation=0.5", "sat=0.5&output=origin"), ("saturation=0", "sat=0&output=origin"),
+        ("sharpen=2", "sharp=1&output=origin"), ("sharpen=0", "output=origin"),
+        ("format=auto", "output=auto"), ("f=avif", "output=avif"), ("f=webp", "output=webp"),
+        ("f=jpeg", "output=jpg&il=true"), ("f=baseline-jpeg", "output=jpg"), ("f=png", "output=png"),
+        ("format=json", "output=json"), ("f=webp,q=100", "output=webp&ll=true"),
+        ("quality=high", "output=origin&q=auto&target=high"),
+        ("quality=medium-high", "output=origin&q=auto&target=medium"),
+        ("quality=medium-low", "output=origin&q=auto&target=low"),
+        ("q=low", "output=origin&q=auto&target=low"),
+        ("scq=50,q=80", "output=origin&q=80"), ("anim=false", "output=origin&n=1"), ("anim=true", "output=origin"),
+        ("onerror=redirect", "default=1&output=origin"),
+        ("compression=fast,metadata=none,zoom=0.5,upscale=interpolate", "output=origin"),
+    ]
+
+    @Test(arguments: rows)
+    func `each option means these parameters, which the server reads`(options: String, query: String) throws {
+        let path = "/cdn-cgi/image/\(options)/https://example.com/a.jpg"
+        #expect(try dialect.text(path) == "url=https://example.com/a.jpg&\(query)")
+        #expect(throws: Never.self) { try dialect.image(path) }
+    }
+
+    @Test(arguments: [
+        ("uploads/avatar1.jpg", "local:///uploads/avatar1.jpg"), ("/a.jpg", "local:///a.jpg"),
+        ("https://example.com/a%20b.jpg?x=1&y", "https://example.com/a%20b.jpg?x=1&y"),
+        ("https%3A%2F%2Fexample.com%2Fa.jpg", "https://example.com/a.jpg"),
+        ("example.com/a.jpg", "local:///example.com/a.jpg"),
+    ])
+    func `a source is a path of the origin or a URL`(source: String, url: String) throws {
+        #expect(try dialect.image("/cdn-cgi/image/w=9/\(source)").url == url)
+    }
+
+    @Test func `an origin precedes paths`() throws {
+        let dialect = Cloudflare(origin: "https://www.example.com/")
+        #expect(try dialect.image("/cdn-cgi/image/w=9/uploads/a.jpg").url == "https://www.example.com/uploads/a.jpg")
+    }
+
+    @Test(arguments: [
+        ("nose=1/a.jpg", "There is no option 'nose'"), ("segment=foreground/a.jpg", "'segment' is not available"),
+        ("gravity=face/a.jpg", "no faces are detected"), ("gravity=2x1/a.jpg", "a number from 0 to 1"),
+        ("gravity=up/a.jpg", "coordinates"), ("width=0/a.jpg", "an integer from 1"), ("width=-5/a.jpg", "an integer"),
+        ("width=x/a.jpg", "an integer"), ("fit=fill/a.jpg", "one of scale-down"), ("format=tiff/a.jpg", "must be auto"),
+        ("quality=101/a.jpg", "from 1 to 100"), ("rotate=45/a.jpg", "90, 180 or 270"), ("flip=x/a.jpg", "h, v or hv"),
+        ("trim=1;2;3/a.jpg", "top;right;bottom;left"), ("background=rgb(1)/a.jpg", "a CSS color"),
+        ("onerror=x/a.jpg", "must be redirect"), ("upscale=generate/a.jpg", "interpolate"),
+        ("w=9", "options and a source"),
+        ("w=9/", "names no source"), ("/a.jpg", "1 to 64 options"), ("w=9/../a.jpg", "must not contain '..'"),
+        ("w=9/%2e%2e/a.jpg", "must not contain '..'"), ("w=9/a%00.jpg", "control characters"),
+        ("w=%FF/a.jpg", "valid percent-encoded"), ("w=9/a%FF.jpg", "valid percent-encoded"),
+        ("w =9/a.jpg", "no option"),
+    ])
+    func `what has no meaning is refused with a sentence`(path: String, sentence: String) {
+        let refusal = dialect.refusal("/cdn-cgi/image/\(path)")
+        #expect(refusal?.contains(sentence) == true, "\(refusal ?? "")")
+    }
+
+    @Test func `long paths and long lists are refused`() {
+        let options = Array(repeating: "w=9", count: 65).joined(separator: ",")
+        #expect(dialect.refusal("/cdn-cgi/image/\(options)/a.jpg")?.contains("1 to 64 options") == true)
+        let long = String(repeating: "a", count: 2_000_000)
+        #expect(dialect.refusal("/cdn-cgi/image/w=9/\(long)")?.contains("more than 32768 bytes") == true)
+    }
+
+    /// From the documentation of `fit`, and from its words on rotation and trims.
+    @Test(arguments: [
+        ("width=2000,height=2000", 1080, 720, 1080, 720), ("width=500,height=500", 1080, 720, 500, 333),
+        ("width=500,height=500,fit=contain", 1080, 720, 500, 333),
+        ("width=2000,height=2000,fit=contain", 1080, 720, 2000, 1333),
+        ("width=500,height=500,fit=cover", 1080, 720, 500, 500),
+        ("width=1296,height=1296,fit=cover", 1080, 720, 1296, 1296),
+        ("width=1296,height=1296,fit=crop", 1080, 720, 1080, 720),
+        ("width=500,height=500,fit=crop", 1080, 720, 500, 500),
+        ("width=500,height=1000,fit=crop", 1080, 720, 500, 720),
+        ("width=1920,height=1120,fit=aspect-crop", 612, 613, 612, 357),
+        ("width=300,height=200,fit=aspect-crop", 1080, 720, 300, 200),
+        ("width=1080,height=1080,fit=pad", 1080, 720, 1080, 1080),
+        ("width=1080,height=540,fit=squeeze", 1080, 720, 1080, 540),
+        ("width=2160,height=2160,fit=scale-up", 1080, 720, 2160, 1440),
+        ("width=500,height=500,fit=scale-up", 1080, 720, 1080, 720),
+        ("width=540", 1080, 720, 540, 360), ("height=360", 1080, 720, 540, 360), ("width=2000", 1080, 720, 1080, 720),
+        ("width=270,dpr=2", 1080, 720, 540, 360), ("width=360,rotate=90", 1080, 720, 360, 540),
+        ("rotate=180", 1080, 720, 1080, 720), ("trim=20;30;20;0", 1080, 720, 1050, 680),
+        ("trim.width=678,trim.height=678,trim.left=30,trim.top=40", 1080, 720, 678, 678),
+        ("trim.width=9999,trim.height=678,trim.left=30,trim.top=100", 1080, 720, 1050, 620),
+        ("width=525,trim=20;30;20;0", 1080, 720, 525, 340), ("width=540,border.width=10", 1080, 720, 560, 380),
+        ("width=540,border.top=5", 1080, 720, 540, 365),
+    ])
+    func `a result has the size of the documentation`(
+        options: String, width: Int, height: Int, resultWidth: Int, resultHeight: Int
+    ) throws {
+        let size = try dialect.size(
+            "/cdn-cgi/image/\(options)/a.jpg", of: PixelSize(width: width, height: height))
+        #expect(size == PixelSize(width: resultWidth, height: resultHeight))
+    }
+
+    @Test func `options without an effect are listed with a reason`() throws {
+        let translation = try dialect.translate(
+            "/cdn-cgi/image/metadata=keep,scq=50/a.jpg", limits: QueryLimits())
+        #expect(translation.ignored.map(\.name) == ["metadata", "slow-connection-quality"])
+    }
+}

@@ -1,0 +1,185 @@
+import DarkroomDialects
+import DarkroomQuery
+import Foundation
+import Testing
+
+struct ThumborTranslationTests {
+    private let dialect = Thumbor()
+
+    private static let rows: [(path: String, query: String)] = [
+        ("", "output=origin"),
+        ("300x200/", "w=300&h=200&fit=cover&enlarge=true&output=origin"),
+        ("300x0/", "w=300&fit=cover&enlarge=true&output=origin&rules=thumbor"),
+        ("x200/", "h=200&fit=cover&enlarge=true&output=origin&rules=thumbor"),
+        ("0x0/", "output=origin"),
+        ("-300x-200/", "w=300&h=200&fit=cover&enlarge=true&flop=true&flip=true&output=origin"),
+        ("-x/", "flop=true&output=origin"),
+        ("fit-in/300x200/", "w=300&h=200&output=origin&rules=thumbor"),
+        ("fit-in/300x200/filters:upscale()/", "w=300&h=200&enlarge=true&output=origin&rules=thumbor"),
+        ("full-fit-in/300x200/", "w=300&h=200&fit=outside&enlarge=true&output=origin&rules=thumbor"),
+        ("adaptive-fit-in/300x200/", "w=300&h=200&swap=true&output=origin&rules=thumbor"),
+        (
+            "adaptive-full-fit-in/300x200/",
+            "w=300&h=200&fit=outside&enlarge=true&swap=true&output=origin&rules=thumbor"
+        ),
+        ("stretch/300x200/", "w=300&h=200&fit=fill&enlarge=true&output=origin"),
+        ("300x200/filters:stretch()/", "w=300&h=200&fit=fill&enlarge=true&output=origin"),
+        ("300x200/left/top/", "w=300&h=200&fit=cover&enlarge=true&a=top-left&output=origin"),
+        ("300x200/center/middle/", "w=300&h=200&fit=cover&enlarge=true&output=origin"),
+        ("300x200/right/", "w=300&h=200&fit=cover&enlarge=true&a=right&output=origin"),
+        ("300x200/bottom/", "w=300&h=200&fit=cover&enlarge=true&a=bottom&output=origin"),
+        ("300x200/smart/", "w=300&h=200&fit=cover&enlarge=true&a=attention&output=origin"),
+        ("trim/", "trim=1&output=origin&rules=thumbor"),
+        ("trim:50/", "trim=50&output=origin&rules=thumbor"),
+        ("trim:bottom-right:20/", "trim=20&tcorner=bottom-right&output=origin&rules=thumbor"),
+        ("10x20:110x220/", "crop=10,20,100,200&output=origin&rules=thumbor"),
+        ("0.1x0.2:0.6x1.0/", "crop=10p,20p,50p,80p&output=origin&rules=thumbor"),
+        ("50x50:0x0/", "crop=50,50,100p,100p&output=origin&rules=thumbor"),
+        ("30x30:20x20/", "output=origin"),
+        ("meta/", "output=json"),
+        ("meta/filters:blurhash(4,3):avgcolor()/", "output=json&fields=blurhash,color"),
+        ("filters:quality(70):format(webp)/", "q=70&output=webp"),
+        ("filters:quality(0):quality(200)/", "q=100&output=origin"),
+        ("filters:format(bmp)/", "bg=000000ff&output=jpg"),
+        ("filters:autojpg()/", "bg=000000ff&output=jpg"),
+        ("filters:max_bytes(5000):max_frames(3):page(2)/", "max_bytes=5000&n=3&page=2&output=origin"),
+        ("filters:lossless():palette():compression(8)/", "ll=true&palette=true&l=8&output=origin"),
+        ("filters:strip_exif():strip_icc():strip_metadata():to_colorspace(srgb):dpi(72):preview()/", "output=origin"),
+        ("filters:max_age(60)/", "maxage=60s&output=origin"),
+        ("filters:orient(90)/", "orient=8&output=origin"),
+        ("filters:rotate(90):rotate(45):rotate(270)/", "steps=ro:270,ro:90&output=origin"),
+        ("filters:blur(5):blur(1,2):blur(0)/", "steps=blur:2.5,blur:2&output=origin"),
+        ("filters:sharpen(1):sharpen(1,0.5,true)/", "steps=sharp:3:0:2,sharp:2:0:2&output=origin"),
+        ("filters:brightness(-20):brightness()/", "steps=linear:1:-20:-20:-20&output=origin"),
+        ("filters:contrast(0):rgb(10,-50,30.5)/", "steps=linear:1:10:-50:30.5&output=origin"),
+        ("filters:brightness(-20):contrast(0):rgb(10,-50,30)/", "steps=linear:1:-10:-70:10&output=origin"),
+        ("filters:hue(-70):hue(360):saturation(50)/", "steps=hue:290,sat:1.5&output=origin"),
+        ("filters:modulate(-10,30,20)/", "steps=mod:0.9,sat:1.3,hue:20&output=origin"),
+        ("filters:grayscale():invert():pixelate()/", "steps=filt:greyscale,filt:negate,pixelate:10&output=origin"),
+        ("filters:round_corner(20)/", "steps=round:20:20&output=origin"),
+        ("filters:round_corner(20,10,red)/", "steps=round:20:10:ff0000ff&output=origin"),
+        ("filters:round_corner(20|10,0,255,0)/", "steps=round:20:10:00ff00ff&output=origin"),
+        ("filters:round_corner(20,0,255,0,1)/", "steps=round:20:20&output=origin"),
+        ("filters:padding(white,1,2,3,4)/", "steps=pad:ffffffff:2:3:4:1&output=origin"),
+        ("filters:padding(f00,5):padding(red)/", "steps=pad:ff0000ff:5:5:5:5&output=origin"),
+        ("filters:proportion(50):proportion(0.25):proportion(9999)/", "steps=scale:50p,scale:25p&output=origin"),
+        ("filters:crop(10,0.2,100,50.7)/", "steps=cut:10:20p:100:50&output=origin"),
+        ("filters:trim(50,bottom-right)/", "steps=trim:50:bottom-right&output=origin&rules=thumbor"),
+        ("filters:background_color(FFO)/", "steps=bg:ffff00ff&output=origin"),
+        ("filters:fill(none)/", "steps=fill:00000000:0:0:0:0&output=origin"),
+        ("filters:fill(auto):fill(blur)/", "steps=fill:auto:0:0:0:0,fill:blur:0:0:0:0&output=origin"),
+        (
+            "fit-in/300x200/10x5:20x30/filters:fill(white)/",
+            "w=300&h=200&steps=fill:ffffffff:5:20:30:10&output=origin&rules=thumbor"
+        ),
+        (
+            "300x200/filters:focal(589x401:1000x814)/",
+            "w=300&h=200&fit=cover&enlarge=true&a=focal&focus=794.5,607.5&output=origin&rules=thumbor"
+        ),
+        (
+            "300x200/filters:focal(0.1x0:0.9x0.5)/",
+            "w=300&h=200&fit=cover&enlarge=true&a=focal&fpx=0.5&fpy=0.25&output=origin"
+        ),
+        (
+            "300x200/filters:focal(100x50):focal(0x0:99x99)/",
+            "w=300&h=200&fit=cover&enlarge=true&a=focal&focus=49.5,49.5&output=origin&rules=thumbor"
+        ),
+        (
+            "filters:watermark(example.com/w.png,-10,20p,30,50,none)/",
+            "mark=https://example.com/w.png&markw=50p&markh=100p&marka=top-right&markx=10&marky=20p&markalpha=70"
+                + "&steps=mark&output=origin"
+        ),
+        (
+            "filters:watermark(https://example.com/w.png,center,bottom,0)/",
+            "mark=https://example.com/w.png&marka=bottom&steps=mark&output=origin"
+        ),
+        (
+            "filters:watermark(b64:ZXhhbXBsZS5jb20vdy5wbmc,repeat,repeat,0)/",
+            "mark=https://example.com/w.png&marka=tile&steps=mark&output=origin"
+        ),
+        (
+            "filters:label(IMAGOR,right,top,30,red,50)/",
+            "text=IMAGOR&textsize=30&textcolor=ff000080&texta=top-right&steps=text&output=origin&rules=thumbor"
+        ),
+        (
+            "filters:text(b64:SGVsbG8,center,-20,sans-bold-18)/",
+            "text=Hello&textsize=18&textcolor=000000ff&texta=bottom&steps=text&output=origin&rules=thumbor"
+        ),
+        ("filters:attachment(photo.jpg)/", "filename=photo.jpg&attachment=true&output=origin"),
+    ]
+
+    @Test(arguments: rows)
+    func `each option means these parameters, which the server reads`(path: String, query: String) throws {
+        #expect(try dialect.text("/unsafe/\(path)example.com/a.jpg") == "url=https://example.com/a.jpg&\(query)")
+        #expect(throws: Never.self) { try dialect.image("/unsafe/\(path)example.com/a.jpg") }
+    }
+
+    @Test(arguments: [
+        ("example.com/a.jpg", "https://example.com/a.jpg"), ("http://example.com/a.jpg", "http://example.com/a.jpg"),
+        ("https%3A%2F%2Fexample.com%2Fa.jpg", "https://example.com/a.jpg"), ("a.jpg", "local:///a.jpg"),
+        ("folder/a.jpg", "local:///folder/a.jpg"), ("local:///a.jpg", "local:///a.jpg"),
+        ("s3://bucket/a.jpg", "s3://bucket/a.jpg"), ("b64:ZXhhbXBsZS5jb20vYS5qcGc", "https://example.com/a.jpg"),
+        ("b64:!.jpg", "local:///b64:!.jpg"), ("example.com:8080/a.jpg", "https://example.com:8080/a.jpg"),
+        ("example.com/a.jpg?x=1", "https://example.com/a.jpg?x=1"), ("300x200.jpg", "local:///300x200.jpg"),
+        ("smart", "local:///smart"),
+    ])
+    func `an image is a URL, a host with a path, base64 or a local file`(image: String, url: String) throws {
+        #expect(try dialect.image("/unsafe/\(image)").url == url)
+    }
+
+    @Test func `a base precedes images without a scheme`() throws {
+        let dialect = Thumbor(base: "https://img.example.com/media/")
+        #expect(try dialect.image("/unsafe/a.jpg").url == "https://img.example.com/media/a.jpg")
+        #expect(try dialect.image("/unsafe/example.com/a.jpg").url == "https://img.example.com/media/example.com/a.jpg")
+        #expect(try dialect.image("/unsafe/http://example.com/a.jpg").url == "http://example.com/a.jpg")
+    }
+
+    @Test(arguments: [
+        "fit-in/300x200/filters%3Ablur%285%29%3Aformat%28png%29/example.com/a.jpg",
+        "fit-in/300x200/filters:blur(5):format(png)/https%3A%2F%2Fexample.com%2Fa.jpg",
+        "fit-in/300x200/filters%3Ablur(5)%3Aformat(png)%2Fexample.com/a.jpg",
+    ])
+    func `a path means the same whether it is encoded or not`(path: String) throws {
+        #expect(
+            try dialect.image("/unsafe/\(path)")
+                == dialect.image("/unsafe/fit-in/300x200/filters:blur(5):format(png)/example.com/a.jpg"))
+    }
+
+    @Test(arguments: [
+        ("filters:nose()/a.jpg", "There is no filter 'nose'. Did you mean 'noise'?"),
+        ("filters:image(/100x100/b.jpg,0,0)/a.jpg", "Filter 'image' is not available"),
+        ("filters:redact()/a.jpg", "No faces are detected"), ("filters:equalize()/a.jpg", "docs/thumbor.md"),
+        ("filters:to_colorspace(cmyk)/a.jpg", "must be srgb"), ("filters:format(heif)/a.jpg", "must be jpeg"),
+        ("filters:blur(5/a.jpg", "balanced parentheses"), ("filters:blur)5(/a.jpg", "balanced parentheses"),
+        ("filters:blur/a.jpg", "must have parentheses"), ("300x200/", "names no image"), ("", "names no image"),
+        ("../a.jpg", "must not contain '..'"), ("example.com/%2e%2e/a.jpg", "must not contain '..'"),
+        ("a%00.jpg", "control characters"), ("a%FF.jpg", "valid percent-encoded"), ("a%2.jpg", "valid percent-encoded"),
+        ("1234567x1/a.jpg", "too many digits"),
+        ("filters:watermark(a.png,0,0,0):watermark(b.png,0,0,0)/a.jpg", "one filter 'watermark'"),
+        ("9x9/filters:focal(0.1x0.1):focal(9x9)/a.jpg", "all be in pixels"),
+    ])
+    func `what has no meaning is refused with a sentence`(path: String, sentence: String) {
+        #expect(
+            dialect.refusal("/unsafe/\(path)")?.contains(sentence) == true,
+            "\(dialect.refusal("/unsafe/\(path)") ?? "")")
+    }
+
+    @Test func `long paths and long lists are refused`() {
+        let filters = String(repeating: "blur(1):", count: 65)
+        #expect(dialect.refusal("/unsafe/filters:\(filters)/a.jpg")?.contains("at most 64 filters") == true)
+        let many = String(repeating: "blur(1):", count: 100_000)
+        #expect(dialect.refusal("/unsafe/filters:\(many)/a.jpg")?.contains("more than 32768 bytes") == true)
+        #expect(dialect.refusal("/unsafe/" + String(repeating: "a", count: 2_000_000)) != nil)
+    }
+
+    @Test func `a path expires at the time of its filter`() throws {
+        let translation = try dialect.translate("/unsafe/filters:expire(1700000000500)/a.jpg", limits: QueryLimits())
+        #expect(translation.expires == Date(timeIntervalSince1970: 1_700_000_000.5))
+    }
+
+    @Test func `filters without an effect are listed with a reason`() throws {
+        let translation = try dialect.translate("/unsafe/filters:strip_exif():dpi(72)/a.jpg", limits: QueryLimits())
+        #expect(translation.ignored.map(\.name) == ["strip_exif", "dpi"])
+        #expect(translation.ignored.allSatisfy { $0.reason.hasSuffix(".") })
+    }
+}

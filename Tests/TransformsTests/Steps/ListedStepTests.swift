@@ -1,0 +1,122 @@
+import DarkroomVips
+import Testing
+
+@testable import DarkroomTransforms
+
+/// The steps that only a list of steps has, and the order of a list.
+struct ListedStepTests {
+    private func result(_ steps: [EffectStep], width: Int = 40, height: Int = 20) throws -> Pixels {
+        var recipe = Recipe()
+        recipe.steps = steps
+        let made = try produce(Drawing.quarters(width, height).png(), recipe)
+        return try Pixels(made.body)
+    }
+
+    @Test func `steps run in their order, as often as they are listed`() throws {
+        let turnedFirst = try result([.rotate(degrees: 90), .excerpt(Self.leftHalf)])
+        let cutFirst = try result([.excerpt(Self.leftHalf), .rotate(degrees: 90)])
+        #expect(turnedFirst.size == PixelSize(width: 10, height: 40))
+        #expect(cutFirst.size == PixelSize(width: 20, height: 20))
+        #expect(try result([.scale(Scale(50)), .scale(Scale(50))]).size == PixelSize(width: 10, height: 5))
+    }
+
+    private static let leftHalf = Excerpt(x: .pixels(0), y: .pixels(0), width: .percent(50), height: .percent(100))
+
+    @Test func `an excerpt leaves out what exceeds the image, and changes nothing outside of it`() throws {
+        func cut(_ x: Length, _ y: Length, _ width: Length, _ height: Length) throws -> PixelSize {
+            try result([.excerpt(Excerpt(x: x, y: y, width: width, height: height))]).size
+        }
+        #expect(try cut(.pixels(30), .pixels(15), .pixels(900), .pixels(900)) == PixelSize(width: 10, height: 5))
+        #expect(try cut(.pixels(40), .pixels(0), .pixels(9), .pixels(9)) == PixelSize(width: 40, height: 20))
+        #expect(try cut(.pixels(0), .pixels(0), .pixels(0), .pixels(9)) == PixelSize(width: 40, height: 20))
+        #expect(try cut(.percent(25), .percent(0), .percent(33.33), .percent(100)) == PixelSize(width: 13, height: 20))
+    }
+
+    @Test func `linear multiplies every sample and adds to each channel`() throws {
+        let image = try apply(
+            LinearTones(factor: 0.5, red: 10, green: -20, blue: 0),
+            to: Drawing.image(4, 4) { _, _ in [200, 100, 50] })
+        #expect(image[1, 1] == [126, 0, 25])
+    }
+
+    @Test func `a fill extends to the box of the resize and by its padding, turned with the image`() throws {
+        var recipe = Recipe.box(40, 40)
+        recipe.rules = .thumbor
+        recipe.fit = .inside
+        let fill = CanvasFill(.color(.color(.black)), padding: Padding(top: 1, right: 2, bottom: 3, left: 4))
+        recipe.steps = [.canvas(fill)]
+        let plain = try Pixels(try produce(Drawing.quarters(80, 40).png(), recipe).body)
+        #expect(plain.size == PixelSize(width: 46, height: 44))
+        #expect(plain[4, 5] == [0, 0, 0] && plain.distance(x: 5, y: 12, to: Drawing.red.map(Int.init)) < 20)
+        recipe.steps = [.rotate(degrees: 90), .canvas(fill)]
+        #expect(try produce(Drawing.quarters(80, 40).png(), recipe).size == PixelSize(width: 44, height: 46))
+    }
+
+    @Test func `a fill with the mean color, with transparency, or with the blurred image`() throws {
+        let half = try Drawing.image(4, 2) { x, _ in x < 2 ? [0, 0, 0] : [200, 100, 50] }
+        let padding = Padding(1)
+        let mean = try apply(CanvasFill(.color(.average), padding: padding), to: half)
+        #expect(mean.size == PixelSize(width: 6, height: 4) && mean[0, 0] == [100, 50, 25])
+        let clear = try apply(CanvasFill(.color(.color(.transparent)), padding: padding), to: half)
+        #expect(clear[0, 0] == [0, 0, 0, 0] && clear[1, 1] == [0, 0, 0, 255])
+        let blurred = try apply(CanvasFill(.blur, padding: Padding(5)), to: Drawing.quarters(40, 20))
+        #expect(blurred.size == PixelSize(width: 50, height: 30))
+        #expect(blurred[6, 6] == Drawing.red.map(Int.init))
+    }
+
+    @Test func `rounded corners are transparent, or get a color`() throws {
+        let clear = try apply(RoundCorners(across: 10, down: 10), to: Drawing.quarters(40, 20))
+        #expect(clear[0, 0][3] == 0 && clear[20, 10][3] == 255)
+        let filled = try apply(RoundCorners(across: 10, down: 5, background: .black), to: Drawing.quarters(40, 20))
+        #expect(filled[0, 0] == [0, 0, 0] && filled[12, 0] == Drawing.red.map(Int.init))
+    }
+
+    @Test func `every step has a key of its own, and its numbers are part of it`() {
+        let steps: [EffectStep] = [
+            .linear(LinearTones(factor: 1.5)), .linear(LinearTones(factor: 1, red: 1)),
+            .linear(LinearTones(factor: 1, green: 1)), .linear(LinearTones(factor: 1, blue: 1)), .scale(Scale(50)),
+            .scale(Scale(51)), .round(RoundCorners(across: 1, down: 2)), .round(RoundCorners(across: 2, down: 1)),
+            .round(RoundCorners(across: 1, down: 2, background: .black)), .excerpt(Self.leftHalf),
+            .canvas(CanvasFill(.blur)), .pad(CanvasFill(.blur)), .pad(CanvasFill(.color(.average))),
+            .pad(CanvasFill(.blur, padding: Padding(1))), .flatten(.average), .flatten(.color(.black)), .flip, .flop,
+            .rotate(degrees: 90), .rotate(degrees: 180), .trim(Trim(threshold: 9)),
+        ]
+        let keys = steps.map { step in
+            var recipe = Recipe()
+            recipe.steps = [step]
+            return TransformChain(recipe).key
+        }
+        #expect(Set(keys).count == keys.count)
+    }
+
+    @Test func `an inset cuts off each side, and must leave something`() throws {
+        var recipe = Recipe()
+        recipe.inset = Inset(Padding(top: 1, right: 2, bottom: 3, left: 4))
+        #expect(try produce(Drawing.quarters(40, 20).png(), recipe).size == PixelSize(width: 34, height: 16))
+        recipe.inset = Inset(Padding(top: 10, right: 0, bottom: 10, left: 0))
+        #expect(throws: ImageProcessingError.self) { try produce(Drawing.quarters(40, 20).png(), recipe) }
+    }
+
+    @Test func `trim takes the color of the corner, and thumbor's rules crop at the same time`() throws {
+        let framed = try Drawing.image(40, 20) { x, y in
+            (10..<30).contains(x) && (5..<15).contains(y) ? [255, 0, 0] : x + y < 5 ? [0, 255, 0] : [0, 0, 0]
+        }
+        var trim = Trim(threshold: 10)
+        trim.corner = .bottomRight
+        #expect(trim.key != Trim(threshold: 10).key)
+        trim.within = LooseCrop(crop: Crop(x: 20, y: 0, width: 90, height: 10), dropsLastPixel: true)
+        let frames = ImageFrames(frames: [framed])
+        let context = TransformContext(plan: ChainPlan(source: frames.size), interrupt: { false })
+        #expect(try trim.apply(frames, context: context).size.width <= 19)
+    }
+
+    @Test func `a point of the source is kept in the middle`() throws {
+        var recipe = Recipe.box(20, 20, fit: .cover, enlarge: true)
+        recipe.rules = .thumbor
+        for (x, color) in [(0.0, Drawing.red), (79, Drawing.green)] {
+            recipe.position = .point(x: x, y: 0)
+            let pixels = try Pixels(try produce(Drawing.quarters(80, 40).png(), recipe).body)
+            #expect(pixels.distance(x: 5, y: 5, to: color.map(Int.init)) < 3)
+        }
+    }
+}
