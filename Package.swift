@@ -216,7 +216,8 @@ let package = Package(
             of: "Query", sees: ["Pipeline", "Cache", "Transforms", "HTTPCaching", "Network", "TestRandom"],
             packages: [nioCore]),
         tests(
-            of: "Dialects", sees: ["Query", "Pipeline", "Transforms", "Network", "TestRandom"], packages: [crypto, nioCore]),
+            of: "Dialects", sees: ["Query", "Pipeline", "Transforms", "Network", "TestRandom"],
+            packages: [crypto, nioCore]),
         tests(
             of: "HTTPServer", sees: ["Network", "TestClock", "TestLogs", "Tracing"],
             packages: [
@@ -226,7 +227,8 @@ let package = Package(
         tests(
             of: "Web",
             sees: [
-                "Dialects", "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching",
+                "Dialects", "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Store", "Origin", "Network",
+                "HTTPCaching",
                 "TestClock", "TestRandom", "Tracing",
             ],
             packages: [
@@ -236,7 +238,8 @@ let package = Package(
         tests(
             of: "Command",
             sees: [
-                "EdgePurging", "TestClock", "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Dialects", "Query",
+                "EdgePurging", "TestClock", "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Dialects",
+                "Query",
                 "Transforms",
                 "HTTPCaching", "Origin", "Network", "ObjectStorage", "Pipeline", "Cache", "Store",
             ],

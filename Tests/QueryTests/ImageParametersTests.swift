@@ -212,13 +212,16 @@ struct ImageParametersTests {
     /// Those that weserv/images has too, and what belongs to its dialect.
     private static let foreign = [
         Row("compat", good: ["darkroom", "wsrv", "WSRV"], bad: ["", nil, "weserv", "imgix"]),
-        Row("rules", good: ["darkroom", "weserv", "Weserv", "imgproxy", "thumbor", "cloudflare"], bad: ["", nil, "wsrv"]),
+        Row(
+            "rules", good: ["darkroom", "weserv", "Weserv", "imgproxy", "thumbor", "cloudflare"],
+            bad: ["", nil, "wsrv"]),
         Row(
             "inset", good: ["0", "5", "1,2", "1,2,3", "20,30,20,0", "9999"],
             bad: ["", nil, "-1", "1.5", "10000", "1,2,3,4,5", "1;2"]),
         Row("tcorner", good: ["top-left", "bottom-right"], bad: ["", nil, "bottom-left"], beside: "&trim"),
         Row(
-            "focus", good: ["0,0", "589,401.5", "9999999,1.25"], bad: ["", nil, "1", "1,2,3", "-1,0", "1.255,0", "a,b"],
+            "focus", good: ["0,0", "589,401.5", "9999999,1.25"],
+            bad: ["", nil, "1", "1,2,3", "-1,0", "1.255,0", "a,b"],
             beside: "&w=9&h=9&fit=cover&a=focal"),
         Row("swap", good: booleans, bad: ["yes", "2"]),
         Row(
@@ -240,11 +243,13 @@ struct ImageParametersTests {
             "layout",
             good: [
                 "fit", "fill-down", "auto,dpr:2", "zoom:0.5", "zoom:0.5:2,force", "crop:0.5:0", "crop:100:50:attention",
-                "crop:1:2:top:0:-3.5,gravity:focal:0:1", "gravity:bottom-right:10:0.1", "extend:center,extendar:focal:0:1",
+                "crop:1:2:top:0:-3.5,gravity:focal:0:1", "gravity:bottom-right:10:0.1",
+                "extend:center,extendar:focal:0:1",
                 "even:xy", "maxside:1000",
             ],
             bad: [
-                "", nil, "Fit", "fit,fill", "dpr:0", "dpr:-1", "dpr:1e3", "dpr:1:2", "zoom", "zoom:1:2:3", "crop:0:0", "crop:1",
+                "", nil, "Fit", "fit,fill", "dpr:0", "dpr:-1", "dpr:1e3", "dpr:1:2", "zoom", "zoom:1:2:3", "crop:0:0",
+                "crop:1",
                 "gravity", "gravity:attention:1:2", "gravity:focal", "gravity:focal:1:2", "gravity:top:1", "gravity:up",
                 "extend", "extend:attention", "even:yx", "maxside:0", "maxside:1.5", "dpr:2,dpr:2", "fit,", "fit;fill",
             ], beside: "&rules=imgproxy"),

@@ -167,7 +167,8 @@ struct ParameterContractTests {
                 bad: ["", "blur:", "Blur:5", "blur:5,", ",flip", "crop:1", "blur:5;flip"]
             ),
             "layout": (
-                good: ["fit", "fill-down,dpr:2", "crop:0.5:200:top:0:-10"], bad: ["", "Fit", "fit,", "dpr:", "fit;fill"]
+                good: ["fit", "fill-down,dpr:2", "crop:0.5:200:top:0:-10"],
+                bad: ["", "Fit", "fit,", "dpr:", "fit;fill"]
             ),
             "cut": (good: ["0,0,1,1", "10p,0,33.33%,100p"], bad: ["1,2,3", "a,b,c,d", "-1,0,1,1", "0,0,101p,1"]),
             "v": (good: ["1", "a-b.c", "~"], bad: ["", "a b", "é", String(repeating: "a", count: 101)]),

@@ -22,11 +22,14 @@ public enum FillColor: Hashable, Codable, Sendable {
         }
     }
 
-    func resolved(for image: ImageFrames, interrupt: @escaping Interrupt) throws(VipsError) -> Color {
+    /// How it reads the image.
+    var reading: InputReading { self == .average ? .repeatedly : .once }
+
+    func resolved(for image: ImageFrames) throws(VipsError) -> Color {
         switch self {
         case .color(let color): return color
         case .average:
-            let frame = try image.first.rendered(interrupt: interrupt)
+            let frame = image.first
             let opaque =
                 frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(Color.white.rgb)]) : frame
             let means = try (0..<3).map { band throws(VipsError) in
@@ -42,12 +45,13 @@ struct FlattenStep: Transform, Hashable {
     let color: FillColor
 
     var key: String { "flatten(\(color.key))" }
+    var reading: InputReading { color.reading }
 
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.withAlpha(false) }
 
     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         guard image.first.hasAlpha else { return image }
-        let color = try color.resolved(for: image, interrupt: context.interrupt).opaque
+        let color = try color.resolved(for: image).opaque
         return try Flatten(color).apply(image, context: context)
     }
 }
@@ -99,6 +103,13 @@ public struct CanvasFill: Transform, Hashable, Codable {
             bytesPerPixelWithAlpha: 10, bytesPerFrame: 200_000)
     }
 
+    public var reading: InputReading {
+        switch fill {
+        case .color(let color): color.reading
+        case .blur: .repeatedly
+        }
+    }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         let isTransparent =
             switch fill {
@@ -118,7 +129,7 @@ public struct CanvasFill: Transform, Hashable, Codable {
         guard case .color(let color) = fill else {
             return try blurred(image, on: canvas, x: x, y: y, context: context)
         }
-        let fill = try color.resolved(for: image, interrupt: context.interrupt)
+        let fill = try color.resolved(for: image)
         return try image.mapFrames { frame throws(VipsError) in
             let ready = try fill.alpha == 0 ? frame.addingAlpha() : frame.flattened(on: fill)
             return try ready.applying(
@@ -136,11 +147,10 @@ public struct CanvasFill: Transform, Hashable, Codable {
     private func blurred(
         _ image: ImageFrames, on canvas: PixelSize, x: Int, y: Int, context: TransformContext
     ) throws -> ImageFrames {
-        let frames = try image.mapFrames { frame throws(VipsError) in try frame.rendered(interrupt: context.interrupt) }
-        let sampler = ExactSampler(extent: Extent(frames.size), target: canvas, linearLight: false)
-        let stretched = try frames.mapFrames { frame throws(VipsError) in try sampler.sample(frame).rendered() }
+        let sampler = ExactSampler(extent: Extent(image.size), target: canvas, linearLight: false)
+        let stretched = try image.mapFrames { frame throws(VipsError) in try sampler.sample(frame).rendered() }
         var backdrops = try Self.blur.apply(stretched, context: context).frames.makeIterator()
-        return try frames.mapFrames { frame throws(VipsError) in
+        return try image.mapFrames { frame throws(VipsError) in
             guard let backdrop = backdrops.next() else { return frame }
             if frame.hasAlpha { return try backdrop.composited(with: frame, x: x, y: y) }
             return try VipsImage.build(

@@ -27,6 +27,7 @@ public struct LinearTones: Transform, Hashable, Codable {
     public var key: String { "linear(\(factor),\(red),\(green),\(blue))" }
 
     public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 70) }
+    public var reading: InputReading { .colorApart }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 

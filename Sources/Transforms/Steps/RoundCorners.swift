@@ -22,6 +22,7 @@ public struct RoundCorners: Transform, Hashable, Codable {
     public var key: String { "round(\(across),\(down),\(background?.opaque.hex ?? "-"))" }
 
     public var cost: TransformCost { Mask(outline: outline).cost }
+    public var reading: InputReading { .colorApart }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         let plan = try Mask(outline: outline).planned(plan)
