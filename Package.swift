@@ -151,7 +151,8 @@ let package = Package(
             name: "DarkroomCommand",
             dependencies: [
                 "DarkroomMetrics", "DarkroomOpenTelemetry", "DarkroomTracing", "DarkroomWeb", "DarkroomHTTPServer",
-                "DarkroomDialects", "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline", "DarkroomCache", "DarkroomTransforms",
+                "DarkroomDialects", "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline", "DarkroomCache",
+                "DarkroomTransforms",
                 "DarkroomStore", "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin", "DarkroomNetwork",
                 "DarkroomHTTPCaching",
                 argumentParser, asyncHTTPClient, coreMetrics, httpTypes,
@@ -208,7 +209,8 @@ let package = Package(
             of: "Query", sees: ["Pipeline", "Cache", "Transforms", "HTTPCaching", "Network", "TestRandom"],
             packages: [nioCore]),
         tests(
-            of: "Dialects", sees: ["Query", "Pipeline", "Transforms", "Network", "TestRandom"], packages: [crypto, nioCore]),
+            of: "Dialects", sees: ["Query", "Pipeline", "Transforms", "Network", "TestRandom"],
+            packages: [crypto, nioCore]),
         tests(
             of: "HTTPServer", sees: ["Network", "TestClock", "TestLogs", "Tracing"],
             packages: [
@@ -218,7 +220,8 @@ let package = Package(
         tests(
             of: "Web",
             sees: [
-                "Dialects", "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching",
+                "Dialects", "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Store", "Origin", "Network",
+                "HTTPCaching",
                 "TestClock", "TestRandom", "Tracing",
             ],
             packages: [

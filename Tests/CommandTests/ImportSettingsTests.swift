@@ -1,4 +1,5 @@
 import DarkroomDialects
+import DarkroomTransforms
 import Foundation
 import Testing
 

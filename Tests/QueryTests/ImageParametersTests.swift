@@ -217,11 +217,13 @@ struct ImageParametersTests {
             "layout",
             good: [
                 "fit", "fill-down", "auto,dpr:2", "zoom:0.5", "zoom:0.5:2,force", "crop:0.5:0", "crop:100:50:attention",
-                "crop:1:2:top:0:-3.5,gravity:focal:0:1", "gravity:bottom-right:10:0.1", "extend:center,extendar:focal:0:1",
+                "crop:1:2:top:0:-3.5,gravity:focal:0:1", "gravity:bottom-right:10:0.1",
+                "extend:center,extendar:focal:0:1",
                 "even:xy", "maxside:1000",
             ],
             bad: [
-                "", nil, "Fit", "fit,fill", "dpr:0", "dpr:-1", "dpr:1e3", "dpr:1:2", "zoom", "zoom:1:2:3", "crop:0:0", "crop:1",
+                "", nil, "Fit", "fit,fill", "dpr:0", "dpr:-1", "dpr:1e3", "dpr:1:2", "zoom", "zoom:1:2:3", "crop:0:0",
+                "crop:1",
                 "gravity", "gravity:attention:1:2", "gravity:focal", "gravity:focal:1:2", "gravity:top:1", "gravity:up",
                 "extend", "extend:attention", "even:yx", "maxside:0", "maxside:1.5", "dpr:2,dpr:2", "fit,", "fit;fill",
             ], beside: "&rules=imgproxy"),

@@ -160,7 +160,8 @@ struct ParameterContractTests {
             "tint": (good: ["fff"], bad: ["ff"]), "tbg": (good: ["fff"], bad: ["ff"]),
             "rbg": (good: ["fff"], bad: ["ff"]), "cbg": (good: ["fff"], bad: ["ff"]),
             "layout": (
-                good: ["fit", "fill-down,dpr:2", "crop:0.5:200:top:0:-10"], bad: ["", "Fit", "fit,", "dpr:", "fit;fill"]
+                good: ["fit", "fill-down,dpr:2", "crop:0.5:200:top:0:-10"],
+                bad: ["", "Fit", "fit,", "dpr:", "fit;fill"]
             ),
             "cut": (good: ["0,0,1,1", "10p,0,33.33%,100p"], bad: ["1,2,3", "a,b,c,d", "-1,0,1,1", "0,0,101p,1"]),
             "v": (good: ["1", "a-b.c", "~"], bad: ["", "a b", "é", String(repeating: "a", count: 101)]),

@@ -64,7 +64,8 @@ struct RequestMiddleware: RouterMiddleware {
         observers.log.record(
             isHit: details.isHit, took: duration,
             AccessLogEntry(
-                method: request.method.rawValue, path: RouteTable.logged(request.uri.path, of: route), status: response.status.code, bytes: bytes,
+                method: request.method.rawValue, path: RouteTable.logged(request.uri.path, of: route),
+                status: response.status.code, bytes: bytes,
                 duration: duration, requestID: context.requestID, traceID: ServiceContext.current?.trace?.traceID,
                 client: context.clientAddress, cacheStatus: response.headers[.cacheStatus], problem: kind?.slug,
                 details: details, isDisconnected: Task.isCancelled))

@@ -118,7 +118,8 @@ package enum AuthorizationError: Error, Hashable {
         case .pathSignatureWrong:
             "The signature does not match this path: sign the path as it is sent, with a key of this server."
         case .pathExpired: "The URL expired at the time that its path gives."
-        case .pathPresetsOnly: "This server makes images with presets only: give presets in the path, and no other option."
+        case .pathPresetsOnly:
+            "This server makes images with presets only: give presets in the path, and no other option."
         }
     }
 

@@ -39,7 +39,8 @@ struct ExplainEndpoint: Sendable {
         guard let dialect = image.configuration.pathDialect else {
             throw Problem(
                 InvalidParameter(
-                    "path", "Parameter 'path' requires a server that understands the paths of another service ('compat')."
+                    "path",
+                    "Parameter 'path' requires a server that understands the paths of another service ('compat')."
                 ))
         }
         if let other = query.pairs.first(where: { !["path", "fetch"].contains($0.name) }) {

@@ -15,7 +15,10 @@ extension FuzzTests {
             "/x/dpr:2/z:1.5:0.5/ex:1:fp:0.1:0.2/exar:1/mw:5/mh:6/rot:-90/fl:1:1/exp:1800000000/fn:YQ:1/att:1/plain/s3://a/b",
             "/info/x/p:5/bh:4:3/exif:1/plain/local:///a.jpg", "/_/fiu:YQ/wmt:SGk/wmu:YQ/wms:3:4/cb:9/raw:1/plain/a",
         ]
-        let words = [":", "/", "plain/", "@", "%3A", "%2F", "%00", "..", "-", "0", "1e9", "-1", "nan", "999999999999", "fp", "sm"]
+        let words = [
+            ":", "/", "plain/", "@", "%3A", "%2F", "%00", "..", "-", "0", "1e9", "-1", "nan", "999999999999", "fp",
+            "sm",
+        ]
         fuzzer.run("imgproxy-path", seeds: seeds, words: words) { input in
             let target = String(decoding: input, as: UTF8.self)
             let query: QueryString

@@ -23,7 +23,9 @@ struct LayoutTests {
         var recipe = Recipe.box(300, 200)
         (recipe.rules, recipe.layout) = (.imgproxy, Layout(parsing: "fill,crop:50:50,extend:center,extendar:center"))
         (recipe.rotationDegrees, recipe.flop, recipe.trim) = (90, true, Trim(threshold: 9))
-        (recipe.blur, recipe.sharpen, recipe.pixelate) = (Blur(sigma: 1), Sharpen(sigma: 1), Pixelate(block: .pixels(3)))
+        (recipe.blur, recipe.sharpen, recipe.pixelate) = (
+            Blur(sigma: 1), Sharpen(sigma: 1), Pixelate(block: .pixels(3))
+        )
         (recipe.padding, recipe.background, recipe.mark) = (Padding(5), .white, Mark())
         let names = TransformChain(recipe).transforms.map { String($0.key.prefix { $0 != "(" }) }
         #expect(
@@ -35,7 +37,9 @@ struct LayoutTests {
 
     @Test func `recipes whose layouts differ have different keys`() {
         var keys: Set<String> = []
-        let texts = ["fit", "fill", "dpr:2", "zoom:2", "crop:5:5", "gravity:top", "extend:top", "extendar:top", "maxside:5"]
+        let texts = [
+            "fit", "fill", "dpr:2", "zoom:2", "crop:5:5", "gravity:top", "extend:top", "extendar:top", "maxside:5",
+        ]
         for text in texts {
             var recipe = Recipe.box(30, 20)
             (recipe.rules, recipe.layout) = (.imgproxy, Layout(parsing: text))
@@ -60,7 +64,8 @@ struct LayoutTests {
     }
 
     @Test(arguments: [
-        (Mark.Anchor.topLeft, -3, -2, 0, 0), (.bottomRight, -3, -2, 33, 26), (.center, 0, 0, 16, 12), (.top, 5, 1, 21, 1),
+        (Mark.Anchor.topLeft, -3, -2, 0, 0), (.bottomRight, -3, -2, 33, 26), (.center, 0, 0, 16, 12),
+        (.top, 5, 1, 21, 1),
     ])
     func `a mark may lie partly outside`(anchor: Mark.Anchor, x: Int, y: Int, left: Int, top: Int) throws {
         let mark = Mark(anchor: anchor, x: .pixels(x), y: .pixels(y))
