@@ -54,6 +54,7 @@ struct RequestMiddleware: RouterMiddleware {
         }
         let (duration, details) = (start.duration(to: .now), context.logDetails)
         let route = routes.route(of: request.uri.path)
+        let path = RouteTable.logged(request.uri.path, of: route)
         observers.metrics.of(route: route).record(
             status: response.status.code, request.method, cache: .init(status: response.headers[.cacheStatus]),
             took: duration)
@@ -64,15 +65,13 @@ struct RequestMiddleware: RouterMiddleware {
         observers.log.record(
             isHit: details.isHit, took: duration,
             AccessLogEntry(
-                method: request.method.rawValue, path: RouteTable.logged(request.uri.path, of: route),
-                status: response.status.code, bytes: bytes,
+                method: request.method.rawValue, path: path, status: response.status.code, bytes: bytes,
                 duration: duration, requestID: context.requestID, traceID: ServiceContext.current?.trace?.traceID,
                 client: context.clientAddress, cacheStatus: response.headers[.cacheStatus], problem: kind?.slug,
                 details: details, isDisconnected: Task.isCancelled))
         span?.end(
             RequestSpan.Outcome(
-                method: request.method.rawValue,
-                path: observers.log.redacted(RouteTable.logged(request.uri.path, of: route)), route: route,
+                method: request.method.rawValue, path: observers.log.redacted(path), route: route,
                 status: response.status.code, bytes: bytes, client: context.clientAddress,
                 cacheStatus: response.headers[.cacheStatus], problem: kind))
         return response

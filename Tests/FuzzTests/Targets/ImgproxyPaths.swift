@@ -11,8 +11,8 @@ extension FuzzTests {
         let grammar = ImageQueryGrammar(limits: limits)
         let seeds = [
             "/unsafe/rs:fill-down:300:200:1:1/g:no:0:10/c:0.5:20:sowe:1:2/t:10:fff:1:1/plain/https://a.org/b%20c@png",
-            "/_/pr:thumb:loop/pd:1:2:3:4/bg:255:0:0/bl:2/sh:1/pix:9/wm:0.5:re:5:5:0.1/q:70/aHR0cHM6Ly9hLm9yZw.webp",
-            "/x/dpr:2/z:1.5:0.5/ex:1:fp:0.1:0.2/exar:1/mw:5/mh:6/rot:-90/fl:1:1/exp:1800000000/fn:YQ:1/att:1/plain/s3://a/b",
+            "/_/pr:thumb:loop/pd:1:2:3:4/bg:255:0:0/bl:2/pix:9/wm:0.5:re:5:5:0.1/q:70/aHR0cHM6Ly9hLm9yZw",
+            "/x/dpr:2/z:1.5:0.5/ex:1:fp:0.1:0.2/exar:1/mw:5/mh:6/rot:-90/fl:1:1/exp:9/fn:YQ:1/plain/s3://a/b",
             "/info/x/p:5/bh:4:3/exif:1/plain/local:///a.jpg", "/_/fiu:YQ/wmt:SGk/wmu:YQ/wms:3:4/cb:9/raw:1/plain/a",
         ]
         let words = [

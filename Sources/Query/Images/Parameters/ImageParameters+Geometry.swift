@@ -71,10 +71,9 @@ extension ImageParameters {
             "layout", .layout, \.query.recipe.layout,
             .of(
                 .geometry, .transform(LayoutResize.self), .low,
-                "Geometry that only `rules=imgproxy` has: a list of `fit`, `fill`, `fill-down`, `force` or `auto`, "
-                    + "`dpr:NUMBER`, `zoom:X:Y`, `crop:WIDTH:HEIGHT:GRAVITY`, `gravity:GRAVITY`, `extend:GRAVITY`, "
-                    + "`extendar:GRAVITY`, `even:xy` for `trim`, and `maxside:PIXELS`. A gravity is a position of `a`, "
-                    + "alone or with two offsets.")),
+                "Geometry of `rules=imgproxy`: `fill`, `fill-down`, `force`, `auto`, `dpr:N`, `zoom:X:Y`, "
+                    + "`crop:W:H:GRAVITY`, `gravity:…`, `extend:…`, `extendar:…`, `even:xy`, `maxside:N`, separated by "
+                    + "commas; the contract explains each.")),
     ]
 }
 
