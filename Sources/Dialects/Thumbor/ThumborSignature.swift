@@ -39,7 +39,7 @@ package struct ThumborKey: Sendable {
     func hasSigned(_ path: some StringProtocol, as signature: String) -> Bool {
         let (expected, given) = (Array(sign(path).utf8), Array(signature.utf8))
         guard expected.count == given.count else { return false }
-        return zip(expected, given).reduce(UInt8(0)) { $0 | $1.0 ^ $1.1 } == 0
+        return zip(expected, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }
 
