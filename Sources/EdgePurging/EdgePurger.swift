@@ -36,6 +36,7 @@ package final class EdgePurger: Sendable {
     private let secrets: EdgeSecrets
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Date
+    private let sleepUntil: @Sendable (Date) async throws -> Void
     private let jitter: @Sendable () -> Double
     private let timer: DeadlineTimer
     private let outages: EdgeOutageLog
@@ -47,10 +48,12 @@ package final class EdgePurger: Sendable {
     /// - Parameters:
     ///   - everything: a tag that all responses have.
     ///   - file: where the queue survives a restart; nil = it does not.
+    ///   - sleep: returns at a date; nil = by `clock` and `now`.
     ///   - jitter: 0..<1, the position of each pause in its range.
     init(
         _ destinations: [EdgeDestination], everything: String, file: String?, transport: any EdgeTransport,
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
+        sleep: (@Sendable (Date) async throws -> Void)? = nil,
         jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) }, logger: Logger
     ) {
         self.destinations = destinations
@@ -60,6 +63,10 @@ package final class EdgePurger: Sendable {
         secrets = EdgeSecrets()
         self.clock = clock
         self.now = now
+        sleepUntil =
+            sleep ?? { date in
+                try await clock.sleep(for: .seconds(max(date.timeIntervalSince(now()), 0.001)))
+            }
         self.jitter = jitter
         timer = DeadlineTimer(clock: clock)
         outages = EdgeOutageLog(logger)
@@ -258,9 +265,8 @@ extension EdgePurger {
     /// Waits until something is due or is added.
     private func pause(_ step: EdgeQueue.Step, _ wakeup: Wakeup) async {
         guard case .wait(let date) = step else { return await wakeup.wait() }
-        let rest = Duration.seconds(max(date.timeIntervalSince(now()), 0.001))
         await withTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { [clock] in try? await clock.sleep(for: rest) }
+            tasks.addTask { [sleepUntil] in try? await sleepUntil(date) }
             tasks.addTask { await wakeup.wait() }
             _ = await tasks.next()
             tasks.cancelAll()

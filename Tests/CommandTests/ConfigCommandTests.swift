@@ -129,6 +129,7 @@ struct ConfigCommandTests {
         values["signing-keys"] = nil
         values["imgproxy-keys"] = nil
         values["imgproxy-trusted-signatures"] = nil
+        values["thumbor-key"] = nil
         values["otlp-headers"] = nil
         values["purge-to"] = nil
         values["local-root"] = "/"

@@ -16,11 +16,11 @@ struct EdgePurgerTests {
         await bench.running {
             let ticket = await bench.purger.tell(.stub("x"), after: .seconds(6), again: .seconds(30))
             #expect(bench.purger.states(of: ticket).map(\.progress) == [.pending])
-            #expect(await bench.clock.nextSleep() == .seconds(6))
+            await bench.pause(until: .seconds(6))
             #expect(bench.transport.requests.isEmpty)
             bench.clock.advance(by: .seconds(6))
             #expect(await bench.nextTags() == "x")
-            #expect(await bench.clock.nextSleep() == .seconds(30))
+            await bench.pause(until: .seconds(36))
             #expect(bench.purger.states(of: ticket).map(\.progress) == [.pending])
             async let states = bench.purger.wait(for: ticket)
             bench.clock.advance(by: .seconds(30))
@@ -44,7 +44,7 @@ struct EdgePurgerTests {
         await bench.running {
             _ = await bench.purger.tell(.stub("a"), after: .zero, again: nil)
             #expect(await bench.nextTags() == "a")
-            #expect(await bench.clock.nextSleep() == .seconds(1))
+            await bench.pause(until: .seconds(1))
             _ = await bench.purger.tell(.stub("b", "a"), after: .zero, again: nil)
             let ticket = await bench.purger.tell(.stub("c"), after: .zero, again: nil)
             async let states = bench.purger.wait(for: ticket)
@@ -68,10 +68,10 @@ struct EdgePurgerTests {
         }
         await bench.running {
             let ticket = await bench.purger.tell(.stub("a"), after: .zero, again: nil)
-            for pause in [first, second] {
+            for end in [first, first + second] {
                 #expect(await bench.nextTags() == "a")
-                await bench.clock.sleep(of: .seconds(pause))
-                bench.clock.advance(by: .seconds(pause))
+                await bench.pause(until: .seconds(end))
+                bench.clock.advance(to: .seconds(end))
             }
             #expect(await bench.purger.wait(for: ticket).map(\.progress) == [.told])
             #expect(bench.purger.statistics.map(\.postponed) == [2])
@@ -104,7 +104,7 @@ struct EdgePurgerTests {
         await bench.running {
             let ticket = await bench.purger.tell(.stub("a"), after: .zero, again: nil)
             for await request in bench.transport.arrivals where request.url.contains("edge-b") { break }
-            await bench.clock.sleep(of: .seconds(1))
+            await bench.pause(until: .seconds(1))
             bench.purger.endWaits()
             #expect(
                 bench.purger.states(of: ticket).contains(
@@ -176,7 +176,7 @@ struct EdgePurgerTests {
         let second = PurgerBench(file: file, clock: clock)
         await second.running {
             #expect(second.purger.statistics.map(\.pending) == [1])
-            #expect(await clock.nextSleep() == .seconds(6))
+            await second.pause(until: .seconds(6))
             clock.advance(by: .seconds(6))
             #expect(await second.nextTags() == "a")
         }

@@ -65,6 +65,9 @@ struct PurgerBench {
     static let varnish = EdgeDestination(.varnish, url: "http://edge-b:6081/")
 
     let clock: TestClock
+    /// Yields the end of each pause of a delivery, as the time of the clock. A purger that is woken pauses again until
+    /// the same moment.
+    let pauses: AsyncStream<Duration>
     let transport: ScriptedTransport
     let logs = LogRecorder()
     let purger: EdgePurger
@@ -74,10 +77,19 @@ struct PurgerBench {
         _ script: @escaping ScriptedTransport.Script = { _, _ in EdgeAnswer(status: 200) }
     ) {
         self.clock = clock
+        let start = clock.date.addingTimeInterval(-(clock.elapsed / .seconds(1)))
+        let (pauses, pause) = AsyncStream<Duration>.makeStream()
+        self.pauses = pauses
         transport = ScriptedTransport(script)
         purger = EdgePurger(
             destinations, everything: "darkroom", file: file, transport: transport, clock: clock,
-            now: { clock.date }, jitter: { 0 }, logger: logs.logger)
+            now: { clock.date },
+            sleep: { date in
+                let end = Duration.milliseconds(Int((date.timeIntervalSince(start) * 1000).rounded()))
+                pause.yield(end)
+                let now = clock.now
+                try await clock.sleep(until: now.advanced(by: end - now.offset), tolerance: nil)
+            }, jitter: { 0 }, logger: logs.logger)
     }
 
     /// Runs the purger while the test goes on.
@@ -86,6 +98,11 @@ struct PurgerBench {
         let run = Task { await purger.run() }
         defer { run.cancel() }
         try await test()
+    }
+
+    /// Waits until a delivery pauses until this time of the clock.
+    func pause(until end: Duration) async {
+        for await next in pauses where next == end { return }
     }
 
     /// The value of the field with tags in the next request.

@@ -26,7 +26,9 @@ struct RecipeTests {
         let folder = try DocumentedServer.temporaryFolder()
         let file = folder.appendingPathComponent("darkroom.yaml")
         let keys = folder.appendingPathComponent("keys.json")
-        try Data(settings.utf8).write(to: file)
+        let secret = folder.appendingPathComponent("secret")
+        try Data("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz\n".utf8).write(to: secret)
+        try Data(settings.replacing(/\/run\/secrets\/[a-z]+/, with: secret.path).utf8).write(to: file)
         try Data(#"[{"id": "k1", "secret": "0123456789abcdef0123456789abcdef"}]"#.utf8).write(to: keys)
         var flags = ["--config", file.path, "--host", "127.0.0.1", "--isolation", "auto"]
         if settings.contains("admin-port:") { flags += ["--admin-port", "0"] }
@@ -51,11 +53,11 @@ struct RecipeTests {
         let secret = "correct-horse-battery-staple-0123"
         try #"[{"id": "k1", "secret": "\#(secret)", "cache": "1MiB", "processor": "60s/m", "egress": "1GiB/d"}]"#
             .write(to: keys, atomically: true, encoding: .utf8)
-        // Nothing listens for spans and objects, but they are counted.
+        // Nothing listens for spans, objects and purges, but they are counted.
         let server = try DocumentedServer(
             [
                 "--otlp-endpoint", "http://127.0.0.1:9", "--shared-store", "s3://darkroom", "--s3-endpoint",
-                "http://127.0.0.1:9", "--signing-keys-file", keys.path,
+                "http://127.0.0.1:9", "--signing-keys-file", keys.path, "--purge-to", "varnish=http://127.0.0.1:9/",
             ], environment: ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"])
         // A hit, and an image that no codec reads, since some series appear with the first event.
         for query in ["local:///sample.jpg&w=20", "local:///sample.jpg&w=20", "local:///hostile/header-only.jpg"] {

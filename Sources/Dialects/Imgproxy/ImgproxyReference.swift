@@ -3,18 +3,9 @@ extension ImgproxyTable {
     package var reference: String {
         let lines = rows.map { row in
             let names = row.names.map { "`\($0)`" }.joined(separator: ", ")
-            return "| \(names) | \(row.isPro ? "Pro" : "") | \(row.outcome.markdown) |"
+            let outcome = row.outcome.markdown
+            return "| \(names) | \(row.isPro ? "Pro" : "") | \(outcome.prefix(1).uppercased() + outcome.dropFirst()) |"
         }
         return (["| Option | | In Darkroom |", "|---|---|---|"] + lines).joined(separator: "\n") + "\n"
-    }
-}
-
-extension ImgproxyTable.Outcome {
-    fileprivate var markdown: String {
-        switch self {
-        case .parameter(let text): text.prefix(1).uppercased() + text.dropFirst()
-        case .ignored(let reason): "Ignored. \(reason)"
-        case .refused(let reason): "400. \(reason)"
-        }
     }
 }

@@ -33,7 +33,7 @@ extension ImgproxyTable {
 
     /// An option for a field of the document.
     private static func detail(_ names: String..., as field: String) -> Row {
-        Row(names: names, isPro: true, outcome: .parameter("`fields=\(field)`")) {
+        Row(names: names, isPro: true, outcome: .parameters("`fields=\(field)`")) {
             arguments, draft throws(InvalidParameter) in
             guard let text = arguments.texts.first, !["", "0", "f", "false"].contains(text),
                 !draft.fields.contains(field)

@@ -3,22 +3,12 @@ import DarkroomQuery
 /// The options of imgproxy, one row each: how an option is read, and what becomes of it. The table of
 /// `docs/imgproxy.md` is made of these rows.
 package struct ImgproxyTable: Sendable {
-    /// What becomes of an option.
-    package enum Outcome: Hashable, Sendable {
-        /// Darkroom's parameters for it, as Markdown.
-        case parameter(String)
-        /// The option changes nothing, with the reason as a sentence.
-        case ignored(String)
-        /// A path with the option is refused, with the reason as a sentence.
-        case refused(String)
-    }
-
     package struct Row: Sendable {
         /// The name and its short forms.
         package let names: [String]
         /// Whether the option is one of imgproxy Pro.
         package let isPro: Bool
-        package let outcome: Outcome
+        package let outcome: OptionOutcome
         let read: @Sendable (ImgproxyArguments, inout ImgproxyDraft) throws(InvalidParameter) -> Void
     }
 
@@ -49,7 +39,7 @@ package struct ImgproxyTable: Sendable {
         let row = rows[place]
         let arguments = ImgproxyArguments(option: option.name, texts: option.arguments)
         switch row.outcome {
-        case .parameter: try row.read(arguments, &draft)
+        case .parameters: try row.read(arguments, &draft)
         case .ignored(let reason):
             try row.read(arguments, &draft)
             draft.ignore(option.name, reason)
@@ -67,7 +57,7 @@ extension ImgproxyTable.Row {
     static func parameter(
         _ names: String..., pro: Bool = false, as text: String, read: @escaping Read
     ) -> ImgproxyTable.Row {
-        .init(names: names, isPro: pro, outcome: .parameter(text), read: read)
+        .init(names: names, isPro: pro, outcome: .parameters(text), read: read)
     }
 
     static func ignored(_ names: String..., pro: Bool = false, because reason: String) -> ImgproxyTable.Row {
