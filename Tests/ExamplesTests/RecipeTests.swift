@@ -58,6 +58,7 @@ struct RecipeTests {
             [
                 "--otlp-endpoint", "http://127.0.0.1:9", "--shared-store", "s3://darkroom", "--s3-endpoint",
                 "http://127.0.0.1:9", "--signing-keys-file", keys.path, "--purge-to", "varnish=http://127.0.0.1:9/",
+                "--response-tags", "xkey",
             ], environment: ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"])
         // A hit, and an image that no codec reads, since some series appear with the first event.
         for query in ["local:///sample.jpg&w=20", "local:///sample.jpg&w=20", "local:///hostile/header-only.jpg"] {
