@@ -95,9 +95,11 @@ struct ThumborPath: Hashable, Sendable {
     }
 
     private static func rectangle(_ segment: String) -> Rectangle? {
-        let number = /([0-9]*\.?[0-9]+)x([0-9]*\.?[0-9]+):([0-9]*\.?[0-9]+)x([0-9]*\.?[0-9]+)/
-        guard segment.utf8.count <= 64, segment.utf8.contains(UInt8(ascii: ":")),
-            let match = segment.wholeMatch(of: number)
+        // A regular expression is parsed whenever it is used, so nearly all paths avoid it.
+        guard segment.utf8.first?.isASCIIDigit == true || segment.hasPrefix("."), segment.utf8.count <= 64,
+            segment.utf8.contains(UInt8(ascii: ":")),
+            let match = segment.wholeMatch(
+                of: /([0-9]*\.?[0-9]+)x([0-9]*\.?[0-9]+):([0-9]*\.?[0-9]+)x([0-9]*\.?[0-9]+)/)
         else { return nil }
         let sides = [match.1, match.2, match.3, match.4].compactMap { Double("0\($0)") }
         guard sides.count == 4 else { return nil }
