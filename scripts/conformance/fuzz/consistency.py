@@ -279,7 +279,7 @@ def with_mask(query: Query) -> None:
 def with_text(query: Query) -> None:
     """Keeps texts to a size and to characters that fit small images and any font."""
     query["text"] = chosen_of(("a", "Hi!"), query.get("text"))
-    for name in ("crop", "cut", "trim", "tbg", "tcorner", "ar"):
+    for name in ("crop", "cut", "trim", "tbg", "tcorner", "ar", "layout", "steps", "inset"):
         query.pop(name, None)
     query.update({name: 64 for name in ("w", "h") if name in query})
     if "textsize" in query:
