@@ -190,7 +190,8 @@ def scrape(server: Path) -> str:
     json.dump([{"id": "k1", "secret": "k" * 32, "cache": "1MiB", "processor": "60s/m", "egress": "1GiB/d"}], keys)
     keys.flush()
     settings = [f"--local-root={ROOT / 'Fixtures/images'}", "--shared-store=s3://darkroom", f"--s3-endpoint={NOWHERE}",
-                f"--otlp-endpoint={NOWHERE}", f"--signing-keys-file={keys.name}"]
+                f"--otlp-endpoint={NOWHERE}", f"--signing-keys-file={keys.name}",
+                f"--purge-to=varnish={NOWHERE}/", "--response-tags=xkey"]
     token = {"Authorization": f"Bearer {TOKEN}"}
     variables = {"DARKROOM_ADMIN_TOKEN": TOKEN, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"}
     with darkroom(server, *settings, **variables) as (port, _):
