@@ -232,6 +232,13 @@ struct SupervisionTests {
         try await site.until { $0.processor.statistics.ended[.recycled] ?? 0 >= 1 }
     }
 
+    @Test func `A worker that is replaced does not take the place of another one with it`() async throws {
+        let site = try await WorkerSite(.testing { $0.recycledBytes = 1 })
+        // Each image ends its worker just as the worker becomes idle, while its successor may be ready.
+        for _ in 1...100 { _ = try site.processor.process(.drawing()) { false } }
+        #expect(site.processor.statistics.ended[.crashed] == nil)
+    }
+
     @Test func `Stopped workers are gone, and jobs end`() async throws {
         let site = try await WorkerSite()
         try await site.ready()

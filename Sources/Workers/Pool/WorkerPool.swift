@@ -28,7 +28,8 @@ final class WorkerPool: Sendable {
     let logger: Logger
     let wakePipe = WakePipe()
     let state: Mutex<State>
-    /// Counts idle workers that can take any job; briefly it may count more.
+    /// Counts idle workers that can take any job; briefly it may count more. Changes together with the table, under its
+    /// lock: a worker that is removed just after its release would otherwise take the count of another one with it.
     let idle = DispatchSemaphore(value: 0)
     /// Called whenever the supervisor has checked the workers.
     let didSupervise: @Sendable () -> Void
@@ -109,7 +110,6 @@ final class WorkerPool: Sendable {
                 }
             }
         }
-        if state.withLock({ $0.table[number]?.isSpent == false }) { idle.signal() }
     }
 
     /// The deferred requests of a worker. Nil without any: the worker is idle from now on.
@@ -128,6 +128,7 @@ final class WorkerPool: Sendable {
             guard requests.isEmpty else { return requests }
             state.table.release(number, needsReplacement: needsReplacement)
             if let job { state.table.record(planned: job, by: number) }
+            if state.table[number]?.isSpent == false { idle.signal() }
             return []
         }
         // Not earlier: the supervisor checks the table when it wakes, then sleeps again.
@@ -182,14 +183,15 @@ final class WorkerPool: Sendable {
         let numbers = state.withLock { state in
             state.table.deferRequest(request, where: predicate)
             let numbers = state.table.takeAll(where: predicate)
-            for number in numbers { state.table.deferRequest(request, to: number) }
+            for number in numbers {
+                state.table.deferRequest(request, to: number)
+                // This worker no longer counts as idle.
+                if state.table[number]?.isSpent == false { _ = idle.wait(timeout: .now()) }
+            }
             return numbers
         }
         for number in numbers {
-            let entry = state.withLock { $0.table[number] }
-            // This worker no longer counts as idle.
-            if entry?.isSpent == false { _ = idle.wait(timeout: .now()) }
-            release(number, entry?.decoded ?? DecodedStatistics())
+            release(number, state.withLock { $0.table[number]?.decoded } ?? DecodedStatistics())
         }
     }
 
@@ -307,8 +309,8 @@ extension WorkerPool {
             state.table.add(process)
             state.statistics.started += 1
             state.failuresInARow = 0
+            idle.signal()
         }
-        idle.signal()
         return true
     }
 
@@ -327,7 +329,10 @@ extension WorkerPool {
     func reap() {
         let (exited, killed) = state.withLock { state in
             let exited = state.table.removeExited()
-            for _ in exited { state.recordDeath(.crashed, limit: crashLoopDeaths) }
+            for worker in exited {
+                state.recordDeath(.crashed, limit: crashLoopDeaths)
+                if !worker.isSpent { _ = idle.wait(timeout: .now()) }
+            }
             var killed = state.dead
             state.dead = []
             while let process = retire(&state) { killed.append(process) }
@@ -337,7 +342,6 @@ extension WorkerPool {
             logger.warning(
                 "an idle worker exited",
                 metadata: ["pid": "\(worker.process.identifier)", "reason": "\(worker.process.terminate())"])
-            if !worker.isSpent { _ = idle.wait(timeout: .now()) }
         }
         // Releasing the last references kills and reaps the processes here, outside the lock.
         _ = consume killed
