@@ -2,8 +2,8 @@ package import DarkroomQuery
 
 /// The image URLs of another service, each of which means one query of `/image`.
 ///
-/// A dialect translates and verifies signatures, without side effects. Permissions, limits and caches are those of
-/// `/image`: the server authorizes the translation, and reads its query as if a client had sent it.
+/// A dialect translates and verifies signatures, without side effects. `/image` decides on permissions,
+/// limits and caches: the server authorizes the translation, and reads its query as if a client had sent it.
 package protocol PathDialect: Sendable {
     /// The value of `compat` that selects the dialect.
     var name: Compatibility { get }

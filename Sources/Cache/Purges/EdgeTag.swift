@@ -1,7 +1,7 @@
 package import DarkroomNetwork
 package import DarkroomStore
 
-/// The tags by which caches in front of this server purge its responses: the same on every node and for every variant.
+/// The tags of responses that caches in front of this server can purge: the same on every node and for every variant.
 package enum EdgeTag {
     /// The tag of every response.
     package static let everything = "darkroom"

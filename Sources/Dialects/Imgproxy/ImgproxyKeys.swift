@@ -82,7 +82,7 @@ extension ImgproxyKeys.Pair {
 
 /// Base64url as URLs of other services have it: with or without padding, in any number of bits (RFC 4648 §5).
 enum Base64URLText {
-    /// The bytes of a text; nil for other characters than those of the alphabet, and for an impossible length.
+    /// The bytes of a text; nil for a character outside the alphabet, and for an impossible length.
     static func bytes(of text: some StringProtocol) -> Data? {
         var digits = Array(text.utf8)
         while digits.last == UInt8(ascii: "=") { digits.removeLast() }

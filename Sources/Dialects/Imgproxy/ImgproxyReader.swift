@@ -73,7 +73,7 @@ struct ImgproxyReader {
     /// The presets that are being expanded.
     private var open: [String] = []
 
-    /// The most options of a path, those of presets included.
+    /// The most options of a path, including the options of its presets.
     private static let maxOptions = 500
 
     init(_ rules: ImgproxyDialect.Rules, _ presets: ImgproxyPresets, table: ImgproxyTable) {

@@ -29,7 +29,7 @@ public struct Resize: Transform, Hashable {
     public var limits: ScaleDownLimits?
     /// Whose sizes the result has.
     public var rules = ChainRules.darkroom
-    /// Whether sizes are those of an image that imagor decodes in full; see `ResizeGeometry`.
+    /// Whether the sizes follow imagor for an image that it decodes in full; see `ResizeGeometry`.
     var loadsWhole = false
 
     /// Scales into a box, by default without enlarging.

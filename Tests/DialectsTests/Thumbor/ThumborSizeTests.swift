@@ -135,7 +135,7 @@ struct ThumborSizeTests {
         #expect(size == PixelSize(width: width, height: height))
     }
 
-    @Test func `sizes and points are those of the upright source`() throws {
+    @Test func `sizes and points refer to the upright source`() throws {
         let stored = PixelSize(width: 2224, height: 1634)
         #expect(
             try Thumbor().size("/unsafe/full-fit-in/300x200/a.jpg", of: stored, orientation: 6)
