@@ -37,7 +37,7 @@ extension ImportedVariable {
         .note(
             "HTTP_LOADER_BLOCK_LOOPBACK_NETWORKS", "HTTP_LOADER_BLOCK_PRIVATE_NETWORKS",
             "HTTP_LOADER_BLOCK_LINK_LOCAL_NETWORKS",
-            because: "Such networks are always blocked, except those of 'allow-networks'."),
+            because: "Such networks are always blocked, except the networks in 'allow-networks'."),
         .setting("FILE_LOADER_BASE_DIR", as: "local-root"),
         .setting("AWS_REGION", "S3_REGION", as: "s3-region"), .setting("S3_ENDPOINT", as: "s3-endpoint"),
         .setting("S3_FORCE_PATH_STYLE", as: "s3-path-style", boolean),

@@ -31,10 +31,7 @@ public struct Crop: Transform, Hashable, Codable {
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        let rectangle = try rectangle(in: image.size)
-        return try image.mapFrames { frame throws(VipsError) in
-            try frame.extracting(x: rectangle.x, y: rectangle.y, size: rectangle.size)
-        }
+        try image.extracting(rectangle(in: image.size))
     }
 
     private var text: String { "\(x),\(y),\(width),\(height)" }
@@ -60,6 +57,16 @@ public struct Crop: Transform, Hashable, Codable {
         guard sum.hundredths <= 10_000 else { return (whole, 1) }
         let first = min(skipped.of(whole), whole - 1)
         return (first, max(1, sum.of(whole) - first))
+    }
+}
+
+extension ImageFrames {
+    /// A rectangle of each frame, which must lie within it.
+    func extracting(_ rectangle: (x: Int, y: Int, size: PixelSize)) throws(VipsError) -> ImageFrames {
+        guard rectangle.size != size else { return self }
+        return try mapFrames { frame throws(VipsError) in
+            try frame.extracting(x: rectangle.x, y: rectangle.y, size: rectangle.size)
+        }
     }
 }
 

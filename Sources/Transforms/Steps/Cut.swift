@@ -32,11 +32,7 @@ public struct Cut: Transform, Hashable, Codable {
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        let rectangle = rectangle(in: image.size)
-        guard rectangle.size != image.size else { return image }
-        return try image.mapFrames { frame throws(VipsError) in
-            try frame.extracting(x: rectangle.x, y: rectangle.y, size: rectangle.size)
-        }
+        try image.extracting(rectangle(in: image.size))
     }
 
     private func rectangle(in image: PixelSize) -> (x: Int, y: Int, size: PixelSize) {

@@ -15,10 +15,7 @@ struct LooseCrop: Transform, Hashable, Codable {
     }
 
     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        guard let rectangle = rectangle(in: image.size), rectangle.size != image.size else { return image }
-        return try image.mapFrames { frame throws(VipsError) in
-            try frame.extracting(x: rectangle.x, y: rectangle.y, size: rectangle.size)
-        }
+        try rectangle(in: image.size).map { rectangle throws(VipsError) in try image.extracting(rectangle) } ?? image
     }
 
     /// Nil if nothing is cropped.

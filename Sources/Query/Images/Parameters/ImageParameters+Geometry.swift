@@ -65,8 +65,8 @@ extension ImageParameters {
             "rules", .choice(ChainRules.self), \.query.recipe.rules,
             .of(
                 .geometry, .transform(Resize.self),
-                "Order of steps and computation of sizes: Darkroom's, or those of weserv/images, of imgproxy, of imagor "
-                    + "(`thumbor`) or of Cloudflare Images.")),
+                "Order of steps and computation of sizes: Darkroom's, or as in weserv/images, imgproxy, imagor "
+                    + "(`thumbor`) or Cloudflare Images.")),
         Row(
             "layout", .layout, \.query.recipe.layout,
             .of(
