@@ -15,7 +15,7 @@ public struct CIDR: Hashable, Sendable {
         guard let first = parts.first, let address = IPAddress(String(first)) else { throw .badAddress(text) }
         let width = address.bitWidth
         let prefixText = parts.count == 2 ? String(parts[1]) : String(width)
-        guard prefixText.utf8.allSatisfy(\.isASCIIDigit), let bits = Int(prefixText), bits <= width
+        guard let bits = Int(digits: prefixText), bits <= width
         else { throw .badPrefix(text, maximumBits: width) }
         guard address.masked(to: bits) == address else {
             throw .hostBitsSet(text, network: "\(address.masked(to: bits))/\(bits)")

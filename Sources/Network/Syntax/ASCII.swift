@@ -41,3 +41,11 @@ extension UInt8 {
     /// A space or a horizontal tab: the optional whitespace of HTTP fields (RFC 9110 §5.6.3).
     package var isBlank: Bool { self == 0x20 || self == 0x09 }
 }
+
+extension Int {
+    /// A number in ASCII digits, without a sign, that fits.
+    package init?(digits text: some StringProtocol) {
+        guard text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
+        self.init(text)
+    }
+}

@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import HTTPTypes
 import NIOCore
 import NIOHTTP1

@@ -32,14 +32,6 @@ package struct ObjectAttributes: Sendable {
     }
 }
 
-extension Int {
-    /// A number without sign that fits.
-    init?(digits text: some StringProtocol) {
-        guard text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
-        self.init(text)
-    }
-}
-
 extension HTTPFields {
     /// The fields of a received head, without names and values that RFC 9110 does not allow.
     init(received headers: HTTPHeaders) {

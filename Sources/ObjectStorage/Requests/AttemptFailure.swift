@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomNetwork
 import Foundation
 import HTTPTypes
 

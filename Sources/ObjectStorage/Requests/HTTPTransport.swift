@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomNetwork
 import HTTPTypes
 import NIOCore
 import NIOHTTP1

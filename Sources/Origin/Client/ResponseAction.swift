@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import NIOHTTP1
 
 /// The action for a response, decided by its head alone.
@@ -41,7 +42,7 @@ enum ResponseAction: Equatable {
 
     private init(success headers: HTTPHeaders, maxSourceBytes: Int) {
         let codings = headers[canonicalForm: "content-encoding"].map { $0.lowercased() }
-        let length = headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+        let length = headers.first(name: "content-length").flatMap(Int.init(digits:)) ?? 0
         self =
             if !codings.allSatisfy({ $0 == "identity" || $0.isEmpty }) {
                 .fail(.unacceptableEncoding)

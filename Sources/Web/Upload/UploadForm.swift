@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomNetwork
 import HTTPTypes
 
 /// The form of a body with an image: the bytes themselves, or a form with one file.
@@ -45,7 +46,7 @@ enum UploadForm: Sendable {
 
 extension HTTPFields {
     /// The length that `Content-Length` states; nil if there is none.
-    var announcedLength: Int? { self[.contentLength].flatMap { Int($0) } }
+    var announcedLength: Int? { self[.contentLength].flatMap(Int.init(digits:)) }
 }
 
 extension Problem {

@@ -97,7 +97,7 @@ extension FuzzTests {
     @Test func `the head of an answer is taken or refused, whatever its coding and length`() {
         let seeds = [
             "200\nContent-Length: 5\nContent-Encoding: gzip, identity", "302\nLocation: /x",
-            "304\nContent-Encoding: br",
+            "304\nContent-Encoding: br", "200\nContent-Length: -15", "200\nContent-Length: +15",
         ]
         fuzzer.run("head", seeds: seeds, words: ["Content-Encoding: ", "Content-Length: ", "identity", "gzip"]) {
             input in
