@@ -3,10 +3,10 @@ import DarkroomTransforms
 import Foundation
 
 /// The meaning of a path of thumbor in Darkroom's parameters, while its filters are read.
-struct ThumborDraft {
+struct ThumborDraft: OptionDraft {
     let path: ThumborPath
     let source: ForeignSource
-    /// What `upscale` and `no_upscale` say; the last one counts.
+    /// Set by the filters `upscale` and `no_upscale`, of which the last one counts.
     var enlarges: Bool?
     var isStretched = false
     /// The centers of focal regions with their areas, in pixels or parts of the image.
@@ -32,21 +32,8 @@ struct ThumborDraft {
         self.source = source
         isStretched = path.isStretched
         for filter in path.filters {
-            guard let row = ThumborFilters.rows[filter.name] else { throw Self.unknown(filter.name) }
-            switch row.outcome {
-            case .parameters: try row.read?(filter.arguments, &self)
-            case .ignored(let reason): ignored.append(Translation.Ignored(name: filter.name, reason: reason))
-            case .refused(let reason):
-                throw InvalidParameter(
-                    filter.name, "Filter '\(filter.name)' is not available: \(reason) See docs/thumbor.md.")
-            }
+            try ThumborFilters.table.apply(filter.name, filter.arguments, to: &self)
         }
-    }
-
-    private static func unknown(_ name: String) -> InvalidParameter {
-        let hint = NameSuggestions.sentence(for: name, among: ThumborFilters.names)
-        return InvalidParameter(
-            name, "There is no filter '\(InvalidParameter.clipped(name))'.\(hint) See docs/thumbor.md.")
     }
 
     /// Adds a parameter, in place of an earlier one of its name.
@@ -76,7 +63,8 @@ extension ThumborDraft {
         return query
     }
 
-    /// Whether Darkroom's own rules would make another image. Where they make the same, both share one variant.
+    /// Whether Darkroom's own rules would make another image. Otherwise the query has no `rules`, so that it shares a
+    /// variant with requests in Darkroom's own language.
     private var needsRules: Bool {
         let isWhole =
             path.crop == nil && path.trim == nil

@@ -2,7 +2,7 @@ import DarkroomQuery
 import DarkroomTransforms
 import Foundation
 
-/// The filters that take more than a line.
+/// Filters whose arguments take more than a line to read.
 extension ThumborDraft {
     mutating func setExpiry(milliseconds: Double) {
         guard milliseconds.isFinite, milliseconds < 1e15 else { return }
@@ -83,7 +83,7 @@ extension ThumborDraft {
         }
         let alpha = Int(min(max(ThumborNumber.number(arguments.count > 3 ? arguments[3] : nil), 0), 100).rounded())
         guard alpha < 100 else { return }
-        let name = image.hasPrefix("b64:") ? Base64Text.decode(image.dropFirst(4)) ?? image : image
+        let name = image.hasPrefix("b64:") ? Base64URLText.decode(image.dropFirst(4)) ?? image : image
         set("mark", try source.url(name))
         if arguments.count >= 6 {
             for (parameter, ratio) in [("markw", arguments[4]), ("markh", arguments[5])] {
@@ -108,7 +108,7 @@ extension ThumborDraft {
         _ arguments: [String], size: String?, color: String?, alpha: String?
     ) throws(InvalidParameter) {
         var text = arguments.first ?? ""
-        if text.hasPrefix("b64:") { text = Base64Text.decode(text.dropFirst(4)) ?? text }
+        if text.hasPrefix("b64:") { text = Base64URLText.decode(text.dropFirst(4)) ?? text }
         text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty else { return }
         guard !steps.contains("text") else {

@@ -3,32 +3,10 @@ import DarkroomTransforms
 
 /// Every filter of thumbor and imagor, and what becomes of it.
 enum ThumborFilters {
-    struct Row: Sendable {
-        let name: String
-        let arguments: String
-        let outcome: OptionOutcome
-        /// Reads the arguments; nil for a filter that has no parameters.
-        let read: (@Sendable ([String], inout ThumborDraft) throws(InvalidParameter) -> Void)?
+    typealias Row = OptionRow<[String], ThumborDraft>
 
-        init(
-            _ name: String, _ arguments: String, _ text: String,
-            _ read: @escaping @Sendable ([String], inout ThumborDraft) throws(InvalidParameter) -> Void
-        ) {
-            (self.name, self.arguments, self.read) = (name, arguments, read)
-            outcome = .parameters(text)
-        }
-
-        init(_ name: String, _ arguments: String, _ outcome: OptionOutcome) {
-            (self.name, self.arguments, self.outcome) = (name, arguments, outcome)
-            read = nil
-        }
-    }
-
-    /// In the order of the documentation.
-    static let all = output + sizes + canvas + colors + overlays + rest
-
-    static let rows = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
-    static let names = all.map(\.name)
+    static let table = OptionTable(
+        output + sizes + canvas + colors + overlays + rest, noun: "Filter", page: "docs/thumbor.md")
 
     private static let output: [Row] = [
         Row("quality", "amount", "`q`; none for 0") { arguments, draft in
@@ -270,6 +248,23 @@ enum ThumborFilters {
 
     /// The table of all filters, and of the other parts of a path before it.
     static let reference: [OptionReference] =
-        ThumborReference.parts
-        + all.map { OptionReference(syntax: "\($0.name)(\($0.arguments))", outcome: $0.outcome) }
+        parts.map { OptionReference(syntax: $0, outcome: .parameters($1)) }
+        + table.rows.map { OptionReference(syntax: "\($0.names[0])(\($0.values))", outcome: $0.outcome) }
+
+    /// The parts of a path that are not filters, and what becomes of each.
+    private static let parts = [
+        ("unsafe/", "an unsigned request, where those are allowed"),
+        ("meta/", "`output=json`: [Darkroom's document](parameters.md#descriptions-and-placeholders)"),
+        ("trim[:corner][:tolerance]/", "`trim`, `tcorner`"),
+        ("AxB:CxD/", "`crop`, in pixels or parts of the source; without the source's last column and row"),
+        ("fit-in/", "`fit=inside` without enlarging"), ("full-fit-in/", "`fit=outside&enlarge=true`"),
+        ("adaptive-fit-in/", "`fit=inside&swap=true`"),
+        ("adaptive-full-fit-in/", "`fit=outside&enlarge=true&swap=true`"),
+        ("stretch/", "`fit=fill&enlarge=true`"),
+        ("WxH/", "`w`, `h`, with `fit=cover&enlarge=true` unless the path says otherwise; 0 = none"),
+        ("-Wx-H/", "`flop` for the width, `flip` for the height"),
+        ("LxT[:RxB]/", "the padding of the filter `fill`"), ("left|right|center/", "`a`"),
+        ("top|bottom|middle/", "`a`"), ("smart/", "`a=attention`; faces and features are not detected"),
+        ("image", "`url`; percent-encoded or not, or in base64 after `b64:`"),
+    ]
 }

@@ -1,4 +1,4 @@
-import DarkroomDialects
+@testable import DarkroomDialects
 import Foundation
 import Testing
 
