@@ -103,8 +103,8 @@ struct EdgeTransportTests {
         let transport = transport()
         let answer = try await transport.send(EdgeRequest(method: "POST", url: collector.url))
         #expect(answer.status == 200 && answer.body == nil)
-        #expect(EdgeDestination(.cloudflare, account: "a").dialect.verdict(on: answer, now: Date()) != .told)
-        #expect(EdgeDestination(.fastly, account: "a").dialect.verdict(on: answer, now: Date()) == .told)
+        #expect(EdgeDestination(.cloudflare, account: "a").api.verdict(on: answer, now: Date()) != .told)
+        #expect(EdgeDestination(.fastly, account: "a").api.verdict(on: answer, now: Date()) == .told)
         await transport.shutdown()
         try await collector.stop()
     }
