@@ -5,8 +5,8 @@ package import DarkroomQuery
 package struct Cloudflare: PathDialect {
     private let source: ForeignSource
 
-    /// - Parameter origin: The prefix of sources without a scheme, such as `https://example.com/`; nil = such sources are
-    ///   local files.
+    /// - Parameter origin: The prefix of sources without a scheme, such as `https://example.com/`; nil = such sources
+    ///   are local files.
     package init(origin: String? = nil) {
         source = ForeignSource(base: origin ?? "local:///")
     }
@@ -63,8 +63,8 @@ package struct Cloudflare: PathDialect {
         return draft
     }
 
-    /// The source as a URL. It is decoded only if the path has it encoded as a whole: the escapes of a plain URL are its
-    /// own.
+    /// The source as a URL. It is decoded only if the path has it encoded as a whole: the escapes of a plain URL are
+    /// its own.
     private static func source(_ raw: Substring) throws(InvalidParameter) -> String {
         guard !raw.isEmpty else {
             throw InvalidParameter("source", "The path names no source: its path or URL follows the options.")

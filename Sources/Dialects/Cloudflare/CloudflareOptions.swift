@@ -134,7 +134,8 @@ enum CloudflareOptions {
     private static let output: [Row] = [
         Row(
             "format", aliases: ["f"], "auto|avif|webp|jpeg|baseline-jpeg|png|json",
-            "`output`, with `il=true` for `jpeg`; `json` is [Darkroom's document](parameters.md#descriptions-and-placeholders)"
+            "`output`, with `il=true` for `jpeg`; "
+                + "`json` is [Darkroom's document](parameters.md#descriptions-and-placeholders)"
         ) { value, draft throws(InvalidParameter) in try draft.setFormat(value) },
         Row(
             "quality", aliases: ["q"], "1…100|high|medium-high|medium-low|low",

@@ -59,8 +59,8 @@ package struct ImgproxyPresets: Sendable {
     }
 }
 
-/// Reads the options of a path in their order. The last one of repeated options counts, and the options of a preset take
-/// the place of its name.
+/// Reads the options of a path in their order. The last one of repeated options counts, and the options of a preset
+/// take the place of its name.
 struct ImgproxyReader {
     private(set) var draft = ImgproxyDraft()
     private let presets: ImgproxyPresets
@@ -111,7 +111,8 @@ struct ImgproxyReader {
             guard allowedOptions.isEmpty || allowedOptions.contains(option.name) else {
                 throw InvalidParameter(
                     option.name,
-                    "Option '\(InvalidParameter.clipped(option.name))' is not allowed on this server ('imgproxy-options')."
+                    "Option '\(InvalidParameter.clipped(option.name))' is not allowed on this server "
+                        + "('imgproxy-options')."
                 )
             }
             try apply(option)

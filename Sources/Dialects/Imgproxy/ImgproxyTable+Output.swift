@@ -122,7 +122,7 @@ extension ImgproxyTable {
             draft.fileName = name.isEmpty ? nil : Self.fileName(name)
         },
         .single("return_attachment", "att", as: "`attachment`", \.isAttachment, ImgproxyArguments.flag),
-        .parameter("preset", "pr", as: "the options of the preset, where it stands") { _, _ throws(InvalidParameter) in
+        .parameter("preset", "pr", as: "the options of the preset, in its place") { _, _ throws(InvalidParameter) in
         },
         .refused("hashsum", "hs", because: "Sources are not compared with a hash."),
     ]

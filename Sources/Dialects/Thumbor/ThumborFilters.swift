@@ -253,7 +253,7 @@ enum ThumborFilters {
 
     /// The parts of a path that are not filters, and what becomes of each.
     private static let parts = [
-        ("unsafe/", "an unsigned request, where those are allowed"),
+        ("unsafe/", "an unsigned request, if the server allows unsigned requests"),
         ("meta/", "`output=json`: [Darkroom's document](parameters.md#descriptions-and-placeholders)"),
         ("trim[:corner][:tolerance]/", "`trim`, `tcorner`"),
         ("AxB:CxD/", "`crop`, in pixels or parts of the source; without the source's last column and row"),

@@ -5,8 +5,9 @@ import DarkroomStore
 
 // The tags by which caches in front of this server purge its responses; see ``EdgeTag``.
 extension ImagePipeline {
-    /// The tags of a response: of its source, its mark and the source that it stands in for, of their hosts, of
-    /// everything, and what their origins sent. Empty for an upload, which no cache stores.
+    /// The tags of a response: the tags of its source, of its mark and of the source whose fallback it is, the tags of
+    /// their hosts, the tag of everything, and the tags that their origins sent. Empty for an upload, which no cache
+    /// stores.
     package func edgeTags(of response: ImageResponse) -> [String] {
         guard !response.cache.isUpload else { return [] }
         let records = [response.record, response.markRecord].compactMap(\.self)
@@ -19,7 +20,7 @@ extension ImagePipeline {
         request.data == nil ? edgeTags(of: [request.source, request.mark].compactMap(\.self), []) : []
     }
 
-    /// The tags whose purge removes at least what a purge removes here.
+    /// The tags to purge in caches in front. Their purge may remove more than the purge here.
     package func edgeTags(of target: PurgeTarget) -> [String] { EdgeTag.tags(of: target, key: sourceKey) }
 
     /// Each tag once. The server's own come first, so that limits leave out others.

@@ -1,6 +1,7 @@
-@testable import DarkroomDialects
 import Foundation
 import Testing
+
+@testable import DarkroomDialects
 
 /// `docs/imgproxy.md`.
 struct ImgproxyPageTests {
