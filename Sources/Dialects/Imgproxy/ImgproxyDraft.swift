@@ -86,6 +86,10 @@ struct ImgproxyDraft: Sendable {
     /// The formats that imgproxy knows besides.
     static let otherFormats: Set = ["ico", "svg", "heic", "bmp", "pdf", "psd", "mp4"]
 
+    static func isFormat(_ name: Substring) -> Bool {
+        formats[String(name)] != nil || otherFormats.contains(String(name))
+    }
+
     /// Sets the format of the result.
     ///
     /// - Parameter option: the option that names it.

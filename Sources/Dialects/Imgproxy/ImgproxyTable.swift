@@ -60,8 +60,11 @@ extension ImgproxyTable.Row {
         .init(names: names, isPro: pro, outcome: .parameters(text), read: read)
     }
 
-    static func ignored(_ names: String..., pro: Bool = false, because reason: String) -> ImgproxyTable.Row {
-        .init(names: names, isPro: pro, outcome: .ignored(reason)) { _, _ throws(InvalidParameter) in }
+    static func ignored(
+        _ names: String..., pro: Bool = false, because reason: String,
+        checking read: @escaping Read = { _, _ throws(InvalidParameter) in }
+    ) -> ImgproxyTable.Row {
+        .init(names: names, isPro: pro, outcome: .ignored(reason), read: read)
     }
 
     static func refused(_ names: String..., pro: Bool = true, because reason: String) -> ImgproxyTable.Row {
