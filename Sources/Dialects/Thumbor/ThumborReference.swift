@@ -17,6 +17,7 @@ enum ThumborReference {
         .init(
             syntax: "WxH/",
             outcome: .parameters("`w`, `h`, with `fit=cover&enlarge=true` unless the path says otherwise; 0 = none")),
+        .init(syntax: "origxorig/", outcome: .parameters("nothing: no resize; `orig` beside a number is a 400")),
         .init(syntax: "-Wx-H/", outcome: .parameters("`flop` for the width, `flip` for the height")),
         .init(syntax: "LxT[:RxB]/", outcome: .parameters("the padding of the filter `fill`")),
         .init(syntax: "left|right|center/", outcome: .parameters("`a`")),
@@ -25,5 +26,8 @@ enum ThumborReference {
         .init(
             syntax: "image",
             outcome: .parameters("`url`; percent-encoded or not, or in base64 after `b64:`")),
+        .init(
+            syntax: "color:name",
+            outcome: .parameters("`url=color:///RRGGBBAA` with `fit=fill&enlarge=true`, in JPEG without `format`")),
     ]
 }
