@@ -50,7 +50,7 @@ struct OptionRow<Arguments, Draft: OptionDraft>: Sendable {
     /// Whether the option belongs to a paid edition of the service.
     var isPro = false
     let outcome: OptionOutcome
-    /// Reads the arguments; nil for an option without parameters.
+    /// Reads the arguments, or checks the arguments of an ignored option; nil = all arguments are accepted.
     var read: Read?
 
     init(names: [String], values: String = "", isPro: Bool = false, outcome: OptionOutcome, read: Read? = nil) {
@@ -102,6 +102,7 @@ struct OptionTable<Arguments, Draft: OptionDraft>: Sendable {
         switch row.outcome {
         case .parameters: try row.read?(arguments, &draft)
         case .ignored(let reason):
+            try row.read?(arguments, &draft)
             let option = Translation.Ignored(name: name, reason: reason)
             if !draft.ignored.contains(option) { draft.ignored.append(option) }
         case .refused(let reason):

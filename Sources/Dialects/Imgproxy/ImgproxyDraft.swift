@@ -81,6 +81,10 @@ struct ImgproxyDraft: OptionDraft, Sendable {
     /// Formats that imgproxy knows and that no result can have here.
     static let otherFormats: Set = ["ico", "svg", "heic", "bmp", "pdf", "psd", "mp4"]
 
+    static func isFormat(_ name: Substring) -> Bool {
+        formats[String(name)] != nil || otherFormats.contains(String(name))
+    }
+
     /// Sets the format of the result.
     ///
     /// - Parameter option: the option that names it.

@@ -48,11 +48,10 @@ extension ImgproxyTable {
             for place in stride(from: 0, to: arguments.texts.count, by: 2) {
                 let name = String(arguments.texts[place])
                 let quality = try arguments.quality(arguments.texts[place + 1])
-                if let format = ImgproxyDraft.formats[name] {
-                    draft.formatQualities[format] = quality
-                } else if !ImgproxyDraft.otherFormats.contains(name) {
+                guard ImgproxyDraft.isFormat(arguments.texts[place]) else {
                     throw arguments.error(arguments.texts[place], isNot: "the name of a format")
                 }
+                if let format = ImgproxyDraft.formats[name] { draft.formatQualities[format] = quality }
             }
         },
         .parameter("autoquality", "aq", pro: true, as: "`q=auto`, unless the method is `none`") {
@@ -99,7 +98,12 @@ extension ImgproxyTable {
             let url = try arguments.decoded(arguments.single())
             draft.fallback = url.isEmpty ? nil : url
         },
-        .ignored("skip_processing", "skp", because: "Every image is processed."),
+        .ignored("skip_processing", "skp", because: "Every image is processed.") {
+            arguments, _ throws(InvalidParameter) in
+            for text in arguments.texts where !ImgproxyDraft.isFormat(text) {
+                throw arguments.error(text, isNot: "the name of a format")
+            }
+        },
         .single(
             "raw", as: "`output=origin&passthrough=auto` and no other step: pixels stay as they are", \.isRaw,
             ImgproxyArguments.flag),

@@ -44,8 +44,11 @@ extension OptionRow where Draft == ImgproxyDraft {
         }
     }
 
-    static func ignored(_ names: String..., pro: Bool = false, because reason: String) -> Self {
-        Self(names: names, isPro: pro, outcome: .ignored(reason))
+    /// An option that changes nothing, whose arguments may be checked all the same.
+    static func ignored(
+        _ names: String..., pro: Bool = false, because reason: String, checking read: Read? = nil
+    ) -> Self {
+        Self(names: names, isPro: pro, outcome: .ignored(reason), read: read)
     }
 
     static func refused(_ names: String..., pro: Bool = true, because reason: String) -> Self {

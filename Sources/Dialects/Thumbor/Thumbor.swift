@@ -34,7 +34,7 @@ package struct Thumbor: PathDialect {
         let (signature, rest) = (path[..<first], path[first...].dropFirst())
         let isSigned = try isSigned(rest, signature)
         do throws(InvalidParameter) {
-            let draft = try ThumborDraft(ThumborPath(parsing: rest), source: source)
+            let draft = try ThumborDraft(ThumborPath(parsing: rest.drop { $0 == "/" }), source: source)
             return PathTranslation(
                 query: try draft.query(limits), isSigned: isSigned, expires: draft.expires, ignored: draft.ignored)
         } catch {

@@ -6,6 +6,8 @@ import Foundation
 struct ThumborDraft: OptionDraft {
     let path: ThumborPath
     let source: ForeignSource
+    /// The color of `color:red` in place of an image.
+    let canvas: Color?
     /// Set by the filters `upscale` and `no_upscale`, of which the last one counts.
     var enlarges: Bool?
     var isStretched = false
@@ -28,12 +30,14 @@ struct ThumborDraft: OptionDraft {
     }
 
     init(_ path: ThumborPath, source: ForeignSource) throws(InvalidParameter) {
-        self.path = path
+        canvas = ThumborColor.canvas(path.image)
+        self.path = canvas == nil ? path : path.ofCanvas
         self.source = source
-        isStretched = path.isStretched
+        isStretched = self.path.isStretched
         for filter in path.filters {
             try ThumborFilters.table.apply(filter.name, filter.arguments, to: &self)
         }
+        if canvas != nil { enlarges = true }
     }
 
     /// Adds a parameter, in place of an earlier one of its name.
@@ -47,7 +51,11 @@ extension ThumborDraft {
     /// The query in Darkroom's parameters.
     func query(_ limits: QueryLimits) throws(InvalidParameter) -> QueryString {
         var query = QueryString()
-        query.append("url", try source.url(path.image))
+        if let canvas {
+            query.append("url", "color:///\(canvas.hex)")
+        } else {
+            query.append("url", try source.url(path.image))
+        }
         writeSize(to: &query, limits)
         try writeFocus(to: &query)
         writeCrops(to: &query)
@@ -55,6 +63,7 @@ extension ThumborDraft {
         if path.mirrorsRows { query.append("flip", "true") }
         for parameter in parameters { query.append(parameter.name, parameter.value) }
         if !steps.isEmpty { query.append("steps", steps.joined(separator: ",")) }
+        let format = format ?? (canvas == nil ? nil : "jpg")
         // libvips puts black behind transparent pixels of a JPEG.
         if !path.isMeta, format == "jpg" { query.append("bg", Color.black.hex) }
         query.append("output", path.isMeta ? "json" : format ?? "origin")

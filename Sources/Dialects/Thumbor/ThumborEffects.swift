@@ -4,6 +4,21 @@ import Foundation
 
 /// Filters whose arguments take more than a line to read.
 extension ThumborDraft {
+    /// Formats by the names of thumbor and imagor. Formats that are not made here are those of imagor without their
+    /// encoders, or the nearest relative.
+    private static let formats = [
+        "jpeg": "jpg", "jpg": "jpg", "png": "png", "gif": "gif", "webp": "webp", "avif": "avif", "jxl": "jxl",
+        "tiff": "tiff", "bmp": "jpg", "jp2": "jpg", "pdf": "jpg", "svg": "jpg", "heif": "avif", "heic": "avif",
+    ]
+
+    mutating func setFormat(_ name: String) {
+        guard let format = Self.formats[name.lowercased()] else {
+            ignored.append(Translation.Ignored(name: "format", reason: "Formats with other names change nothing."))
+            return
+        }
+        self.format = format
+    }
+
     mutating func setExpiry(milliseconds: Double) {
         guard milliseconds.isFinite, milliseconds < 1e15 else { return }
         expires = Date(timeIntervalSince1970: milliseconds / 1000)

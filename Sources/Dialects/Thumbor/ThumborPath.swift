@@ -63,6 +63,15 @@ struct ThumborPath: Hashable, Sendable {
         image = try Self.image(segments.rest)
     }
 
+    /// The path for an image of one color, which is made at the size of the result: square without one of its sides.
+    var ofCanvas: ThumborPath {
+        var path = self
+        (path.width, path.height) = (width > 0 ? width : height, height > 0 ? height : width)
+        (path.trim, path.crop) = (nil, nil)
+        (path.fitsIn, path.isFull, path.isAdaptive, path.isStretched) = (false, false, false, true)
+        return path
+    }
+
     private mutating func readFit(_ segments: inout ThumborSegments) throws(InvalidParameter) {
         let fits = ["adaptive-full-fit-in", "adaptive-fit-in", "full-fit-in", "fit-in"]
         if let fit = try segments.take({ fits.contains($0) ? $0 : nil }) {
@@ -121,6 +130,8 @@ struct ThumborPath: Hashable, Sendable {
     private static func size(_ segment: String) throws(InvalidParameter) -> Size? {
         let sides = segment.utf8.split(separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
         guard sides.count == 2 else { return nil }
+        let isOriginal = sides.map { $0.elementsEqual("orig".utf8) }
+        guard isOriginal == [false, false] else { return try originalSize(sides, isOriginal) }
         let digits = sides.map { $0.first == UInt8(ascii: "-") ? $0.dropFirst() : $0 }
         guard digits.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }) else { return nil }
         guard digits.allSatisfy({ $0.count <= 6 }) else {
@@ -130,6 +141,18 @@ struct ThumborPath: Hashable, Sendable {
         return Size(
             width: numbers[0], height: numbers[1], mirrorsColumns: digits[0].count < sides[0].count,
             mirrorsRows: digits[1].count < sides[1].count)
+    }
+
+    /// thumbor's `orig` for a side of the source, which is the size of the source beside `orig` or no number.
+    private static func originalSize(
+        _ sides: [Substring.UTF8View], _ isOriginal: [Bool]
+    ) throws(InvalidParameter) -> Size? {
+        let others = zip(sides, isOriginal).filter { !$0.1 }.map { $0.0 }
+        guard others.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }) else { return nil }
+        guard others.allSatisfy({ $0.allSatisfy { $0 == UInt8(ascii: "0") } }) else {
+            throw InvalidParameter("size", "'orig' beside a number is not available. See docs/thumbor.md.")
+        }
+        return Size()
     }
 
     private static func image(_ raw: Substring) throws(InvalidParameter) -> String {

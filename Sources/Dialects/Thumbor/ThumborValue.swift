@@ -42,6 +42,16 @@ enum ThumborColor {
         return color(String(name)).hex
     }
 
+    /// The color of an image such as `color:red` or `color:ff880080`; nil for another image.
+    static func canvas(_ image: String) -> Color? {
+        let prefix = "color:"
+        guard image.lowercased().hasPrefix(prefix) else { return nil }
+        let name = image.dropFirst(prefix.count).trimmingPrefix("#").lowercased()
+        if ["none", "transparent"].contains(name) { return .transparent }
+        return [3, 6, 8].contains(name.utf8.count) || name.utf8.contains { $0.hexDigitValue == nil }
+            ? Color(parsing: name) : nil
+    }
+
     static func color(_ text: String) -> Color {
         let name = text.lowercased().drop { $0 == "#" }
         if name == "none" || name == "transparent" { return .transparent }
