@@ -3,7 +3,7 @@ import DarkroomQuery
 
 /// The source that a path of another service names, as a URL of Darkroom's.
 struct ForeignSource: Hashable, Sendable {
-    /// What precedes a source without a scheme; nil = a host precedes the first slash, or it is a local file.
+    /// The prefix of a source without a scheme; nil = such a source begins with a host name, or is a local file.
     var base: String?
 
     /// The URL of a source.
@@ -25,7 +25,7 @@ struct ForeignSource: Hashable, Sendable {
         return isHost ? "https://\(relative)" : "local:///\(relative)"
     }
 
-    /// Whether a text begins with a scheme or a short name of a source. A colon before digits precedes a port.
+    /// Whether a text begins with a scheme or a short name of a source. A colon before digits is the colon of a port.
     private static func hasScheme(_ text: String) -> Bool {
         guard text.utf8.first?.isASCIILetter == true, let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             return false

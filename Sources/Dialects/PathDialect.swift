@@ -8,7 +8,7 @@ package protocol PathDialect: Sendable {
     /// The value of `compat` that selects the dialect.
     var name: Compatibility { get }
     /// The routes of the paths: segments, of which those in braces match any one segment, and `**` for one or more
-    /// segments at the end. A path whose first segment is a path of the server's own belongs to the server.
+    /// segments at the end. The server's own paths take precedence.
     var routes: [String] { get }
     /// Whether the server has keys for this dialect, so that it answers no unsigned request.
     var requiresSignature: Bool { get }
@@ -25,7 +25,7 @@ package protocol PathDialect: Sendable {
     func translate(_ target: Substring, limits: QueryLimits) throws(AuthorizationError) -> PathTranslation
 }
 
-/// The setting `compat`: whose URLs the server understands besides its own.
+/// The setting `compat`: the service whose URLs the server understands in addition to its own.
 package enum Compatibility: String, CaseIterable, Sendable {
     /// Darkroom's own URLs only.
     case darkroom

@@ -11,14 +11,14 @@ package struct EdgeDestination: Hashable, Sendable {
     package let url: String
     /// The file with the token, or with the secret of a webhook's signature; nil without one.
     package let secretFile: String?
-    /// Whether Varnish is told with `BAN` in place of `PURGE`.
+    /// Whether Varnish gets `BAN` in place of `PURGE`.
     package let bans: Bool
-    /// The name in answers, metrics and logs. It has no secrets: of a URL, it has the host and port.
+    /// The name in answers, metrics and logs. It contains no secrets: only the host and port of a URL.
     package let name: String
 
     /// - Parameters:
     ///   - url: nil = the vendor's API.
-    ///   - number: tells destinations apart that would have the same name; 1 for the first.
+    ///   - number: distinguishes destinations that would have the same name; 1 for the first.
     package init(
         _ vendor: Vendor, account: String = "", url: String? = nil, secretFile: String? = nil, bans: Bool = false,
         number: Int = 1
@@ -36,33 +36,5 @@ package struct EdgeDestination: Hashable, Sendable {
         let rest = url.range(of: "://").map { url[$0.upperBound...] } ?? url[...]
         let authority = rest.prefix { !"/?#".contains($0) }
         return String(authority.split(separator: "@").last ?? "")
-    }
-}
-
-extension EdgeDestination.Vendor {
-    /// The base URL of the vendor's API; empty for an edge that is the operator's own.
-    package var interface: String {
-        switch self {
-        case .cloudflare: "https://api.cloudflare.com/client/v4"
-        case .fastly: "https://api.fastly.com"
-        case .bunny: "https://api.bunny.net"
-        case .varnish, .nginx, .webhook: ""
-        }
-    }
-
-    /// Whether requests need a token or a secret.
-    package var needsSecret: Bool {
-        switch self {
-        case .cloudflare, .fastly, .bunny, .webhook: true
-        case .varnish, .nginx: false
-        }
-    }
-
-    /// Whether the edge removes responses by their tags.
-    package var needsTags: Bool {
-        switch self {
-        case .cloudflare, .fastly, .bunny, .varnish: true
-        case .nginx, .webhook: false
-        }
     }
 }

@@ -16,7 +16,7 @@ final class EdgeOutageLog: Sendable {
     }
 
     /// - Parameters:
-    ///   - name: the edge, or what else fails.
+    ///   - name: the edge, or another thing that can fail.
     ///   - reason: without secrets.
     func record(_ succeeded: Bool, _ name: String, reason: String) {
         let isNews = failing.withLock { failing in

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A purge as caches in front of this server are told of it.
+/// A purge that caches in front of this server are told of.
 package struct EdgePurge: Codable, Hashable, Sendable {
     /// What the purge was asked to remove.
     package struct Selector: Codable, Hashable, Sendable {
@@ -37,12 +37,12 @@ package struct EdgePurge: Codable, Hashable, Sendable {
     }
 }
 
-/// What is known of one edge and one purge.
-package struct EdgeState: Codable, Hashable, Sendable {
-    package enum Progress: String, Codable, Sendable {
+/// The progress of a purge at one edge.
+package struct EdgeState: Hashable, Sendable {
+    package enum Progress: String, Sendable {
         /// The edge has confirmed the purge.
         case told
-        /// The purge waits in the queue, and is told as soon as the edge takes it.
+        /// The purge waits in the queue until the edge takes it.
         case pending
     }
 
@@ -57,4 +57,24 @@ package struct EdgeState: Codable, Hashable, Sendable {
         self.progress = progress
         self.reason = reason
     }
+}
+
+/// What became of the purges of one edge since the server started.
+package struct EdgeStatistics: Hashable, Sendable {
+    /// See ``EdgeDestination/name``.
+    package let edge: String
+    /// Requests that the edge confirmed.
+    package internal(set) var told = 0
+    /// Requests that failed and are repeated: the edge was busy or did not answer.
+    package internal(set) var postponed = 0
+    /// Requests that the edge refused.
+    package internal(set) var refused = 0
+    /// How often one purge of everything took the place of too many waiting purges.
+    package internal(set) var collapsed = 0
+    /// Waiting purges. A purge that an edge is told of twice counts for each time.
+    package internal(set) var pending = 0
+    /// How long the longest overdue purge has been overdue, in seconds; 0 if no purge is overdue.
+    package internal(set) var overdueSeconds = 0.0
+
+    init(edge: String) { self.edge = edge }
 }

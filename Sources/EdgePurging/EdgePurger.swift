@@ -7,24 +7,25 @@ import Synchronization
 
 /// Tells caches in front of this server of its purges, until each has confirmed them.
 ///
-/// An edge is told once the purge holds on all nodes, since it would fetch the old image again otherwise, and once more
-/// after the answers that were under way at that moment have arrived. What could not be told stays in a queue on disk.
+/// An edge is told twice. The first time is when the purge holds on all nodes: before that, the edge would fetch the
+/// old image again. The second time is when answers that were in flight at that moment have arrived. Purges that an
+/// edge has not confirmed stay in a queue on disk.
 package final class EdgePurger: Sendable {
     fileprivate struct State {
         var queue = EdgeQueue()
         var statistics: [String: EdgeStatistics] = [:]
-        /// When an edge that failed is tried again, and how often it failed in a row.
+        /// When an edge is tried again after a failure, and how often it has failed in a row.
         var pauses: [String: (until: Date, failures: Int)] = [:]
         var isStopped = false
-        /// Whether no one may wait any more.
+        /// Whether all waits end at once, because the server stops.
         var endsWaits = false
         /// The purges that callers wait for; nil for a wait that only time ends.
         var waits: [Wait<Void>: Int?] = [:]
     }
 
-    /// The longest pause before a purge is told again, also if the edge asks for a longer one.
+    /// The longest pause before a request is repeated, even if the edge asks for a longer one.
     static let maxPause = Duration.seconds(300)
-    /// How long a caller waits at most.
+    /// The longest wait of a caller.
     package static let maxWait = Duration.seconds(600)
     /// How long requests may take during shutdown.
     package static let shutdownGrace = Duration.seconds(3)
@@ -90,7 +91,7 @@ package final class EdgePurger: Sendable {
 
     private var names: [String] { destinations.map(\.name) }
 
-    /// Reads the queue of the process before. If it is damaged, edges are told to purge everything.
+    /// Reads the queue of the previous process. If it is damaged, edges are told to purge everything.
     private func restore() {
         guard !destinations.isEmpty, let file else { return }
         state.withLock { state in
@@ -120,9 +121,9 @@ extension EdgePurger {
     /// Queues a purge, and returns once the queue is on disk.
     ///
     /// - Parameters:
-    ///   - delay: until the purge holds on all nodes.
-    ///   - again: until answers that were made before it holds have reached the edges, from that moment on; nil = there
-    ///     are none.
+    ///   - delay: the time until the purge holds on all nodes.
+    ///   - again: the time from then until earlier answers have reached the edges, which are then told again; nil =
+    ///     there are no such answers.
     package func tell(_ purge: EdgePurge, after delay: Duration, again: Duration?) async -> Ticket {
         let holdsAt = now().addingTimeInterval(delay / .seconds(1))
         let dates = [holdsAt] + (again.map { [holdsAt.addingTimeInterval($0 / .seconds(1))] } ?? [])
@@ -134,7 +135,7 @@ extension EdgePurger {
         return Ticket(sequence: sequence, holdsAt: holdsAt)
     }
 
-    /// What each edge knows of a purge.
+    /// The progress of a purge at each edge.
     package func states(of ticket: Ticket) -> [EdgeState] {
         state.withLock { state in
             names.map { edge in
@@ -173,7 +174,7 @@ extension EdgePurger {
         }
     }
 
-    /// Whether nothing more is to be expected soon: each edge was told, or has refused.
+    /// Whether each edge has confirmed or refused a purge, so that waiting longer would not help.
     private func isSettled(_ sequence: Int, _ state: State) -> Bool {
         names.allSatisfy { state.queue.pending(sequence, for: $0).map { $0.refusals > 0 } ?? true }
     }
@@ -187,7 +188,7 @@ extension EdgePurger {
         for wait in settled { wait.end(()) }
     }
 
-    /// Ends all waits, now and later: the server is about to stop.
+    /// Ends all waits, including later ones, because the server is about to stop.
     package func endWaits() {
         let waits = state.withLock { state in
             state.endsWaits = true
@@ -207,7 +208,7 @@ extension EdgePurger {
 // MARK: Delivery
 
 extension EdgePurger {
-    /// Tells edges of purges until ``stop()``, and tries once more then what is due.
+    /// Tells edges of purges until ``stop()``, and then makes a last attempt at purges that are due.
     package func run() async {
         await deliverUntilStopped()
         await save()
@@ -232,7 +233,7 @@ extension EdgePurger {
         }
     }
 
-    /// Has ``run()`` return soon.
+    /// Makes ``run()`` return soon.
     package func stop() {
         endWaits()
         state.withLock { $0.isStopped = true }
@@ -242,13 +243,12 @@ extension EdgePurger {
 
     private func deliver(to destination: EdgeDestination) async {
         guard let wakeup = wakeups[destination.name] else { return }
-        let dialect = destination.dialect
         while !Task.isCancelled {
             let (step, isStopped) = state.withLock { state in
-                (next(for: destination.name, dialect, state), state.isStopped)
+                (next(for: destination, state), state.isStopped)
             }
             switch step {
-            case .send(let batch): await send(batch, to: destination, dialect)
+            case .send(let batch): await send(batch, to: destination)
             case .idle, .wait:
                 if isStopped { return }
                 await pause(step, wakeup)
@@ -256,13 +256,13 @@ extension EdgePurger {
         }
     }
 
-    private func next(for edge: String, _ dialect: any EdgeDialect, _ state: State) -> EdgeQueue.Step {
-        let step = state.queue.next(for: edge, dialect, at: now())
-        guard case .send = step, let pause = state.pauses[edge], pause.until > now() else { return step }
+    private func next(for edge: EdgeDestination, _ state: State) -> EdgeQueue.Step {
+        let step = state.queue.next(for: edge.name, edge.api, at: now())
+        guard case .send = step, let pause = state.pauses[edge.name], pause.until > now() else { return step }
         return .wait(until: pause.until)
     }
 
-    /// Waits until something is due or is added.
+    /// Waits until a purge is due or is added.
     private func pause(_ step: EdgeQueue.Step, _ wakeup: Wakeup) async {
         guard case .wait(let date) = step else { return await wakeup.wait() }
         await withTaskGroup(of: Void.self) { tasks in
@@ -273,9 +273,9 @@ extension EdgePurger {
         }
     }
 
-    private func send(_ batch: [EdgeQueue.Entry], to destination: EdgeDestination, _ dialect: any EdgeDialect) async {
-        let verdict = await verdict(on: batch, to: destination, dialect)
-        // The edge may have been told, but the answer was not awaited.
+    private func send(_ batch: [EdgeQueue.Entry], to destination: EdgeDestination) async {
+        let verdict = await verdict(on: batch, to: destination)
+        // A canceled request says nothing about the edge, which may even have taken the purge.
         if Task.isCancelled, verdict != .told { return }
         state.withLock { $0.record(verdict, on: batch, of: destination.name, at: now(), jitter: jitter()) }
         outages.record(verdict, destination.name)
@@ -283,32 +283,28 @@ extension EdgePurger {
         await save()
     }
 
-    private func verdict(
-        on batch: [EdgeQueue.Entry], to destination: EdgeDestination, _ dialect: any EdgeDialect
-    ) async -> EdgeVerdict {
-        let secret: String
+    private func verdict(on batch: [EdgeQueue.Entry], to destination: EdgeDestination) async -> EdgeVerdict {
         do throws(EdgeTransportFailure) {
-            secret = try await secrets.secret(of: destination)
-            let request = dialect.request(
-                for: batch.map(\.purge), tags: tags(of: batch, dialect), round: batch.first?.round ?? 1,
-                secret: secret, at: now()
-            ).chained(batch.first?.purge.id)
-            return dialect.verdict(on: try await transport.send(request), now: now())
+            let message = EdgeMessage(
+                purges: batch.map(\.purge), tags: tags(of: batch, destination.api.tagField),
+                round: batch.first?.round ?? 1, secret: try await secrets.secret(of: destination), now: now())
+            let answer = try await transport.send(destination.request(message))
+            return destination.api.verdict(on: answer, now: now())
         } catch {
             return .postponed(reason: error.reason)
         }
     }
 
-    /// The tags of a batch, each once. In place of a tag that the edge cannot have, everything is purged: responses had
-    /// to leave it out.
-    private func tags(of batch: [EdgeQueue.Entry], _ dialect: any EdgeDialect) -> [String] {
+    /// The tags of a batch, each once. The tag of all responses takes the place of a tag that the edge cannot have,
+    /// because responses had to leave that tag out.
+    private func tags(of batch: [EdgeQueue.Entry], _ field: TagField?) -> [String] {
         var seen: Set<String> = []
         return batch.flatMap(\.purge.tags).map { tag in
-            dialect.tagField?.accepts(tag) ?? true ? tag : everything
+            field?.accepts(tag) ?? true ? tag : everything
         }.filter { seen.insert($0).inserted }
     }
 
-    /// What became of purges, for each edge.
+    /// The statistics of each edge.
     package var statistics: [EdgeStatistics] {
         state.withLock { state in
             names.map { edge in
@@ -316,7 +312,7 @@ extension EdgePurger {
                 let entries = state.queue.entries[edge] ?? []
                 statistics.pending = entries.count
                 statistics.collapsed = state.queue.collapses[edge] ?? 0
-                // A refused purge is due later, but has been overdue since it was told first.
+                // A refused purge has a later date, but has been overdue since the first attempt.
                 let oldest = entries.filter { $0.dueAt <= now() || $0.reason != nil }.map(\.purge.purgedAt).min()
                 statistics.overdueSeconds = max(oldest.map { now().timeIntervalSince($0) } ?? 0, 0)
                 return statistics

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Reads the files with tokens and secrets. They are read for each request, so that a new token counts at once.
+/// Reads the files with tokens and secrets, once for each request, so that a new token takes effect at once.
 struct EdgeSecrets: Sendable {
     private static let maxBytes = 8 << 10
 

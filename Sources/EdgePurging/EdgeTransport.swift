@@ -71,7 +71,7 @@ final class HTTPEdgeTransport: EdgeTransport {
             if let value = response.headers.first(name: "Retry-After"), HTTPField.isValidValue(value) {
                 answer.fields[.retryAfter] = value
             }
-            // What comes after it is not received: the connection is closed.
+            // The rest of a longer answer is not received: the connection is closed.
             do { answer.body = try await response.body.collect(upTo: Self.maxAnswerBytes) } catch {
                 guard error is NIOTooManyBytesError else { throw error }
                 answer.body = nil

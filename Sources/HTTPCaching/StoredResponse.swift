@@ -104,16 +104,23 @@ extension StoredResponse {
     ///
     /// Unique, in the order received. At most 128 tags of at most 256 bytes and 8 KiB in all, since they are stored
     /// with every image, however small.
-    public var tags: [String] {
-        var tags: [String] = []
+    public var tags: [String] { allTags.kept }
+
+    /// The tags beyond these limits, each once: nothing can be purged by them.
+    package var tagsLeftOut: [String] { allTags.leftOut }
+
+    private var allTags: (kept: [String], leftOut: [String]) {
+        var (kept, leftOut): ([String], [String]) = ([], [])
         var seen: Set<Substring> = []
         var remainingBytes = Self.maxTagBytesInAll
         func add(_ members: [Substring]) {
-            for tag in members
-            where tags.count < Self.maxTags && tag.utf8.count <= min(Self.maxTagBytes, remainingBytes) {
-                guard seen.insert(tag).inserted else { continue }
-                tags.append(String(tag))
-                remainingBytes -= tag.utf8.count
+            for tag in members where seen.insert(tag).inserted {
+                if kept.count < Self.maxTags, tag.utf8.count <= min(Self.maxTagBytes, remainingBytes) {
+                    kept.append(String(tag))
+                    remainingBytes -= tag.utf8.count
+                } else {
+                    leftOut.append(String(tag))
+                }
             }
         }
         // Joined lines would have commas between them, which are part of a key in this field.
@@ -121,7 +128,7 @@ extension StoredResponse {
             add(line.utf8.split(whereSeparator: \.isBlank).map(Substring.init))
         }
         add(Self.members(of: fields[.cacheTag]) ?? [])
-        return tags
+        return (kept, leftOut)
     }
 
     private static let maxTags = 128

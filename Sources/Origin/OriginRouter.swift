@@ -43,6 +43,7 @@ public struct OriginRouter: OriginFetching {
         case .http, .https: remote
         case .s3: objects
         case .local, .upload: local
+        case .color: ColorSources()
         }
     }
 }

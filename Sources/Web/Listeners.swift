@@ -184,17 +184,15 @@ extension Endpoints {
         srcset = SrcsetEndpoint(image: image, size: pipeline.size)
         playground = PlaygroundEndpoint(configuration)
         contract = ContractEndpoint(without: configuration.limits.unwritable, problemBase: configuration.problemBase)
-        fastResponders = [
-            hits,
-            RefusalResponder(
-                endpoint: image, rateLimit: rateLimit, imageMetrics: imageMetrics,
-                routeMetrics: metrics.of(route: ImageEndpoint.path)
-            ) {
-                pipeline.mayRefuse
-            } refusal: {
-                pipeline.refusal(of: $0, isAdmitted: $1)
-            },
-        ]
+        let refusals = RefusalResponder(
+            endpoint: image, rateLimit: rateLimit, imageMetrics: imageMetrics,
+            routes: RouteTable(routes(of: .main, configuration)), requestMetrics: metrics
+        ) {
+            pipeline.mayRefuse
+        } refusal: {
+            pipeline.refusal(of: $0, isAdmitted: $1)
+        }
+        fastResponders = [hits, refusals]
     }
 }
 

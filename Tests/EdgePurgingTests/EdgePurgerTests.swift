@@ -55,7 +55,8 @@ struct EdgePurgerTests {
     }
 
     @Test(arguments: [
-        (nil as String?, 1.0, 2.0), ("7", 7, 7), ("1000000000", 300, 300), ("0", 1, 1), ("nonsense", 1, 2),
+        (nil as String?, 1.0, 2.0), ("7", 7, 7), ("1000000000", 300, 300), ("0", 1, 1), ("1e9", 1, 2),
+        ("nonsense", 1, 2),
     ])
     func `A busy edge is asked again after the pause that it names, within bounds`(
         retryAfter: String?, first: Double, second: Double
@@ -109,6 +110,23 @@ struct EdgePurgerTests {
             #expect(
                 bench.purger.states(of: ticket).contains(
                     EdgeState("varnish:edge-b:6081", .pending, reason: "it is down")))
+        }
+    }
+
+    @Test func `An edge that hangs delays neither the purge nor another edge`() async {
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let bench = PurgerBench([PurgerBench.varnish, PurgerBench.nginx]) { request, _ in
+            if request.url.contains("edge-b") { for await _ in ends {} }
+            return EdgeAnswer(status: 200)
+        }
+        await bench.running {
+            let first = await bench.purger.tell(.stub("a"), after: .zero, again: nil)
+            for await request in bench.transport.arrivals where request.url.contains("edge-a") { break }
+            let second = await bench.purger.tell(.stub("b"), after: .zero, again: nil)
+            for await request in bench.transport.arrivals where request.url.contains("edge-a") { break }
+            #expect(bench.purger.states(of: first).map(\.progress) == [.pending, .told])
+            end.finish()
+            #expect(await bench.purger.wait(for: second).map(\.progress) == [.told, .told])
         }
     }
 

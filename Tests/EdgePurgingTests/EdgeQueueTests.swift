@@ -6,8 +6,8 @@ import Testing
 /// The purges that wait, and how they are put into requests.
 struct EdgeQueueTests {
     private static let start = Date(timeIntervalSince1970: 1_000)
-    private let varnish = EdgeDestination(.varnish, url: "http://a/").dialect
-    private let bunny = EdgeDestination(.bunny, account: "1").dialect
+    private let varnish = EdgeDestination(.varnish, url: "http://a/").api
+    private let bunny = EdgeDestination(.bunny, account: "1").api
 
     private func queue(_ purges: [EdgePurge], at dates: [Date] = [start]) -> EdgeQueue {
         var queue = EdgeQueue()

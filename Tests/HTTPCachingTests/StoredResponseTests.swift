@@ -91,9 +91,11 @@ struct StoredResponseTests {
             "Cache-Tag: " + String(repeating: "x", count: 257),
         ])
         #expect(stored.tags == ["a", "b", "c,d", "e f", "g"])
+        #expect(stored.tagsLeftOut == [String(repeating: "x", count: 257)])
         #expect(Origin.response([]).tags.isEmpty)
         let many = (0..<200).map(String.init).joined(separator: " ")
         #expect(Origin.response(["Surrogate-Key: \(many)"]).tags == (0..<128).map(String.init))
+        #expect(Origin.response(["Surrogate-Key: \(many)"]).tagsLeftOut == (128..<200).map(String.init))
     }
 }
 

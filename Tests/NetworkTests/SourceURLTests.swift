@@ -34,6 +34,8 @@ struct SourceURLTests {
             ("http://b%C3%BCcher.example/", "http://xn--bcher-kva.example/"),
             ("local:///a/b c.jpg", "local:///a/b%20c.jpg"),
             ("LOCAL:///a.jpg?v=2#x", "local:///a.jpg?v=2"),
+            ("color:///FF8800", "color:///ff8800"), ("color:///ff8800FF", "color:///ff8800"),
+            ("color:///ff880080", "color:///ff880080"),
         ])
     func canonical(text: String, expected: String) throws {
         #expect(try SourceURL(parsing: text).canonical == expected)
@@ -71,6 +73,10 @@ struct SourceURLTests {
             ("http://a:+1/", .invalidPort), ("http://a:80:80/", .invalidPort), ("http://[::1]:x/", .invalidPort),
             ("local://host/a", .invalidLocalForm), ("local:/a", .invalidLocalForm), ("local:a", .invalidLocalForm),
             ("local:////a", .invalidLocalForm),
+            ("color:red", .invalidColorForm), ("color:///red", .invalidColorForm),
+            ("color:////ff8800", .invalidColorForm), ("color:///ff880", .invalidColorForm),
+            ("color:///ff8800#", .invalidColorForm), ("color:///ff8800?a", .invalidColorForm),
+            ("color:///ffé800", .invalidColorForm),
             ("s3:media/a", .invalidS3Form), ("s3:/media/a", .invalidS3Form), ("s3:///a", .invalidS3Form),
             ("s3://me@media/a", .invalidS3Form), ("s3://media:9000/a", .invalidS3Form),
             ("s3://-media/a", .invalidS3Form), ("s3://mé/a", .invalidS3Form), ("s3://[::1]/a", .invalidS3Form),
@@ -131,6 +137,12 @@ struct SourceURLTests {
     func redirect(location: String, expected: String?) throws {
         let base = try SourceURL(parsing: "https://u:p@h.example:8443/a/b?q#f")
         #expect((try? base.resolving(redirect: location))?.canonical == expected)
+    }
+
+    @Test func `a color has four channels, and no other URL has any`() throws {
+        #expect(try SourceURL(parsing: "color:///0180ff").colorChannels == [1, 128, 255, 255])
+        #expect(try SourceURL(parsing: "color:///0180ff0a").colorChannels == [1, 128, 255, 10])
+        #expect(try SourceURL(parsing: "local:///0180ff").colorChannels == nil)
     }
 
     @Test func `what logs show leaves out the query`() throws {

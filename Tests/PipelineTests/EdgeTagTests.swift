@@ -28,18 +28,26 @@ struct EdgeTagTests {
         let bench = try Bench(Self.tagged("shoes summer"))
         let expected = [Self.source("http://example.com/a.png"), "h-example.com", "darkroom", "shoes", "summer"]
         for width in [10, 20, 10] {
-            #expect(bench.pipeline.edgeTags(of: try await bench.ask(width: width)) == expected)
+            #expect(bench.pipeline.edgeTags(of: try await bench.ask(width: width)).kept == expected)
         }
         let lookup = bench.pipeline.lookup(for: try bench.request(width: 10))
-        #expect(bench.pipeline.edgeTags(of: try #require(bench.pipeline.imageAtOnce(lookup))) == expected)
-        #expect(try await bench.pipeline.explain(bench.request(width: 30)).tags == expected)
+        #expect(bench.pipeline.edgeTags(of: try #require(bench.pipeline.imageAtOnce(lookup))).kept == expected)
+        #expect(try await bench.pipeline.explain(bench.request(width: 30)).tags.kept == expected)
+    }
+
+    @Test func `Tags beyond those that are stored with an image are named, each once`() async throws {
+        let bench = try Bench(Self.tagged((0..<5_000).map { "t\($0)" }.joined(separator: " ") + " t4999"))
+        let tags = try await bench.pipeline.edgeTags(of: bench.ask())
+        #expect(tags.kept.count == 3 + 128 && tags.kept.last == "t127")
+        #expect(tags.leftOut == (128..<5_000).map { "t\($0)" })
+        #expect(try await bench.pipeline.explain(bench.request()).tags == tags)
     }
 
     @Test func `Sources that the key filter takes for one have one tag`() async throws {
         let filter = QueryDroppingFilter(
             rules: [QueryDroppingFilter.Rule(hostPattern: "*", parameterPatterns: ["utm_*"])])
         let bench = try Bench(.control("max-age=60"), keyFilter: filter)
-        let tags = try await bench.pipeline.edgeTags(of: bench.ask("http://example.com/a.png?utm_source=x"))
+        let tags = try await bench.pipeline.edgeTags(of: bench.ask("http://example.com/a.png?utm_source=x")).kept
         #expect(tags.first == Self.source("http://example.com/a.png"))
     }
 
@@ -53,9 +61,9 @@ struct EdgeTagTests {
             "shoes",
             "brand",
         ]
-        #expect(bench.pipeline.edgeTags(of: image) == expected)
+        #expect(bench.pipeline.edgeTags(of: image).kept == expected)
         let lookup = bench.pipeline.lookup(for: request)
-        #expect(bench.pipeline.edgeTags(of: try #require(bench.pipeline.imageAtOnce(lookup))) == expected)
+        #expect(bench.pipeline.edgeTags(of: try #require(bench.pipeline.imageAtOnce(lookup))).kept == expected)
     }
 
     @Test func `The image of a fallback also has the tags of the source that failed`() async throws {
@@ -65,12 +73,12 @@ struct EdgeTagTests {
         request.fallback = try SourceURL(parsing: "http://example.com/a.png")
         let image = try await bench.pipeline.image(for: request)
         #expect(
-            bench.pipeline.edgeTags(of: image) == [
+            bench.pipeline.edgeTags(of: image).kept == [
                 Self.source("http://example.com/a.png"), Self.source("http://example.net/gone.png"), "h-example.com",
                 "h-example.net", "darkroom", "shoes",
             ])
         #expect(
-            bench.pipeline.edgeTags(of: request) == [
+            bench.pipeline.edgeTags(of: request).kept == [
                 Self.source("http://example.net/gone.png"), "h-example.net", "darkroom",
             ])
     }
@@ -89,7 +97,7 @@ struct EdgeTagTests {
 
     @Test func `A purge of an address is told by the tag that its responses have`() async throws {
         let bench = try Bench(.control("max-age=60"))
-        let tags = try await bench.pipeline.edgeTags(of: bench.ask())
+        let tags = try await bench.pipeline.edgeTags(of: bench.ask()).kept
         #expect(bench.pipeline.edgeTags(of: .source(.example)) == [try #require(tags.first)])
     }
 

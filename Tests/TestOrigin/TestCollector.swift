@@ -21,15 +21,18 @@ package final class TestCollector: Sendable {
         package var body: String
         /// The answer is sent once this future has completed; nil = at once.
         package var gate: EventLoopFuture<Void>?
+        /// Whether the body is repeated until the client closes the connection.
+        package var isEndless: Bool
 
         package init(
             _ status: Int = 200, fields: [(String, String)] = [], body: String = "{}",
-            gate: EventLoopFuture<Void>? = nil
+            gate: EventLoopFuture<Void>? = nil, isEndless: Bool = false
         ) {
             self.status = status
             self.fields = fields
             self.body = body
             self.gate = gate
+            self.isEndless = isEndless
         }
     }
 
@@ -39,10 +42,14 @@ package final class TestCollector: Sendable {
     /// Yields every request once it is complete.
     package let arrivals: AsyncStream<Request>
     private let arrival: AsyncStream<Request>.Continuation
+    /// Yields whenever a client has closed the connection of an endless answer.
+    package let refusals: AsyncStream<Void>
+    private let refusal: AsyncStream<Void>.Continuation
 
     package init(script: @escaping @Sendable (Request) -> Answer = { _ in Answer() }) {
         self.script = script
         (arrivals, arrival) = AsyncStream.makeStream()
+        (refusals, refusal) = AsyncStream.makeStream()
     }
 
     package var requests: [Request] { log.withLock(\.self) }
@@ -76,6 +83,8 @@ package final class TestCollector: Sendable {
         arrival.yield(request)
         return script(request)
     }
+
+    fileprivate func noteRefusal() { refusal.yield() }
 }
 
 private final class CollectorHandler: ChannelInboundHandler {
@@ -99,7 +108,13 @@ private final class CollectorHandler: ChannelInboundHandler {
             let answer = collector.answer(head, body)
             let channel = context.channel
             let gate = answer.gate ?? context.eventLoop.makeSucceededVoidFuture()
-            gate.hop(to: context.eventLoop).whenComplete { _ in Self.send(answer, on: channel) }
+            gate.hop(to: context.eventLoop).whenComplete { [collector] _ in
+                if answer.isEndless {
+                    Self.sendEndlessly(answer, on: channel, collector)
+                } else {
+                    Self.send(answer, on: channel)
+                }
+            }
         }
     }
 
@@ -112,5 +127,22 @@ private final class CollectorHandler: ChannelInboundHandler {
         channel.write(HTTPServerResponsePart.head(head), promise: nil)
         channel.write(HTTPServerResponsePart.body(.byteBuffer(body)), promise: nil)
         channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
+    }
+
+    private static func sendEndlessly(
+        _ answer: TestCollector.Answer, on channel: any Channel, _ collector: TestCollector
+    ) {
+        let head = HTTPResponseHead(
+            version: .http1_1, status: HTTPResponseStatus(statusCode: answer.status),
+            headers: HTTPHeaders(answer.fields + [("Transfer-Encoding", "chunked")]))
+        let body = ByteBuffer(string: answer.body)
+        channel.write(HTTPServerResponsePart.head(head), promise: nil)
+        @Sendable func sendPart() {
+            channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(body))).whenComplete { result in
+                guard case .success = result else { return collector.noteRefusal() }
+                sendPart()
+            }
+        }
+        sendPart()
     }
 }

@@ -109,21 +109,8 @@ struct DialectPathTests {
     }
 
     @Test func `an explanation has the query of a path, and what was ignored`() async throws {
-        let image = ImageEndpoint(configuration: try configuration()) { _ in .stub() }
-        let explain = ExplainEndpoint(image: image) { _, _ throws(PipelineError) in .stub(plan: .missing("x")) }
-        let site = TestSite(.idle(image: image, explain: explain), configuration: try configuration())
-        struct Told: Decodable {
-            struct Request: Decodable { var canonical: String }
-            struct Dialect: Decodable {
-                struct Ignored: Decodable { var name: String }
-                var name: String
-                var ignored: [Ignored]
-            }
-            var request: Request
-            var dialect: Dialect?
-        }
-        let text = try await site.respond("/explain?path=/_/w:5/sm:1/plain/https://a.org/b").text()
-        let told = try JSONDecoder().decode(Told.self, from: Data(text.utf8))
+        let site = TestSite.explaining(try configuration())
+        let told = try await site.explanation("/explain?path=/_/w:5/sm:1/plain/https://a.org/b")
         #expect(told.request.canonical.contains("w=5") && told.request.canonical.contains("rules=imgproxy"))
         #expect(told.dialect?.name == "imgproxy" && told.dialect?.ignored.map(\.name) == ["sm"])
         #expect(try await site.problem("/explain?path=/_/w:5/plain/https://a.org&w=3").parameter == "w")

@@ -45,10 +45,10 @@ struct ExplainContractTests {
         try expect(ExplainDocument(interim, of: query, accept: nil, configuration), toFit: "Explanation")
         var tagged = configuration
         tagged.responseTags = .akamai
-        interim.tags = ["s-0123", "a b"]
+        interim.tags = EdgeTags(kept: ["s-0123", "a b"], leftOut: ["one too many"])
         let document = ExplainDocument(interim, of: query, accept: nil, tagged)
         try expect(document, toFit: "Explanation")
-        #expect(document.tags?.value == "s-0123" && document.tags?.leftOut == ["a b"])
+        #expect(document.tags?.value == "s-0123" && document.tags?.leftOut == ["a b", "one too many"])
         for isKnown in [true, false] { try expect(EntriesDocument(.stub(isKnown: isKnown)), toFit: "SourceEntries") }
         let freshness = contract["components"]?["schemas"]?["Explanation"]?["properties"]?["freshness"]?["properties"]
         let grounds = freshness?["because"]?["enum"]?.sequence?.compactMap(\.string)

@@ -24,9 +24,9 @@ struct ResponseTagTests {
         var configuration = WebConfiguration.test(token: nil)
         configuration.responseTags = .akamai
         configuration.tagger = ResponseTagger(field: .akamai) { _ in
-            tags
+            EdgeTags(kept: tags, leftOut: ["t128", "t129"])
         } failureTags: { request in
-            ["failed-\(request.source.path.dropFirst())"]
+            EdgeTags(kept: ["failed-\(request.source.path.dropFirst())"])
         } onLeftOut: { count in
             leftOut.count.withLock { $0 += count }
         }
@@ -40,7 +40,7 @@ struct ResponseTagTests {
         let site = TestSite(configuration: configuration(["s-1", "a b", "h-example.com"], leftOut))
         let response = try await site.respond("/image?url=https://example.com/a.jpg")
         #expect(response.headers[field] == "s-1,h-example.com")
-        #expect(leftOut.count.withLock(\.self) == 1)
+        #expect(leftOut.count.withLock(\.self) == 3)
         let unchanged = try await site.respond(
             "/image?url=https://example.com/a.jpg", fields: [.ifNoneMatch: try #require(response.headers[.eTag])])
         #expect(unchanged.status == .notModified)
@@ -79,6 +79,34 @@ struct ResponseTagTests {
             #expect(lines.count == 3 && Set(lines).count == 1)
             #expect(lines.first?.hasSuffix(" h-example.com darkroom") == true)
             #expect((server.responder?.answeredCount ?? 0) > 0)
+            try await client.close()
+        }
+    }
+
+    @Test func `Tags are written once for an image, not for each of its hits`() async throws {
+        let clock = TestClock()
+        var configuration = WebConfiguration.test(token: nil)
+        configuration.responseTags = .akamai
+        let server = HitServer(configuration, clock: clock, isFast: true)
+        // The tag of a host of this length is beyond Akamai's limit, so that each writing is counted.
+        let host = "\(String(repeating: "a", count: 63)).\(String(repeating: "b", count: 63)).org"
+        let leftOut = { @Sendable in server.metrics.sum("darkroom_response_tags_left_out_total", "") }
+        try await server.run { address in
+            var client = try await HitClient(address)
+            func hit() async throws {
+                try await client.send("GET /image?url=http://\(host)/fresh&w=10 HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try await client.response(toHead: false).fields[field.rawName.lowercased()]?.count == 1)
+                await server.settle()
+            }
+            for _ in 0..<3 { try await hit() }
+            let (written, answered) = (leftOut(), try #require(server.responder?.answeredCount))
+            #expect(written > 0 && answered > 0)
+            for _ in 0..<5 {
+                clock.advance(by: .seconds(1))
+                try await hit()
+            }
+            #expect(server.responder?.answeredCount == answered + 5)
+            #expect(leftOut() == written)
             try await client.close()
         }
     }

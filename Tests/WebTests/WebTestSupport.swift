@@ -203,3 +203,29 @@ struct TestSite {
         return try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
     }
 }
+
+/// The members of an explanation that tell how a URL of another dialect was read.
+struct DialectExplanation: Decodable {
+    struct Request: Decodable { var canonical: String }
+    struct Dialect: Decodable {
+        struct Ignored: Decodable { var name: String }
+        var name: String
+        var ignored: [Ignored]
+    }
+    var request: Request
+    var dialect: Dialect?
+}
+
+extension TestSite {
+    /// A site that explains requests.
+    static func explaining(_ configuration: WebConfiguration = .test(token: nil)) -> TestSite {
+        let image = ImageEndpoint(configuration: configuration) { _ in .stub() }
+        let explain = ExplainEndpoint(image: image) { _, _ throws(PipelineError) in .stub(plan: .missing("x")) }
+        return TestSite(.idle(image: image, explain: explain), configuration: configuration)
+    }
+
+    /// The explanation at a target.
+    func explanation(_ target: String) async throws -> DialectExplanation {
+        try JSONDecoder().decode(DialectExplanation.self, from: Data(try await respond(target).text().utf8))
+    }
+}

@@ -173,26 +173,12 @@ struct WsrvEndpointTests {
     }
 
     @Test func `an explanation has the translation, and what was ignored`() async throws {
-        let image = ImageEndpoint(configuration: .test(token: nil)) { _ in .stub() }
-        let explain = ExplainEndpoint(image: image) { _, _ throws(PipelineError) in .stub(plan: .missing("x")) }
-        let site = TestSite(.idle(image: image, explain: explain), configuration: .test(token: nil))
-        struct Told: Decodable {
-            struct Request: Decodable { var canonical: String }
-            struct Dialect: Decodable {
-                struct Ignored: Decodable { var name: String }
-                var name: String
-                var ignored: [Ignored]
-            }
-            var request: Request
-            var dialect: Dialect?
-        }
-        let text = try await site.respond("/explain?compat=wsrv&url=example.com/a.jpg&w=3&bg=8f00&loop=9").text()
-        let told = try JSONDecoder().decode(Told.self, from: Data(text.utf8))
+        let site = TestSite.explaining()
+        let told = try await site.explanation("/explain?compat=wsrv&url=example.com/a.jpg&w=3&bg=8f00&loop=9")
         #expect(told.request.canonical.contains("w=3&enlarge=true"))
         #expect(told.request.canonical.contains("bg=ff000088"))
         #expect(told.dialect?.name == "wsrv" && told.dialect?.ignored.map(\.name) == ["loop"])
-        let own = try await site.respond("/explain?url=http://example.com/a.jpg").text()
-        #expect(try JSONDecoder().decode(Told.self, from: Data(own.utf8)).dialect == nil)
+        #expect(try await site.explanation("/explain?url=http://example.com/a.jpg").dialect == nil)
     }
 
     @Test func `versions make entries of their own, and nothing else`() throws {

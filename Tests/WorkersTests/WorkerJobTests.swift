@@ -17,7 +17,7 @@ struct WorkerJobTests {
             .blur(Blur(sigma: 0.7)), .linear(LinearTones(factor: 1.1, red: -1)), .rotate(degrees: 90),
             .canvas(CanvasFill(.blur, padding: Padding(1))), .scale(Scale(90)),
             .round(RoundCorners(across: 3, down: 2)),
-            .excerpt(Excerpt(x: .pixels(1), y: .pixels(0), width: .percent(90), height: .pixels(9))), .mark,
+            .excerpt(Crop(x: .pixels(1), y: .pixels(0), width: .percent(90), height: .pixels(9))), .mark,
             .flatten(.average), .pad(CanvasFill(.color(.average), padding: Padding(9))), .text, .flip,
         ]
         all.crop = Crop(x: 1, y: 2, width: 20, height: 30)

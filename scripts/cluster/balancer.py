@@ -1,22 +1,15 @@
 """HAProxy with the sample for several nodes, of which only addresses are changed."""
 
-import os
 import re
-import shutil
 import signal
-import subprocess
-from contextlib import suppress
-from http.client import HTTPException
 from pathlib import Path
 
-from processes import waited_for
 from server import ROOT
 
-from nodes import Node, ask
-from ports import free_port
+from nodes import Node
+from proxy import Proxy, found
 
 SAMPLE = ROOT / "deploy/haproxy/cluster.cfg"
-START_SECONDS = 20
 # What the sample lacks without a defense.
 DEFENSES = {
     "retries": (r"(?m)^    (retries|option redispatch|retry-on) .*\n", ""),
@@ -27,17 +20,15 @@ DEFENSES = {
 }
 
 
-class Balancer:
+class Balancer(Proxy):
+    name = "HAProxy"
+
     def __init__(self, folder: Path, nodes: list[Node], without: set[str]) -> None:
+        super().__init__()
         self.file, self.without = folder / "haproxy.cfg", without
-        self.port = free_port()
-        self.log = (folder / "haproxy.log").open("ab")
         self.write(nodes)
-        # The master process takes over the listening sockets when it reloads, as that of Debian's service.
-        self.process = subprocess.Popen([program(), "-W", "-f", self.file], stdout=self.log, stderr=self.log)
-        if not waited_for(self.answers, START_SECONDS):
-            self.end()
-            raise TimeoutError(f"HAProxy does not answer; see {folder}/haproxy.log")
+        # The master process takes over the listening sockets when it reloads, as in Debian's service.
+        self.run([program(), "-W", "-f", str(self.file)], folder / "haproxy.log")
 
     def write(self, nodes: list[Node]) -> None:
         text = SAMPLE.read_text()
@@ -63,20 +54,6 @@ class Balancer:
         self.write(nodes)
         self.process.send_signal(signal.SIGUSR2)
 
-    def answers(self) -> bool:
-        with suppress(OSError, HTTPException):
-            return ask(self.port, "/health/live", timeout=2).status == 200
-        return False
-
-    def end(self) -> None:
-        self.process.terminate()
-        try:
-            self.process.wait(START_SECONDS)
-        finally:
-            self.process.kill()
-            self.process.wait()
-            self.log.close()
-
 
 def addressed(line: str, node: Node) -> str:
     """The sample's line of the first node, for this one."""
@@ -85,8 +62,6 @@ def addressed(line: str, node: Node) -> str:
 
 
 def program() -> str:
-    """Debian has it in sbin, which is not on every user's path."""
-    found = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-    if not found:
-        raise FileNotFoundError("haproxy is not installed; scripts/setup-proxies.sh installs it")
-    return found
+    if path := found("haproxy"):
+        return path
+    raise FileNotFoundError("haproxy is not installed; scripts/setup-proxies.sh installs it")

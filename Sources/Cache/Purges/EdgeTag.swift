@@ -18,8 +18,8 @@ package enum EdgeTag {
         host.isEmpty ? localFiles : "h-" + host.replacing(":", with: "-")
     }
 
-    /// The tags whose purge removes at least what a purge removes here: for a prefix, the tag of its host, or of
-    /// everything if the prefix ends within the host.
+    /// The tags to purge in caches in front. Their purge may remove more than the purge here: for a prefix, it is the
+    /// tag of its host, or the tag of everything if the prefix ends within the host.
     package static func tags(of target: PurgeTarget, key: (SourceURL) -> StoreKey) -> [String] {
         switch target {
         case .source(let url): [source(key(url))]

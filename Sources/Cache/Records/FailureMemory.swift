@@ -32,8 +32,8 @@ package final class FailureMemory: Sendable {
         package var error: any Error
         /// The time until it expires, at least 1.
         package var seconds: Int
-        /// Whether HTTP caching alone would ask the origin again: it neither stated a lifetime, nor has the failure a
-        /// status that is cached heuristically.
+        /// Whether HTTP caching alone would ask the origin again, because the response stated no lifetime and its
+        /// status is not cached heuristically.
         package var isBeyondHTTP = false
     }
 
@@ -134,7 +134,7 @@ package struct UndecodableContent: Sendable {
     package let error: any Error
     /// The frames or pages that were requested; others may decode. Nil if the content fails for every selection.
     package let pages: PageSelection?
-    /// When decoding is tried again although the content is the same.
+    /// When decoding is tried again, even if the content is still the same.
     package let expiry: Date
 
     private static let maxLifetimeSeconds: TimeInterval = 3_600

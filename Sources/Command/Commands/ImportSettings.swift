@@ -8,8 +8,9 @@ struct ImportSettings: ParsableCommand {
         commandName: "import-settings", abstract: "Turn the environment variables of another service into settings.",
         usage: "darkroom import-settings imgproxy|imagor FILE > darkroom.yaml",
         discussion: """
-            Reads NAME=VALUE lines, as Docker and shells have them, and prints a YAML file of settings. Variables without \
-            a counterpart become comments that say why. The output contains secrets. Check it with 'darkroom config check'.
+            Reads NAME=VALUE lines, as Docker and shells have them, and prints a YAML file of settings. Variables \
+            without a counterpart become comments that say why. The output contains secrets. Check it with \
+            'darkroom config check'.
             """)
 
     @Argument(help: "Service that the variables are of: imgproxy or imagor.") var service: Service

@@ -14,8 +14,8 @@ struct Purge: AsyncParsableCommand {
             darkroom purge --host|--prefix|--tag NAME ... --server http://127.0.0.1:8080
             """,
         discussion: """
-            Removes each source with all images made from it, from the server, from all servers that share a store with \
-            it, and from the CDNs and caches of the server's setting purge-to.
+            Removes each source with all images made from it, from the server, from all servers that share a store \
+            with it, and from the CDNs and caches of the server's setting purge-to.
 
             The server's admin-token is read from the environment (DARKROOM_ADMIN_TOKEN) or from the file that \
             --admin-token-file names, not from a flag, which is visible in the process list. A server with an \

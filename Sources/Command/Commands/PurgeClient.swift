@@ -19,7 +19,7 @@ struct PurgeAnswer: Codable, Equatable, Sendable {
     var entries: Int
     var bytes: Int
     var soft: Bool
-    /// Seconds until the purge holds on all servers; nil = it does.
+    /// Seconds until the purge holds on all servers; nil = it holds already.
     var propagation: Int?
     /// The caches in front; nil = the server has none.
     var edges: [EdgeProgress]?
@@ -31,7 +31,7 @@ struct PurgeAnswer: Codable, Equatable, Sendable {
 extension PrefetchClient {
     /// Purges what the selector names.
     ///
-    /// - Parameter waits: whether the server answers only once all caches were told.
+    /// - Parameter waits: whether the server answers only once all caches have confirmed the purge.
     func purge(_ selector: PurgeSelector, isSoft: Bool, waits: Bool) async throws(PrefetchFailure) -> PurgeAnswer {
         var query = "\(selector.kind.rawValue)=\(PercentEncoding.encode(selector.value))"
         if isSoft { query += "&soft=true" }

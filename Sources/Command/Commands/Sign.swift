@@ -13,9 +13,9 @@ struct Sign: AsyncParsableCommand {
             darkroom sign 'https://img.example.com/image?url=https%3A%2F%2Fexample.com%2Fphoto.jpg&w=400'
             """,
         discussion: """
-            Signing keys, presets and public-url must be the same as for the server. They are read from the environment \
-            (DARKROOM_SIGNING_KEYS, DARKROOM_SIGNING_KEYS_FILE) or from the file that --config names, not from flags, \
-            which are visible in the process list.
+            Signing keys, presets and public-url must be the same as for the server. They are read from the \
+            environment (DARKROOM_SIGNING_KEYS, DARKROOM_SIGNING_KEYS_FILE) or from the file that --config names, not \
+            from flags, which are visible in the process list.
             """)
 
     @Argument(

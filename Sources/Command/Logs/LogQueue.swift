@@ -25,7 +25,7 @@ struct LogQueue {
         case busy
         /// It found nothing, and waits for the first line.
         case idle
-        /// It waits for more lines, but not for long.
+        /// It waits a short time for more lines.
         case gathering
     }
 
@@ -68,13 +68,13 @@ struct LogQueue {
         return true
     }
 
-    /// Begins the time in which lines gather; false if the writer must not wait for any.
+    /// Begins the time in which lines are collected; false if the writer must not wait for any.
     mutating func gather() -> Bool {
         if !isUrgent { writer = .gathering }
         return !isUrgent
     }
 
-    /// Takes everything that waits; nil if there is nothing, in which case the writer must wait for the first line.
+    /// Takes all waiting lines; nil if there are none, in which case the writer must wait for the first line.
     mutating func take() -> Batch? {
         writer = batch.records.isEmpty ? .idle : .busy
         isUrgent = false

@@ -2,7 +2,7 @@ import DarkroomEdgePurging
 import DarkroomMetrics
 
 extension ServerMetrics {
-    /// Readings of the caches in front that are told of purges; none without the setting `purge-to`.
+    /// Readings of purges of the caches in front; none without the setting `purge-to`.
     var edgeFamilies: [MetricFamily] {
         let edges = edges.statistics
         guard !edges.isEmpty else { return [] }

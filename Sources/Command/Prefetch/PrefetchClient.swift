@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 
 /// A prefetch job as the server describes it.
 struct PrefetchJobState: Decodable, Equatable, Sendable {
@@ -155,5 +156,21 @@ struct PrefetchClient: Sendable {
     private struct Problem: Decodable {
         let detail: String
         let parameter: String?
+    }
+}
+
+/// Why a server did not answer.
+enum ConnectionFailure {
+    /// The reason as the end of a sentence, with its period.
+    static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            error.connectionErrors.first.map { reason($0.error) } ?? "the host name cannot be resolved."
+        case let error as IOError: "\(String(cString: strerror(error.errnoCode)))."
+        case let error as HTTPClientError where [.deadlineExceeded, .connectTimeout, .readTimeout].contains(error):
+            "no response in time."
+        case let error as HTTPClientError where error == .remoteConnectionClosed: "the connection was closed."
+        default: "\(error)."
+        }
     }
 }

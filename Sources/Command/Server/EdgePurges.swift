@@ -16,7 +16,7 @@ struct EdgePurges: Sendable {
     private let isShared: Bool
     private let answerTime: Duration
 
-    /// How long an answer that was sent may be on its way to a cache, which then stores it.
+    /// The longest time that a sent answer is in flight before a cache stores it.
     private static let transferTime = Duration.seconds(2)
     /// The file in the cache directory that keeps purges over a restart.
     private static let fileName = "edge-purges.json"
@@ -40,7 +40,7 @@ struct EdgePurges: Sendable {
             let purge = EdgePurge(
                 purgedAt: Date(), notice.target.selector, tags: pipeline.edgeTags(of: notice.target),
                 isSoft: notice.isSoft)
-            // The purge itself is one of the requests. Those of other servers are unknown.
+            // The purge itself is one of the requests. Requests at other servers are unknown.
             let mayBeMaking = isShared || serverState.inFlightRequests > 1
             let ticket = await purger.tell(
                 purge, after: notice.propagation,

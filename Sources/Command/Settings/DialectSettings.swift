@@ -9,8 +9,9 @@ struct DialectSettings: SettingTheme {
         "imgproxy-keys", .secretTexts("KEY:SALT,...", "pairs of the form KEY:SALT, separated by commas"), default: [],
         isSecret: true, isReloadable: true,
         help: """
-            Pairs of key and salt in hexadecimal, as KEY:SALT, that sign paths of imgproxy. If any is set, images require \
-            a signature or the admin token. Prefer the environment or the file: flags are visible in the process list.
+            Pairs of key and salt in hexadecimal, as KEY:SALT, that sign paths of imgproxy. If any is set, images \
+            require a signature or the admin token. Prefer the environment or the file: flags are visible in the \
+            process list.
             """)
     let imgproxyKeysFile = Setting(
         "imgproxy-keys-file", .optional(.text("PATH", "the path of a file")), default: nil, isReloadable: true,
@@ -30,8 +31,8 @@ struct DialectSettings: SettingTheme {
         "imgproxy-presets", .list(of: .text("NAME=OPTIONS", "NAME=OPTIONS, such as thumb=resize:fill:200:200")),
         default: [], isReloadable: true,
         help: """
-            Presets of imgproxy paths, such as thumb=resize:fill:200:200/quality:80. The preset 'default' applies to every \
-            path. With presets-only, paths have names of presets in place of options.
+            Presets of imgproxy paths, such as thumb=resize:fill:200:200/quality:80. The preset 'default' applies to \
+            every path. With presets-only, paths have names of presets in place of options.
             """)
     let imgproxySeparator = Setting(
         "imgproxy-separator", .text("TEXT", "a text without '/'"), default: ":", isReloadable: true,
@@ -51,8 +52,8 @@ struct DialectSettings: SettingTheme {
     let imgproxyFormats = Setting(
         "imgproxy-formats", .list(of: .text("FORMAT", "webp, avif or jxl")), default: [], isReloadable: true,
         help: """
-            Formats of results that clients accept, the preferred one first, for imgproxy paths that name no format. By \
-            default, such results have the format of the source.
+            Formats of results that clients accept, the preferred one first, for imgproxy paths that name no format. \
+            By default, such results have the format of the source.
             """)
 }
 

@@ -14,8 +14,8 @@ extension Settings {
         }
         if isReachable, self.processing.isolation == .none {
             warnings.append(
-                "\(sources.spelling(of: \.processing.isolation)): a flaw in a decoder would expose this process and its "
-                    + "secrets to images from outside. Use auto or strict.")
+                "\(sources.spelling(of: \.processing.isolation)): a flaw in a decoder would expose this process and "
+                    + "its secrets to images from outside. Use auto or strict.")
         }
         if self.listeners.trustedProxies.contains(where: { $0.prefixBits == 0 }) {
             warnings.append(
@@ -24,8 +24,8 @@ extension Settings {
         }
         if self.access.iiif, self.listeners.publicURL == nil, !self.listeners.trustedProxies.isEmpty {
             warnings.append(
-                "\(sources.spelling(of: \.access.iiif)): behind a proxy, the ids of /iiif have the wrong scheme or host "
-                    + "and are not cached. Set public-url.")
+                "\(sources.spelling(of: \.access.iiif)): behind a proxy, the ids of /iiif have the wrong scheme or "
+                    + "host and are not cached. Set public-url.")
         }
         return warnings
     }

@@ -33,8 +33,8 @@ enum SettingsReference {
 
         Byte counts take the units `KiB`, `MiB` and `GiB`; durations take `ms`, `s`, `m`, `h` and `d`. Lists are
         separated by commas. Usable CPU cores are the cores that the process may run on, or fewer if its control
-        group (cgroup v1 or v2) or a parent of it has a CPU quota, which is rounded up. Usable memory is the memory of the
-        machine, or the lowest memory limit of these groups.
+        group (cgroup v1 or v2) or a parent of it has a CPU quota, which is rounded up. Usable memory is the memory of
+        the machine, or the lowest memory limit of these groups.
 
         A running server takes new values of these settings from its file [after SIGHUP](running.md#reload):
         \(reloadable). All others need a restart.

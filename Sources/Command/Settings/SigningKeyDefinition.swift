@@ -18,7 +18,7 @@ struct SigningKeyDefinition: Equatable, Sendable {
 }
 
 extension SigningKeyDefinition {
-    /// What all requests with a key may use together.
+    /// The limits that all requests with a key share.
     struct Limits {
         /// Nil = the server's rate applies to each client.
         var rate: Rate?

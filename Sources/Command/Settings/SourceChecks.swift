@@ -53,7 +53,7 @@ extension Settings {
     /// Why no source below a URL could be read, for any key or path.
     private func reasonAgainst(_ target: SourceURL) -> String? {
         switch target.scheme {
-        case .http, .https, .upload: return nil
+        case .http, .https, .upload, .color: return nil
         case .local: return self.origins.localRoot == nil ? "stands for local files; set local-root too." : nil
         case .s3:
             let prefix = target.objectKey ?? ""

@@ -5,8 +5,8 @@ package import DarkroomQuery
 package struct Cloudflare: PathDialect {
     private let source: ForeignSource
 
-    /// - Parameter origin: What precedes a source without a scheme, such as `https://example.com/`; nil = it is a local
-    ///   file.
+    /// - Parameter origin: The prefix of sources without a scheme, such as `https://example.com/`; nil = such sources
+    ///   are local files.
     package init(origin: String? = nil) {
         source = ForeignSource(base: origin ?? "local:///")
     }
@@ -58,25 +58,13 @@ package struct Cloudflare: PathDialect {
                     "options", "An option is not valid percent-encoded UTF-8; write a literal % as %25.")
             }
             let parts = decoded.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard let row = CloudflareOptions.rows[parts[0]] else { throw unknown(parts[0]) }
-            switch row.outcome {
-            case .parameters: try row.read?(parts.count > 1 ? parts[1] : "", &draft)
-            case .ignored(let reason): draft.ignored.append(Translation.Ignored(name: row.name, reason: reason))
-            case .refused(let reason):
-                throw InvalidParameter(
-                    row.name, "Option '\(row.name)' is not available: \(reason) See docs/cloudflare.md.")
-            }
+            try CloudflareOptions.table.apply(parts[0], parts.count > 1 ? parts[1] : "", to: &draft)
         }
         return draft
     }
 
-    private static func unknown(_ name: String) -> InvalidParameter {
-        let hint = NameSuggestions.sentence(for: name, among: CloudflareOptions.names)
-        return InvalidParameter(
-            name, "There is no option '\(InvalidParameter.clipped(name))'.\(hint) See docs/cloudflare.md.")
-    }
-
-    /// The source as a URL. A source that is not encoded as a whole is a URL with escapes of its own, and stays.
+    /// The source as a URL. It is decoded only if the path has it encoded as a whole: the escapes of a plain URL are
+    /// its own.
     private static func source(_ raw: Substring) throws(InvalidParameter) -> String {
         guard !raw.isEmpty else {
             throw InvalidParameter("source", "The path names no source: its path or URL follows the options.")
@@ -91,6 +79,6 @@ package struct Cloudflare: PathDialect {
         return isEncoded ? decoded : String(raw)
     }
 
-    /// The table of every option, and what becomes of it.
+    /// The reference table of all options.
     package static var reference: [OptionReference] { CloudflareOptions.reference }
 }

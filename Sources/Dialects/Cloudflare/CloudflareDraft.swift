@@ -2,7 +2,7 @@ import DarkroomQuery
 import DarkroomTransforms
 
 /// The meaning of the options of Cloudflare Images in Darkroom's parameters, while they are read.
-struct CloudflareDraft {
+struct CloudflareDraft: OptionDraft {
     enum Fit: String, CaseIterable {
         case scaleDown = "scale-down"
         case contain, cover, crop
@@ -17,13 +17,13 @@ struct CloudflareDraft {
     var fit = Fit.scaleDown
     /// `a`, `fpx` and `fpy`.
     private(set) var gravity: [(name: String, value: String)] = []
-    /// What is cut off each side, in pixels before the pixel ratio, as are all lengths.
+    /// What is cut off each side. This and all other lengths are in pixels before the pixel ratio.
     private(set) var inset: Padding?
     var trimLeft: Int?
     var trimTop: Int?
     var trimWidth: Int?
     var trimHeight: Int?
-    /// The tolerance of a border that is removed; nil = none is.
+    /// The tolerance for finding the border to remove; nil = borders are kept.
     var borderTrim: Int?
     var borderTrimColor: Color?
     var rotation: String?
@@ -123,7 +123,8 @@ extension CloudflareDraft {
         return query
     }
 
-    /// Whether Darkroom's own rules would make another image. Where they make the same, both share one variant.
+    /// Whether Darkroom's own rules would make another image. Otherwise the query has no `rules`, so that it shares a
+    /// variant with requests in Darkroom's own language.
     private var needsRules: Bool {
         let isCut = fit == .crop && width != nil && height != nil
         let isEnlarged = fit == .scaleUp && (width != nil || height != nil)

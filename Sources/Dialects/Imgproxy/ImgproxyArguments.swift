@@ -69,9 +69,9 @@ struct ImgproxyArguments {
 
     /// Text in base64url.
     func decoded(_ text: Substring) throws(InvalidParameter) -> String {
-        guard let bytes = Base64URLText.bytes(of: text), let decoded = String(validating: bytes, as: UTF8.self),
-            !decoded.utf8.contains(0)
-        else { throw error(text, isNot: "UTF-8 in base64url") }
+        guard let decoded = Base64URLText.decode(text), !decoded.utf8.contains(0) else {
+            throw error(text, isNot: "UTF-8 in base64url")
+        }
         return decoded
     }
 

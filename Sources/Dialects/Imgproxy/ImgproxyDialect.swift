@@ -4,11 +4,11 @@ package import DarkroomQuery
 /// The paths of imgproxy: `/{signature}/{options}/plain/{url}@{extension}`, or with the URL in base64 and a dot before
 /// the extension.
 package struct ImgproxyDialect: PathDialect {
-    /// The rules of a server, in the terms of imgproxy's own variables.
+    /// The settings of a server, each after a variable of imgproxy.
     package struct Rules: Sendable {
         /// Pairs of key and salt.
         package var keys: ImgproxyKeys
-        /// What precedes source URLs that do not begin with it; empty = nothing.
+        /// The prefix that source URLs get unless they begin with it; empty = none.
         package var baseURL = ""
         /// Separates an option from its arguments.
         package var separator = ":"
@@ -60,7 +60,8 @@ package struct ImgproxyDialect: PathDialect {
     private func translation(
         of path: ImgproxyPath, isSigned: Bool, _ limits: QueryLimits
     ) throws(InvalidParameter) -> PathTranslation {
-        var reader = ImgproxyReader(rules, presets, table: path.isInformation ? .information : .image)
+        var reader = ImgproxyReader(
+            rules, presets, table: path.isInformation ? ImgproxyTable.information : ImgproxyTable.image)
         try reader.applyDefaultPreset()
         let source = rules.onlyPresets ? try reader.readPresets(path.segments) : try reader.readOptions(path.segments)
         let url = try ImgproxySource(source, rules)
@@ -75,17 +76,17 @@ package struct ImgproxyDialect: PathDialect {
 /// A path, split into signature and segments and not yet decoded.
 struct ImgproxyPath {
     let signature: Substring
-    /// What the signature is made for: all after it, with its slash.
+    /// The signed text: the path after the signature, beginning with a slash.
     let signed: String
     /// The segments after the signature.
     let segments: [Substring]
     /// Whether the path is one of `/info`.
     let isInformation: Bool
 
-    /// Texts that stand where there is no signature.
+    /// Texts in the place of a signature that mark a path as unsigned.
     static let unsigned: Set<Substring> = ["unsafe", "insecure", "_", "-"]
 
-    /// The most bytes of a path. Longer ones have been refused by the server.
+    /// The most bytes of a path. The server itself refuses longer ones.
     private static let maxBytes = 64 << 10
     /// The most segments. A source in base64 may be split anywhere.
     private static let maxSegments = 4096
@@ -176,7 +177,7 @@ struct ImgproxySource {
     }
 
     private static func decoded(_ text: Substring) throws(InvalidParameter) -> String {
-        guard let bytes = Base64URLText.bytes(of: text), let url = String(validating: bytes, as: UTF8.self) else {
+        guard let url = Base64URLText.decode(text) else {
             throw InvalidParameter(
                 "url",
                 "The source is not UTF-8 in base64url. Begin a plain URL with 'plain/', and separate an option "

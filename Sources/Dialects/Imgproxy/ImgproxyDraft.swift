@@ -3,7 +3,7 @@ import DarkroomTransforms
 import Foundation
 
 /// A path of imgproxy while its options are read. Nil = not given.
-struct ImgproxyDraft: Sendable {
+struct ImgproxyDraft: OptionDraft, Sendable {
     var layout = Layout()
     var width = 0
     var height = 0
@@ -54,7 +54,7 @@ struct ImgproxyDraft: Sendable {
     var expires: Date?
     /// The fields of a document.
     var fields: [String] = []
-    private(set) var ignored: [Translation.Ignored] = []
+    var ignored: [Translation.Ignored] = []
 
     struct Watermark: Sendable {
         var opacity = 0.0
@@ -68,11 +68,6 @@ struct ImgproxyDraft: Sendable {
         var text: String?
     }
 
-    mutating func ignore(_ name: String, _ reason: String) {
-        let option = Translation.Ignored(name: InvalidParameter.clipped(name), reason: reason)
-        if !ignored.contains(option) { ignored.append(option) }
-    }
-
     private mutating func writeExtensions() {
         layout.extend = isExtended ? extendGravity : nil
         layout.extendRatio = isRatioExtended ? extendRatioGravity : nil
@@ -83,8 +78,12 @@ struct ImgproxyDraft: Sendable {
         "jpg": "jpg", "jpeg": "jpg", "png": "png", "webp": "webp", "avif": "avif", "gif": "gif", "tiff": "tiff",
         "jxl": "jxl",
     ]
-    /// The formats that imgproxy knows besides.
+    /// Formats that imgproxy knows and that no result can have here.
     static let otherFormats: Set = ["ico", "svg", "heic", "bmp", "pdf", "psd", "mp4"]
+
+    static func isFormat(_ name: Substring) -> Bool {
+        formats[String(name)] != nil || otherFormats.contains(String(name))
+    }
 
     /// Sets the format of the result.
     ///

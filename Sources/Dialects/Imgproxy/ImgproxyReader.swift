@@ -59,14 +59,14 @@ package struct ImgproxyPresets: Sendable {
     }
 }
 
-/// Reads the options of a path one after the other: of repeated options the last one counts, and a preset counts where
-/// it stands.
+/// Reads the options of a path in their order. The last one of repeated options counts, and the options of a preset
+/// take the place of its name.
 struct ImgproxyReader {
     private(set) var draft = ImgproxyDraft()
     private let presets: ImgproxyPresets
     private let separator: String
     private let allowedOptions: Set<String>
-    private let table: ImgproxyTable
+    private let table: OptionTable<ImgproxyArguments, ImgproxyDraft>
     private var optionCount = 0
     private var presetCount = 0
     private var hasOtherOptions = false
@@ -76,12 +76,15 @@ struct ImgproxyReader {
     /// The most options of a path, including the options of its presets.
     private static let maxOptions = 500
 
-    init(_ rules: ImgproxyDialect.Rules, _ presets: ImgproxyPresets, table: ImgproxyTable) {
+    init(
+        _ rules: ImgproxyDialect.Rules, _ presets: ImgproxyPresets, table: OptionTable<ImgproxyArguments, ImgproxyDraft>
+    ) {
         self.init(presets: presets, separator: rules.separator, allowedOptions: rules.allowedOptions, table: table)
     }
 
     init(
-        presets: ImgproxyPresets, separator: String, allowedOptions: Set<String> = [], table: ImgproxyTable = .image
+        presets: ImgproxyPresets, separator: String, allowedOptions: Set<String> = [],
+        table: OptionTable<ImgproxyArguments, ImgproxyDraft> = ImgproxyTable.image
     ) {
         self.presets = presets
         self.separator = separator
@@ -108,7 +111,8 @@ struct ImgproxyReader {
             guard allowedOptions.isEmpty || allowedOptions.contains(option.name) else {
                 throw InvalidParameter(
                     option.name,
-                    "Option '\(InvalidParameter.clipped(option.name))' is not allowed on this server ('imgproxy-options')."
+                    "Option '\(InvalidParameter.clipped(option.name))' is not allowed on this server "
+                        + "('imgproxy-options')."
                 )
             }
             try apply(option)
@@ -126,7 +130,7 @@ struct ImgproxyReader {
         return segments.dropFirst()
     }
 
-    /// Applies the extension of the source, which has the last word on the format.
+    /// Applies the extension of the source, which overrides the option `format`.
     mutating func applyExtension(_ format: String) throws(InvalidParameter) {
         guard !draft.isRaw else { return }
         try draft.setFormat(format, of: "extension")
@@ -142,7 +146,8 @@ struct ImgproxyReader {
             return
         }
         if open.isEmpty { hasOtherOptions = true }
-        try table.apply(option, to: &draft)
+        let arguments = ImgproxyArguments(option: option.name, texts: option.arguments)
+        try table.apply(option.name, arguments, to: &draft)
     }
 
     mutating func applyPreset(_ name: Substring) throws(InvalidParameter) {

@@ -35,9 +35,7 @@ extension ImgproxyTable {
             padding.left = try side(3, padding.right)
             draft.padding = padding
         },
-        .parameter("auto_rotate", "ar", as: "`orient=none` if false") { arguments, draft throws(InvalidParameter) in
-            draft.isUpright = arguments.flag(try arguments.single())
-        },
+        .single("auto_rotate", "ar", as: "`orient=none` if false", \.isUpright, ImgproxyArguments.flag),
         .parameter("rotate", "rot", as: "`ro`") { arguments, draft throws(InvalidParameter) in
             let text = try arguments.single()
             let angle = try arguments.integer(text, in: -1_000_000...1_000_000, "an angle in degrees")
@@ -75,16 +73,11 @@ extension ImgproxyTable {
             if let text = arguments[1] { draft.contrast = try arguments.slope(text) }
             if let text = arguments[2] { draft.saturation = try arguments.slope(text) }
         },
-        .parameter("brightness", "br", pro: true, as: "`bri`") { arguments, draft throws(InvalidParameter) in
-            draft.brightness = try arguments.brightness(arguments.single())
-        },
-        .parameter("contrast", "co", pro: true, as: "`con`, along a curve instead of a line") {
-            arguments, draft throws(InvalidParameter) in
-            draft.contrast = try arguments.slope(arguments.single())
-        },
-        .parameter("saturation", "sa", pro: true, as: "`sat`") { arguments, draft throws(InvalidParameter) in
-            draft.saturation = try arguments.slope(arguments.single())
-        },
+        .single("brightness", "br", pro: true, as: "`bri`", \.brightness, ImgproxyArguments.brightness),
+        .single(
+            "contrast", "co", pro: true, as: "`con`, along a curve instead of a line", \.contrast,
+            ImgproxyArguments.slope),
+        .single("saturation", "sa", pro: true, as: "`sat`", \.saturation, ImgproxyArguments.slope),
         .refused("monochrome", "mc", because: "See `filt=greyscale` and `tint`."),
         .parameter("duotone", "dt", pro: true, as: "`duotone`, at intensity 1") {
             arguments, draft throws(InvalidParameter) in

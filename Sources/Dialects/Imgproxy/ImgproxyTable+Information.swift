@@ -26,9 +26,7 @@ extension ImgproxyTable {
 
     /// An option whose content the document always has.
     private static func basic(_ names: String...) -> Row {
-        Row(names: names, isPro: true, outcome: .ignored("The document always has it.")) {
-            _, _ throws(InvalidParameter) in
-        }
+        Row(names: names, isPro: true, outcome: .ignored("The document always has it."))
     }
 
     /// An option for a field of the document.

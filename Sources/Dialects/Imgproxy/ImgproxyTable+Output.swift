@@ -39,9 +39,7 @@ extension ImgproxyTable {
     ]
 
     static let outputRows: [Row] = [
-        .parameter("quality", "q", as: "`q`") { arguments, draft throws(InvalidParameter) in
-            draft.quality = try arguments.quality(arguments.single())
-        },
+        .single("quality", "q", as: "`q`", \.quality, ImgproxyArguments.quality),
         .parameter("format_quality", "fq", as: "`q`, where the path names the format") {
             arguments, draft throws(InvalidParameter) in
             guard arguments.texts.count.isMultiple(of: 2) else {
@@ -50,11 +48,10 @@ extension ImgproxyTable {
             for place in stride(from: 0, to: arguments.texts.count, by: 2) {
                 let name = String(arguments.texts[place])
                 let quality = try arguments.quality(arguments.texts[place + 1])
-                if let format = ImgproxyDraft.formats[name] {
-                    draft.formatQualities[format] = quality
-                } else if !ImgproxyDraft.otherFormats.contains(name) {
+                guard ImgproxyDraft.isFormat(arguments.texts[place]) else {
                     throw arguments.error(arguments.texts[place], isNot: "the name of a format")
                 }
+                if let format = ImgproxyDraft.formats[name] { draft.formatQualities[format] = quality }
             }
         },
         .parameter("autoquality", "aq", pro: true, as: "`q=auto`, unless the method is `none`") {
@@ -88,9 +85,7 @@ extension ImgproxyTable {
         .parameter("pages", "pgs", pro: true, as: "`n`") { arguments, draft throws(InvalidParameter) in
             draft.pages = try arguments.integer(arguments.single(), in: 1...100_000, "a number of pages")
         },
-        .parameter("disable_animation", "da", pro: true, as: "`n=1`") { arguments, draft throws(InvalidParameter) in
-            draft.isStill = arguments.flag(try arguments.single())
-        },
+        .single("disable_animation", "da", pro: true, as: "`n=1`", \.isStill, ImgproxyArguments.flag),
         .refused("video_thumbnail_second", "vts", because: "Videos are not read."),
         .refused("video_thumbnail_keyframes", "vtk", because: "Videos are not read."),
         .refused("video_thumbnail_tile", "vtt", because: "Videos are not read."),
@@ -103,11 +98,15 @@ extension ImgproxyTable {
             let url = try arguments.decoded(arguments.single())
             draft.fallback = url.isEmpty ? nil : url
         },
-        .ignored("skip_processing", "skp", because: "Every image is processed."),
-        .parameter("raw", as: "`output=origin&passthrough=auto` and no other step: pixels stay as they are") {
-            arguments, draft throws(InvalidParameter) in
-            draft.isRaw = arguments.flag(try arguments.single())
+        .ignored("skip_processing", "skp", because: "Every image is processed.") {
+            arguments, _ throws(InvalidParameter) in
+            for text in arguments.texts where !ImgproxyDraft.isFormat(text) {
+                throw arguments.error(text, isNot: "the name of a format")
+            }
         },
+        .single(
+            "raw", as: "`output=origin&passthrough=auto` and no other step: pixels stay as they are", \.isRaw,
+            ImgproxyArguments.flag),
         .parameter("cachebuster", "cb", as: "`v`") { arguments, draft throws(InvalidParameter) in
             let text = try arguments.single()
             draft.version = text.isEmpty ? nil : Self.version(text)
@@ -126,10 +125,8 @@ extension ImgproxyTable {
             let name = isEncoded ? try arguments.decoded(arguments.texts[0]) : String(arguments.texts[0])
             draft.fileName = name.isEmpty ? nil : Self.fileName(name)
         },
-        .parameter("return_attachment", "att", as: "`attachment`") { arguments, draft throws(InvalidParameter) in
-            draft.isAttachment = arguments.flag(try arguments.single())
-        },
-        .parameter("preset", "pr", as: "the options of the preset, where it stands") { _, _ throws(InvalidParameter) in
+        .single("return_attachment", "att", as: "`attachment`", \.isAttachment, ImgproxyArguments.flag),
+        .parameter("preset", "pr", as: "the options of the preset, in its place") { _, _ throws(InvalidParameter) in
         },
         .refused("hashsum", "hs", because: "Sources are not compared with a hash."),
     ]

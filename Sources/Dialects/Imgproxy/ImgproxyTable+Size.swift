@@ -13,35 +13,22 @@ extension ImgproxyTable {
             try arguments.require(atMost: 7)
             try arguments.readSize(into: &draft)
         },
-        .parameter("resizing_type", "rt", as: "`layout=fill`, `fill-down`, `force`, `auto`") {
-            arguments, draft throws(InvalidParameter) in
-            draft.layout.sizing = try arguments.sizing(arguments.single())
-        },
+        .single(
+            "resizing_type", "rt", as: "`layout=fill`, `fill-down`, `force`, `auto`", \.layout.sizing,
+            ImgproxyArguments.sizing),
         .refused("resizing_algorithm", "ra", because: "Darkroom chooses the kernel; see `resample`."),
-        .parameter("width", "w", as: "`w`") { arguments, draft throws(InvalidParameter) in
-            draft.width = try arguments.side(arguments.single())
-        },
-        .parameter("height", "h", as: "`h`") { arguments, draft throws(InvalidParameter) in
-            draft.height = try arguments.side(arguments.single())
-        },
-        .parameter("min-width", "mw", as: "`min-w`") { arguments, draft throws(InvalidParameter) in
-            draft.minWidth = try arguments.side(arguments.single())
-        },
-        .parameter("min-height", "mh", as: "`min-h`") { arguments, draft throws(InvalidParameter) in
-            draft.minHeight = try arguments.side(arguments.single())
-        },
+        .single("width", "w", as: "`w`", \.width, ImgproxyArguments.side),
+        .single("height", "h", as: "`h`", \.height, ImgproxyArguments.side),
+        .single("min-width", "mw", as: "`min-w`", \.minWidth, ImgproxyArguments.side),
+        .single("min-height", "mh", as: "`min-h`", \.minHeight, ImgproxyArguments.side),
         .parameter("zoom", "z", as: "`layout=zoom:X:Y`") { arguments, draft throws(InvalidParameter) in
             try arguments.require(atMost: 2)
             let x = try arguments.factor(arguments.texts[0])
             let y = arguments.texts.count > 1 ? try arguments.factor(arguments.texts[1]) : x
             draft.layout.zoom = Layout.Scale(x: x, y: y)
         },
-        .parameter("dpr", as: "`layout=dpr:NUMBER`") { arguments, draft throws(InvalidParameter) in
-            draft.layout.pixelRatio = try arguments.factor(arguments.single())
-        },
-        .parameter("enlarge", "el", as: "`enlarge`") { arguments, draft throws(InvalidParameter) in
-            draft.enlarges = arguments.flag(try arguments.single())
-        },
+        .single("dpr", as: "`layout=dpr:NUMBER`", \.layout.pixelRatio, ImgproxyArguments.factor),
+        .single("enlarge", "el", as: "`enlarge`", \.enlarges, ImgproxyArguments.flag),
         .parameter("extend", "ex", as: "`layout=extend:GRAVITY`") { arguments, draft throws(InvalidParameter) in
             try arguments.readExtend(into: &draft)
         },

@@ -26,7 +26,7 @@ package struct ImportedSettings: Sendable {
     /// Options of the preset `default`, and the presets that the variables define.
     private var defaultOptions: [String] = []
     private var presets: [String] = []
-    /// Values that are complete only together.
+    /// Values of variables that make one setting together.
     private var parts: [String: String] = [:]
     private let service: Service
 
@@ -74,9 +74,7 @@ package struct ImportedSettings: Sendable {
 
     /// Adds a member to a list.
     mutating func add(_ value: String, to name: String, for variable: String) {
-        guard let place = lines.firstIndex(where: { $0.name == name }) else { return set(name, value, for: variable) }
-        lines[place].value += ",\(value)"
-        if !lines[place].comment.contains(variable) { lines[place].comment += ", \(variable)" }
+        set(name, self.value(of: name).map { "\($0),\(value)" } ?? value, for: variable)
     }
 
     /// Explains a variable without a setting. Its value is not repeated, because it may be a secret.
@@ -178,7 +176,7 @@ extension String {
     }
 }
 
-/// What becomes of an environment variable of another service.
+/// How an environment variable of another service is imported.
 struct ImportedVariable: Sendable {
     let names: [String]
     let read: @Sendable (_ value: String, _ name: String, inout ImportedSettings) -> Void
@@ -209,6 +207,14 @@ struct ImportedVariable: Sendable {
     ) -> ImportedVariable {
         ImportedVariable(name) { value, _, settings in
             if let option = convert(value) { settings.addDefault(option) }
+        }
+    }
+
+    /// The address of metrics, of which Darkroom takes the port.
+    static func adminPort(_ name: String) -> ImportedVariable {
+        ImportedVariable(name) { value, name, settings in
+            guard let colon = value.lastIndex(of: ":"), let port = Int(value[colon...].dropFirst()) else { return }
+            settings.set("admin-port", "\(port)", for: name)
         }
     }
 

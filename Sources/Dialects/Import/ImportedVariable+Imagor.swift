@@ -1,5 +1,5 @@
 extension ImportedVariable {
-    /// The variables of imagor that have a counterpart, or of which more is to be said.
+    /// The variables of imagor that have a counterpart, or need an explanation.
     static let imagor: [ImportedVariable] = imagorServer + imagorSources + imagorLimits
 
     private static let imagorServer: [ImportedVariable] = [
@@ -53,9 +53,7 @@ extension ImportedVariable {
     ]
 
     private static let imagorLimits: [ImportedVariable] = [
-        .setting("VIPS_MAX_ANIMATION_FRAMES", as: "max-frames") { text in
-            Int(text).flatMap { $0 > 0 ? "\($0)" : nil }
-        },
+        .setting("VIPS_MAX_ANIMATION_FRAMES", as: "max-frames", limit),
         ImportedVariable("VIPS_MAX_WIDTH", "VIPS_MAX_HEIGHT") { value, name, settings in
             guard let side = Int(value), side > 0 else { return }
             let other = settings.value(of: "max-output-side").flatMap { Int($0) } ?? 0
@@ -63,10 +61,7 @@ extension ImportedVariable {
         },
         .setting("VIPS_MAX_RESOLUTION", as: "max-source-pixels", limit),
         .note("VIPS_CONCURRENCY", because: "Each worker uses one thread; see 'pixel-workers'."),
-        ImportedVariable("PROMETHEUS_BIND") { value, name, settings in
-            guard let colon = value.lastIndex(of: ":"), let port = Int(value[colon...].dropFirst()) else { return }
-            settings.set("admin-port", "\(port)", for: name)
-        },
+        adminPort("PROMETHEUS_BIND"),
     ]
 
     /// A duration of Go in one unit; nil for one in several units, and for 0.
@@ -78,7 +73,7 @@ extension ImportedVariable {
         return text
     }
 
-    /// Reasons for variables by their beginnings.
+    /// Explanations for all variables that begin with a prefix.
     static let imagorGroups: [(prefix: String, reason: String)] = [
         ("GCLOUD_", "Use the XML API of Cloud Storage by 's3-stores'."),
         ("GOOGLE_", "Use the XML API of Cloud Storage by 's3-stores'."),

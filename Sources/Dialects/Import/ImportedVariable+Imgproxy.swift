@@ -1,7 +1,7 @@
 import Foundation
 
 extension ImportedVariable {
-    /// The variables of imgproxy that have a counterpart, or of which more is to be said.
+    /// The variables of imgproxy that have a counterpart, or need an explanation.
     static let imgproxy: [ImportedVariable] =
         imgproxyServer + imgproxyAccess + imgproxySources + imgproxyOptions + imgproxyFormats
 
@@ -30,10 +30,7 @@ extension ImportedVariable {
         .setting("IMGPROXY_LOG_FORMAT", as: "log-format") {
             ["pretty": "text", "structured": "logfmt", "json": "json"][$0]
         },
-        ImportedVariable("IMGPROXY_PROMETHEUS_BIND") { value, name, settings in
-            guard let colon = value.lastIndex(of: ":"), let port = Int(value[colon...].dropFirst()) else { return }
-            settings.set("admin-port", "\(port)", for: name)
-        },
+        adminPort("IMGPROXY_PROMETHEUS_BIND"),
         .note("IMGPROXY_OPEN_TELEMETRY_ENABLE", because: "Set 'otlp-endpoint'."),
         .note("IMGPROXY_USE_ETAG", "IMGPROXY_USE_LAST_MODIFIED", because: "Validators are always sent."),
         .note(
@@ -142,7 +139,7 @@ extension ImportedVariable {
         }
     }
 
-    /// Reasons for variables by their beginnings.
+    /// Explanations for all variables that begin with a prefix.
     static let imgproxyGroups: [(prefix: String, reason: String)] = [
         ("IMGPROXY_CACHE_", "Results are always cached; see 'cache-dir' and 'cache-disk-bytes'."),
         ("IMGPROXY_GCS_", "Use the XML API of Cloud Storage by 's3-stores'."),

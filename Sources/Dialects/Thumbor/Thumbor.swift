@@ -7,9 +7,9 @@ package struct Thumbor: PathDialect {
     private let source: ForeignSource
 
     /// - Parameters:
-    ///   - key: The key that paths are signed with; nil = a signature is not looked at, and the path is unsigned.
-    ///   - base: What precedes an image without a scheme, such as `https://example.com/`; nil = an image that begins
-    ///     with a host is on that host, and another image is a local file.
+    ///   - key: The key that signs paths; nil = signatures are not checked, and every path counts as unsigned.
+    ///   - base: The prefix of images without a scheme, such as `https://example.com/`; nil = an image that begins with
+    ///     a host name is on that host, and any other image is a local file.
     package init(key: ThumborKey? = nil, base: String? = nil) {
         self.key = key
         source = ForeignSource(base: base)
@@ -34,7 +34,7 @@ package struct Thumbor: PathDialect {
         let (signature, rest) = (path[..<first], path[first...].dropFirst())
         let isSigned = try isSigned(rest, signature)
         do throws(InvalidParameter) {
-            let draft = try ThumborDraft(ThumborPath(parsing: rest), source: source)
+            let draft = try ThumborDraft(ThumborPath(parsing: rest.drop { $0 == "/" }), source: source)
             return PathTranslation(
                 query: try draft.query(limits), isSigned: isSigned, expires: draft.expires, ignored: draft.ignored)
         } catch {
@@ -54,6 +54,6 @@ package struct Thumbor: PathDialect {
         return true
     }
 
-    /// The table of every option and filter, and what becomes of it.
+    /// The reference table of all options and filters.
     package static var reference: [OptionReference] { ThumborFilters.reference }
 }

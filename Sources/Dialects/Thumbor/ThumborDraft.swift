@@ -3,10 +3,12 @@ import DarkroomTransforms
 import Foundation
 
 /// The meaning of a path of thumbor in Darkroom's parameters, while its filters are read.
-struct ThumborDraft {
+struct ThumborDraft: OptionDraft {
     let path: ThumborPath
     let source: ForeignSource
-    /// What `upscale` and `no_upscale` say; the last one counts.
+    /// The color of `color:red` in place of an image.
+    let canvas: Color?
+    /// Set by the filters `upscale` and `no_upscale`, of which the last one counts.
     var enlarges: Bool?
     var isStretched = false
     /// The centers of focal regions with their areas, in pixels or parts of the image.
@@ -28,25 +30,14 @@ struct ThumborDraft {
     }
 
     init(_ path: ThumborPath, source: ForeignSource) throws(InvalidParameter) {
-        self.path = path
+        canvas = ThumborColor.canvas(path.image)
+        self.path = canvas == nil ? path : path.ofCanvas
         self.source = source
-        isStretched = path.isStretched
+        isStretched = self.path.isStretched
         for filter in path.filters {
-            guard let row = ThumborFilters.rows[filter.name] else { throw Self.unknown(filter.name) }
-            switch row.outcome {
-            case .parameters: try row.read?(filter.arguments, &self)
-            case .ignored(let reason): ignored.append(Translation.Ignored(name: filter.name, reason: reason))
-            case .refused(let reason):
-                throw InvalidParameter(
-                    filter.name, "Filter '\(filter.name)' is not available: \(reason) See docs/thumbor.md.")
-            }
+            try ThumborFilters.table.apply(filter.name, filter.arguments, to: &self)
         }
-    }
-
-    private static func unknown(_ name: String) -> InvalidParameter {
-        let hint = NameSuggestions.sentence(for: name, among: ThumborFilters.names)
-        return InvalidParameter(
-            name, "There is no filter '\(InvalidParameter.clipped(name))'.\(hint) See docs/thumbor.md.")
+        if canvas != nil { enlarges = true }
     }
 
     /// Adds a parameter, in place of an earlier one of its name.
@@ -60,7 +51,11 @@ extension ThumborDraft {
     /// The query in Darkroom's parameters.
     func query(_ limits: QueryLimits) throws(InvalidParameter) -> QueryString {
         var query = QueryString()
-        query.append("url", try source.url(path.image))
+        if let canvas {
+            query.append("url", "color:///\(canvas.hex)")
+        } else {
+            query.append("url", try source.url(path.image))
+        }
         writeSize(to: &query, limits)
         try writeFocus(to: &query)
         writeCrops(to: &query)
@@ -68,6 +63,7 @@ extension ThumborDraft {
         if path.mirrorsRows { query.append("flip", "true") }
         for parameter in parameters { query.append(parameter.name, parameter.value) }
         if !steps.isEmpty { query.append("steps", steps.joined(separator: ",")) }
+        let format = format ?? (canvas == nil ? nil : "jpg")
         // libvips puts black behind transparent pixels of a JPEG.
         if !path.isMeta, format == "jpg" { query.append("bg", Color.black.hex) }
         query.append("output", path.isMeta ? "json" : format ?? "origin")
@@ -76,7 +72,8 @@ extension ThumborDraft {
         return query
     }
 
-    /// Whether Darkroom's own rules would make another image. Where they make the same, both share one variant.
+    /// Whether Darkroom's own rules would make another image. Otherwise the query has no `rules`, so that it shares a
+    /// variant with requests in Darkroom's own language.
     private var needsRules: Bool {
         let isWhole =
             path.crop == nil && path.trim == nil

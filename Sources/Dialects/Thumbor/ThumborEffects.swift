@@ -2,8 +2,23 @@ import DarkroomQuery
 import DarkroomTransforms
 import Foundation
 
-/// The filters that take more than a line.
+/// Filters whose arguments take more than a line to read.
 extension ThumborDraft {
+    /// Formats by the names of thumbor and imagor. Formats that are not made here are those of imagor without their
+    /// encoders, or the nearest relative.
+    private static let formats = [
+        "jpeg": "jpg", "jpg": "jpg", "png": "png", "gif": "gif", "webp": "webp", "avif": "avif", "jxl": "jxl",
+        "tiff": "tiff", "bmp": "jpg", "jp2": "jpg", "pdf": "jpg", "svg": "jpg", "heif": "avif", "heic": "avif",
+    ]
+
+    mutating func setFormat(_ name: String) {
+        guard let format = Self.formats[name.lowercased()] else {
+            ignored.append(Translation.Ignored(name: "format", reason: "Formats with other names change nothing."))
+            return
+        }
+        self.format = format
+    }
+
     mutating func setExpiry(milliseconds: Double) {
         guard milliseconds.isFinite, milliseconds < 1e15 else { return }
         expires = Date(timeIntervalSince1970: milliseconds / 1000)
@@ -83,7 +98,7 @@ extension ThumborDraft {
         }
         let alpha = Int(min(max(ThumborNumber.number(arguments.count > 3 ? arguments[3] : nil), 0), 100).rounded())
         guard alpha < 100 else { return }
-        let name = image.hasPrefix("b64:") ? Base64Text.decode(image.dropFirst(4)) ?? image : image
+        let name = image.hasPrefix("b64:") ? Base64URLText.decode(image.dropFirst(4)) ?? image : image
         set("mark", try source.url(name))
         if arguments.count >= 6 {
             for (parameter, ratio) in [("markw", arguments[4]), ("markh", arguments[5])] {
@@ -108,7 +123,7 @@ extension ThumborDraft {
         _ arguments: [String], size: String?, color: String?, alpha: String?
     ) throws(InvalidParameter) {
         var text = arguments.first ?? ""
-        if text.hasPrefix("b64:") { text = Base64Text.decode(text.dropFirst(4)) ?? text }
+        if text.hasPrefix("b64:") { text = Base64URLText.decode(text.dropFirst(4)) ?? text }
         text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty else { return }
         guard !steps.contains("text") else {

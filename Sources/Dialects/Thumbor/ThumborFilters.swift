@@ -3,42 +3,22 @@ import DarkroomTransforms
 
 /// Every filter of thumbor and imagor, and what becomes of it.
 enum ThumborFilters {
-    struct Row: Sendable {
-        let name: String
-        let arguments: String
-        let outcome: OptionOutcome
-        /// Reads the arguments; nil for a filter that has no parameters.
-        let read: (@Sendable ([String], inout ThumborDraft) throws(InvalidParameter) -> Void)?
+    typealias Row = OptionRow<[String], ThumborDraft>
 
-        init(
-            _ name: String, _ arguments: String, _ text: String,
-            _ read: @escaping @Sendable ([String], inout ThumborDraft) throws(InvalidParameter) -> Void
-        ) {
-            (self.name, self.arguments, self.read) = (name, arguments, read)
-            outcome = .parameters(text)
-        }
-
-        init(_ name: String, _ arguments: String, _ outcome: OptionOutcome) {
-            (self.name, self.arguments, self.outcome) = (name, arguments, outcome)
-            read = nil
-        }
-    }
-
-    /// In the order of the documentation.
-    static let all = output + sizes + canvas + colors + overlays + rest
-
-    static let rows = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
-    static let names = all.map(\.name)
+    static let table = OptionTable(
+        output + sizes + canvas + colors + overlays + rest, noun: "Filter", page: "docs/thumbor.md")
 
     private static let output: [Row] = [
         Row("quality", "amount", "`q`; none for 0") { arguments, draft in
             let quality = ThumborNumber.integer(arguments.first)
             if quality > 0 { draft.set("q", "\(min(quality, 100))") }
         },
-        Row("format", "name", "`output`, with `bg=black` for JPEG, which `bmp`, `pdf` and `svg` also mean") {
-            arguments, draft
-                throws(InvalidParameter) in
-            draft.format = try format(arguments.first ?? "")
+        Row(
+            "format", "name",
+            "`output`, with `bg=black` for JPEG, which `bmp`, `jp2`, `pdf` and `svg` also mean, and AVIF for `heif`; "
+                + "nothing for other names"
+        ) { arguments, draft in
+            draft.setFormat(arguments.first ?? "")
         },
         Row("autojpg", "[enabled]", "`output=jpg&bg=black`") { arguments, draft in
             if arguments.first?.lowercased() != "false" { draft.format = "jpg" }
@@ -94,20 +74,6 @@ enum ThumborFilters {
             draft.set("maxage", "\(min(max(ThumborNumber.integer(arguments.first), 1), 31_536_000))s")
         },
     ]
-
-    private static func format(_ name: String) throws(InvalidParameter) -> String {
-        let formats = [
-            "jpeg": "jpg", "jpg": "jpg", "png": "png", "gif": "gif", "webp": "webp", "avif": "avif", "jxl": "jxl",
-            "tiff": "tiff", "bmp": "jpg", "pdf": "jpg", "svg": "jpg",
-        ]
-        guard let format = formats[name.lowercased()] else {
-            throw InvalidParameter(
-                "format",
-                "Filter 'format' must be jpeg, png, gif, webp, avif, jxl or tiff, got "
-                    + "'\(InvalidParameter.clipped(name))'. See docs/thumbor.md.")
-        }
-        return format
-    }
 
     private static let sizes: [Row] = [
         Row("upscale", "", "`enlarge=true`") { _, draft in draft.enlarges = true },
@@ -185,10 +151,11 @@ enum ThumborFilters {
             draft.steps.append(
                 "blur:\(ThumborNumber.text(min(max(sigma, range.lowerBound), range.upperBound), decimals: 4))")
         },
-        Row("sharpen", "sigma", "step `sharp`, with 1 + 2 · sigma") { arguments, draft in
+        Row("sharpen", "sigma", "step `sharp`, with 1 + 2 · sigma, or 0.5 where that exceeds 10") { arguments, draft in
             let sigma = 1 + 2 * ThumborNumber.number(arguments.count > 1 ? arguments[1] : arguments.first)
             guard sigma > 0 else { return }
-            draft.steps.append("sharp:\(ThumborNumber.text(max(min(sigma, 10), 0.0001), decimals: 4)):0:2")
+            // libvips ignores a value out of range and takes its default.
+            draft.steps.append("sharp:\(ThumborNumber.text(sigma > 10 ? 0.5 : max(sigma, 0.0001), decimals: 4)):0:2")
         },
         Row("brightness", "percent", "step `linear`") { arguments, draft in
             let percent = ThumborNumber.number(arguments.first)
@@ -270,6 +237,25 @@ enum ThumborFilters {
 
     /// The table of all filters, and of the other parts of a path before it.
     static let reference: [OptionReference] =
-        ThumborReference.parts
-        + all.map { OptionReference(syntax: "\($0.name)(\($0.arguments))", outcome: $0.outcome) }
+        parts.map { OptionReference(syntax: $0, outcome: .parameters($1)) }
+        + table.rows.map { OptionReference(syntax: "\($0.names[0])(\($0.values))", outcome: $0.outcome) }
+
+    /// The parts of a path that are not filters, and what becomes of each.
+    private static let parts = [
+        ("unsafe/", "an unsigned request, if the server allows unsigned requests"),
+        ("meta/", "`output=json`: [Darkroom's document](parameters.md#descriptions-and-placeholders)"),
+        ("trim[:corner][:tolerance]/", "`trim`, `tcorner`"),
+        ("AxB:CxD/", "`crop`, in pixels or parts of the source; without the source's last column and row"),
+        ("fit-in/", "`fit=inside` without enlarging"), ("full-fit-in/", "`fit=outside&enlarge=true`"),
+        ("adaptive-fit-in/", "`fit=inside&swap=true`"),
+        ("adaptive-full-fit-in/", "`fit=outside&enlarge=true&swap=true`"),
+        ("stretch/", "`fit=fill&enlarge=true`"),
+        ("WxH/", "`w`, `h`, with `fit=cover&enlarge=true` unless the path says otherwise; 0 = none"),
+        ("origxorig/", "nothing: no resize; `orig` beside a number is a 400"),
+        ("-Wx-H/", "`flop` for the width, `flip` for the height"),
+        ("LxT[:RxB]/", "the padding of the filter `fill`"), ("left|right|center/", "`a`"),
+        ("top|bottom|middle/", "`a`"), ("smart/", "`a=attention`; faces and features are not detected"),
+        ("image", "`url`; percent-encoded or not, or in base64 after `b64:`"),
+        ("color:name", "`url=color:///RRGGBBAA` with `fit=fill&enlarge=true`, in JPEG without `format`"),
+    ]
 }

@@ -1,5 +1,6 @@
 import DarkroomNetwork
 import DarkroomQuery
+import DarkroomTransforms
 
 /// The parts of a path of thumbor or imagor after its signature, in their order.
 struct ThumborPath: Hashable, Sendable {
@@ -16,14 +17,6 @@ struct ThumborPath: Hashable, Sendable {
         var top: Double
         var right: Double
         var bottom: Double
-    }
-
-    /// Left, top, right and bottom of a padding in pixels.
-    struct Padding: Hashable, Sendable {
-        var left = 0
-        var top = 0
-        var right = 0
-        var bottom = 0
     }
 
     /// A filter with its arguments, each percent-decoded.
@@ -44,7 +37,8 @@ struct ThumborPath: Hashable, Sendable {
     var height = 0
     var mirrorsColumns = false
     var mirrorsRows = false
-    var padding = Padding()
+    /// In pixels.
+    var padding = Padding(0)
     /// `left`, `right` or `center`.
     var horizontal: String?
     /// `top`, `bottom` or `middle`.
@@ -69,6 +63,15 @@ struct ThumborPath: Hashable, Sendable {
         image = try Self.image(segments.rest)
     }
 
+    /// The path for an image of one color, which is made at the size of the result: square without one of its sides.
+    var ofCanvas: ThumborPath {
+        var path = self
+        (path.width, path.height) = (width > 0 ? width : height, height > 0 ? height : width)
+        (path.trim, path.crop) = (nil, nil)
+        (path.fitsIn, path.isFull, path.isAdaptive, path.isStretched) = (false, false, false, true)
+        return path
+    }
+
     private mutating func readFit(_ segments: inout ThumborSegments) throws(InvalidParameter) {
         let fits = ["adaptive-full-fit-in", "adaptive-fit-in", "full-fit-in", "fit-in"]
         if let fit = try segments.take({ fits.contains($0) ? $0 : nil }) {
@@ -84,7 +87,7 @@ struct ThumborPath: Hashable, Sendable {
             (width, height) = (size.width, size.height)
             (mirrorsColumns, mirrorsRows) = (size.mirrorsColumns, size.mirrorsRows)
         }
-        padding = try segments.take(Self.padding) ?? Padding()
+        padding = try segments.take(Self.padding) ?? Padding(0)
     }
 
     private static func trim(_ segment: String) -> Trim? {
@@ -112,8 +115,8 @@ struct ThumborPath: Hashable, Sendable {
             let left = Int(match.1), let top = Int(match.2)
         else { return nil }
         return Padding(
-            left: left, top: top, right: match.4.flatMap { Int($0) } ?? left,
-            bottom: match.5.flatMap { Int($0) } ?? top)
+            top: top, right: match.4.flatMap { Int($0) } ?? left, bottom: match.5.flatMap { Int($0) } ?? top, left: left
+        )
     }
 
     private struct Size {
@@ -127,6 +130,8 @@ struct ThumborPath: Hashable, Sendable {
     private static func size(_ segment: String) throws(InvalidParameter) -> Size? {
         let sides = segment.utf8.split(separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
         guard sides.count == 2 else { return nil }
+        let isOriginal = sides.map { $0.elementsEqual("orig".utf8) }
+        guard isOriginal == [false, false] else { return try originalSize(sides, isOriginal) }
         let digits = sides.map { $0.first == UInt8(ascii: "-") ? $0.dropFirst() : $0 }
         guard digits.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }) else { return nil }
         guard digits.allSatisfy({ $0.count <= 6 }) else {
@@ -138,6 +143,18 @@ struct ThumborPath: Hashable, Sendable {
             mirrorsRows: digits[1].count < sides[1].count)
     }
 
+    /// thumbor's `orig` for a side of the source, which is the size of the source beside `orig` or no number.
+    private static func originalSize(
+        _ sides: [Substring.UTF8View], _ isOriginal: [Bool]
+    ) throws(InvalidParameter) -> Size? {
+        let others = zip(sides, isOriginal).filter { !$0.1 }.map { $0.0 }
+        guard others.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }) else { return nil }
+        guard others.allSatisfy({ $0.allSatisfy { $0 == UInt8(ascii: "0") } }) else {
+            throw InvalidParameter("size", "'orig' beside a number is not available. See docs/thumbor.md.")
+        }
+        return Size()
+    }
+
     private static func image(_ raw: Substring) throws(InvalidParameter) -> String {
         guard !raw.isEmpty else {
             throw InvalidParameter(
@@ -147,12 +164,12 @@ struct ThumborPath: Hashable, Sendable {
             throw InvalidParameter(
                 "image", "The image's URL is not valid percent-encoded UTF-8; write a literal % as %25.")
         }
-        guard text.hasPrefix("b64:"), let decoded = Base64Text.decode(text.dropFirst(4)) else { return text }
+        guard text.hasPrefix("b64:"), let decoded = Base64URLText.decode(text.dropFirst(4)) else { return text }
         return decoded
     }
 }
 
-/// The segments of a path while they are read, from the first.
+/// The segments of a path that have not been read yet.
 private struct ThumborSegments {
     var rest: Substring
 
@@ -160,7 +177,7 @@ private struct ThumborSegments {
         rest = text
     }
 
-    /// Removes the first segment if it means something. The last segment is the image's, never an option.
+    /// Removes the first segment if it has a meaning. The last segment belongs to the image and is never an option.
     mutating func take<Value>(
         _ read: (String) throws(InvalidParameter) -> Value?
     ) throws(InvalidParameter) -> Value? {
@@ -176,45 +193,5 @@ private struct ThumborSegments {
 
     mutating func takeWord(_ isMeant: (String) -> Bool) throws(InvalidParameter) -> Bool {
         try take { isMeant($0) ? true : nil } ?? false
-    }
-}
-
-/// Base64url without padding, as thumbor's texts and URLs have it.
-enum Base64Text {
-    /// Nil for bytes that are not base64url or not UTF-8.
-    static func decode(_ text: some StringProtocol) -> String? {
-        guard let bytes = Base64Bytes.decode(text) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
-    }
-}
-
-/// Base64 in the alphabet of URLs.
-enum Base64Bytes {
-    /// Decodes text with or without padding; nil for other text.
-    static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var (bits, count) = (0, 0)
-        var digits = Array(text.utf8)[...]
-        while digits.last == UInt8(ascii: "=") { digits = digits.dropLast() }
-        for byte in digits {
-            guard let value = value(of: byte) else { return nil }
-            (bits, count) = (bits << 6 | value, count + 6)
-            guard count >= 8 else { continue }
-            count -= 8
-            bytes.append(UInt8(truncatingIfNeeded: bits >> count))
-            bits &= 1 << count - 1
-        }
-        return count < 6 ? bytes : nil
-    }
-
-    private static func value(of byte: UInt8) -> Int? {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(byte) - 65
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(byte) - 71
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(byte) + 4
-        case UInt8(ascii: "-"): 62
-        case UInt8(ascii: "_"): 63
-        default: nil
-        }
     }
 }

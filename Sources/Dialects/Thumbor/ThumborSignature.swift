@@ -14,15 +14,15 @@ package struct ThumborKey: Sendable {
 
     /// - Parameters:
     ///   - secret: The text of the key, not empty.
-    ///   - algorithm: thumbor's is SHA-1.
-    ///   - length: How many characters of a signature count; nil = all.
+    ///   - algorithm: The hash function; thumbor uses SHA-1.
+    ///   - length: The characters that signatures are truncated to; nil = signatures are not truncated.
     package init(_ secret: String, algorithm: Algorithm = .sha1, length: Int? = nil) {
         self.secret = SymmetricKey(data: Array(secret.utf8))
         self.algorithm = algorithm
         self.length = length
     }
 
-    /// The signature of the raw text after the signature, in base64 for URLs.
+    /// Signs the raw text that follows the signature in a path, in base64url.
     package func sign(_ path: some StringProtocol) -> String {
         let text = Array(path.utf8)
         let code: Data =
@@ -35,7 +35,7 @@ package struct ThumborKey: Sendable {
         return String(signature.prefix(length ?? signature.count))
     }
 
-    /// Whether the signature is this key's. Compares in constant time.
+    /// Whether this key has made the signature. Compares in constant time.
     func hasSigned(_ path: some StringProtocol, as signature: String) -> Bool {
         let (expected, given) = (Array(sign(path).utf8), Array(signature.utf8))
         guard expected.count == given.count else { return false }

@@ -42,13 +42,23 @@ enum ThumborColor {
         return color(String(name)).hex
     }
 
+    /// The color of an image such as `color:red` or `color:ff880080`; nil for another image.
+    static func canvas(_ image: String) -> Color? {
+        let prefix = "color:"
+        guard image.lowercased().hasPrefix(prefix) else { return nil }
+        let name = image.dropFirst(prefix.count).trimmingPrefix("#").lowercased()
+        if ["none", "transparent"].contains(name) { return .transparent }
+        return [3, 6, 8].contains(name.utf8.count) || name.utf8.contains { $0.hexDigitValue == nil }
+            ? Color(parsing: name) : nil
+    }
+
     static func color(_ text: String) -> Color {
         let name = text.lowercased().drop { $0 == "#" }
         if name == "none" || name == "transparent" { return .transparent }
-        if name.utf8.contains(where: { !$0.isASCIIHexadecimal }), let named = Color(parsing: String(name)) {
+        if name.utf8.contains(where: { $0.hexDigitValue == nil }), let named = Color(parsing: String(name)) {
             return named
         }
-        let digits = Array(name.utf8.map { $0.hexadecimalValue ?? 0 })
+        let digits = Array(name.utf8.map { $0.hexDigitValue ?? 0 })
         let bytes: [UInt8] =
             switch digits.count {
             case 3: digits.map { $0 * 17 }
@@ -59,21 +69,9 @@ enum ThumborColor {
     }
 }
 
-extension UInt8 {
-    fileprivate var hexadecimalValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        default: nil
-        }
-    }
-
-    fileprivate var isASCIIHexadecimal: Bool { hexadecimalValue != nil }
-}
-
 /// Where an overlay lies along a side, in the words of imagor.
 struct ThumborPlace: Hashable {
-    enum Edge: Hashable { case low, middle, high, tile }
+    enum Edge: Int { case low, middle, high, tile }
 
     var edge = Edge.low
     /// The distance from the edge, in pixels or as `20p`.
@@ -92,7 +90,7 @@ struct ThumborPlace: Hashable {
         } else if text == "repeat" {
             edge = .tile
         } else if let word = words.first(where: { text == $0.0 || text.hasPrefix($0.0 + "-") }) {
-            // An offset leads out of the image, where an overlay is never drawn.
+            // An offset would move the overlay out of the image, where nothing is drawn.
             edge = word.1
         } else {
             readNumber(text)
@@ -115,19 +113,9 @@ struct ThumborPlace: Hashable {
     /// The name of an anchor of two places; nil if one repeats the overlay.
     static func anchor(_ across: ThumborPlace, _ down: ThumborPlace) -> String? {
         guard across.edge != .tile, down.edge != .tile else { return nil }
-        let row = ["top", nil, "bottom"][down.edge.index]
-        let column = ["left", nil, "right"][across.edge.index]
+        let row = ["top", nil, "bottom"][down.edge.rawValue]
+        let column = ["left", nil, "right"][across.edge.rawValue]
         let words = [row, column].compactMap(\.self)
         return words.isEmpty ? "center" : words.joined(separator: "-")
-    }
-}
-
-extension ThumborPlace.Edge {
-    fileprivate var index: Int {
-        switch self {
-        case .low: 0
-        case .middle, .tile: 1
-        case .high: 2
-        }
     }
 }

@@ -8,7 +8,7 @@ struct EdgeQueue: Codable, Equatable {
         /// The number of the purge, and of the latest one that this entry stands for.
         var sequence: Int
         var purge: EdgePurge
-        /// 1 for the first time that the edge is told of the purge.
+        /// 1 for the first request about the purge, 2 for the second.
         var round: Int
         var dueAt: Date
         /// How often the edge refused it.
@@ -19,6 +19,9 @@ struct EdgeQueue: Codable, Equatable {
         var isCollapsed = false
 
         func stands(for number: Int) -> Bool { sequence == number || isCollapsed && sequence > number }
+
+        /// Whether both are the same round of the same purge.
+        func isSame(_ other: Entry) -> Bool { sequence == other.sequence && round == other.round }
     }
 
     /// The most entries of an edge.
@@ -32,7 +35,7 @@ struct EdgeQueue: Codable, Equatable {
     /// Adds a purge for these edges.
     ///
     /// - Parameters:
-    ///   - dates: when each edge is told, at least one.
+    ///   - dates: when each edge is told; at least one date.
     ///   - everything: a tag that all responses have.
     /// - Returns: the number of the purge.
     mutating func add(_ purge: EdgePurge, for edges: [String], at dates: [Date], everything: String) -> Int {
@@ -75,18 +78,18 @@ struct EdgeQueue: Codable, Equatable {
         case send([Entry])
     }
 
-    func next(for edge: String, _ dialect: any EdgeDialect, at now: Date) -> Step {
+    func next(for edge: String, _ api: EdgeAPI, at now: Date) -> Step {
         let list = entries[edge, default: []]
         guard let first = list.first else { return .idle }
         guard first.dueAt <= now else { return .wait(until: first.dueAt) }
-        // What was refused together may succeed one by one.
+        // Purges that were refused together may succeed one by one.
         guard first.refusals == 0 else { return .send([first]) }
         var batch: [Entry] = []
         var bytes = 0
         for entry in list where entry.dueAt <= now && entry.refusals == 0 {
             guard entry.purge.isSoft == first.purge.isSoft, entry.round == first.round else { continue }
             bytes += entry.purge.tags.reduce(0) { $0 + $1.utf8.count + 1 }
-            guard batch.isEmpty || batch.count < dialect.maxPurges && bytes <= dialect.maxTagBytes else { break }
+            guard batch.isEmpty || batch.count < api.maxPurges && bytes <= api.maxTagBytes else { break }
             batch.append(entry)
         }
         return .send(batch)
@@ -94,22 +97,17 @@ struct EdgeQueue: Codable, Equatable {
 
     /// Removes purges that an edge has confirmed.
     mutating func remove(_ batch: [Entry], of edge: String) {
-        entries[edge]?.removeAll { entry in
-            batch.contains { $0.sequence == entry.sequence && $0.round == entry.round }
-        }
+        entries[edge]?.removeAll { batch.contains(where: $0.isSame) }
     }
 
     /// Keeps purges that failed.
     ///
     /// - Parameter retryAt: when they are tried again, each alone; nil = in their order.
     mutating func keep(_ batch: [Entry], of edge: String, because reason: String, retryAt: ((Entry) -> Date)? = nil) {
-        for var entry in batch {
-            guard
-                let index = entries[edge]?.firstIndex(where: {
-                    $0.sequence == entry.sequence && $0.round == entry.round
-                })
+        for failed in batch {
+            guard let index = entries[edge]?.firstIndex(where: failed.isSame),
+                var entry = entries[edge]?.remove(at: index)
             else { continue }
-            entry = entries[edge]?.remove(at: index) ?? entry
             entry.reason = reason
             if let retryAt {
                 entry.refusals += 1
@@ -119,12 +117,12 @@ struct EdgeQueue: Codable, Equatable {
         }
     }
 
-    /// The entry that keeps an edge from having confirmed a purge; nil if it has.
+    /// The first entry for a purge that an edge has not confirmed; nil if it has confirmed all.
     func pending(_ sequence: Int, for edge: String) -> Entry? {
         entries[edge]?.first { $0.stands(for: sequence) }
     }
 
-    /// Drops the purges of edges that the settings no longer have, and dates that a clock ahead has left behind.
+    /// Drops the purges of edges that the settings no longer have. Brings forward dates from a clock that was ahead.
     mutating func adapt(to edges: [String], latest: Date) {
         entries = entries.filter { edges.contains($0.key) }
         for (edge, list) in entries {

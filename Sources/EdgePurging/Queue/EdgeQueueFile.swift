@@ -10,9 +10,9 @@ import Synchronization
     import Darwin
 #endif
 
-/// The file that keeps a queue over restarts. It is written beside and renamed, so that it is always whole.
+/// The file that keeps a queue over restarts. A new file is written beside it and renamed, so that it is always whole.
 ///
-/// It has the URLs of sources, but no token of an edge; only the server's user can read it.
+/// It contains the URLs of sources, but no tokens of edges. Only the server's user can read it.
 final class EdgeQueueFile: Sendable {
     enum Content {
         case missing
@@ -26,7 +26,7 @@ final class EdgeQueueFile: Sendable {
         var queue: EdgeQueue
     }
 
-    /// A queue of ten edges that are all full has less.
+    /// More than a queue of ten edges takes with all entries.
     private static let maxBytes = 256 << 20
 
     private let path: String
@@ -39,7 +39,7 @@ final class EdgeQueueFile: Sendable {
     /// How often the file could not be written.
     var failureCount: Int { failures.load(ordering: .relaxed) }
 
-    /// Blocks, so it is for the start of the server only.
+    /// Reads the queue. Blocks, so it is for the start of the server only.
     func read() -> Content {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             return errno == ENOENT ? .missing : .damaged
@@ -54,7 +54,7 @@ final class EdgeQueueFile: Sendable {
 
     /// Writes the queue and waits until it is on disk.
     ///
-    /// - Parameter snapshot: called when the file is written, so that the latest state is written last.
+    /// - Parameter snapshot: called right before the file is written, so that the last write has the latest state.
     /// - Returns: whether it is on disk.
     @discardableResult
     func write(_ snapshot: @escaping @Sendable () -> EdgeQueue) async -> Bool {

@@ -1,7 +1,7 @@
 import DarkroomWaiting
 import Synchronization
 
-/// Wakes one task that waits for something to do. A call before the wait counts too.
+/// Wakes one task that waits for work. A call before the wait counts too.
 final class Wakeup: Sendable {
     private struct State {
         var isDue = false

@@ -83,3 +83,11 @@ package struct TagField: Hashable, Sendable {
         return (count == 0 ? nil : text, leftOut)
     }
 }
+
+extension HTTPField.Name {
+    /// `Darkroom-Purge`, with the id of a purge of a server such as this.
+    ///
+    /// Edges get it with each purge, and a webhook's receiver that purges here in turn passes it on. A purge with this
+    /// field is carried out, but not passed on to edges, so that a loop ends.
+    package static let purgeChain = known("Darkroom-Purge")
+}

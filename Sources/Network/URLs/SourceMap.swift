@@ -18,7 +18,7 @@ package struct SourceMap: Hashable, Sendable {
         package let description: String
     }
 
-    private static let reservedNames: Set = ["data", "file", "http", "https", "local", "s3"]
+    private static let reservedNames: Set = ["color", "data", "file", "http", "https", "local", "s3"]
 
     /// Adds a name.
     ///

@@ -15,6 +15,8 @@ public struct SourceURL: Hashable, Sendable {
         case local
         /// Bytes that came with the request, named by their hash. No text parses as such a URL.
         case upload
+        /// One pixel of a color, from which canvases of any size are made.
+        case color
 
         /// Whether sources are resources of web servers.
         package var isWeb: Bool { defaultPort != nil }
@@ -24,7 +26,7 @@ public struct SourceURL: Hashable, Sendable {
             switch self {
             case .http: 80
             case .https: 443
-            case .s3, .local, .upload: nil
+            case .s3, .local, .upload, .color: nil
             }
         }
     }
@@ -55,8 +57,8 @@ public struct SourceURL: Hashable, Sendable {
 
     /// The scheme.
     public let scheme: Scheme
-    /// The host, or the name of an object store's bucket in lower case. Nil for ``Scheme/local`` and
-    /// ``Scheme/upload``.
+    /// The host, or the name of an object store's bucket in lower case. Nil for the schemes without
+    /// hosts.
     public let host: Host?
     /// The port, 0–65535, explicit or the scheme's default. Nil for the other schemes.
     public let port: Int?
@@ -66,8 +68,8 @@ public struct SourceURL: Hashable, Sendable {
     /// The percent-encoded query without its `?`, or nil if there is no `?`.
     public let query: String?
 
-    /// Parses an absolute `http:`, `https:`, `s3:` or `local:///` URL. Neither the text nor its canonical spelling may
-    /// exceed ``maximumBytes``.
+    /// Parses an absolute `http:`, `https:`, `s3:`, `local:///` or `color:///` URL. Neither the text nor its canonical
+    /// spelling may exceed ``maximumBytes``.
     ///
     /// - Throws: ``SourceURLError``.
     public init(parsing text: String) throws(SourceURLError) {
@@ -101,6 +103,14 @@ public struct SourceURL: Hashable, Sendable {
     /// The canonical spelling: lower-case scheme and host, no default port, no credentials, no fragment, and path and
     /// query as they are sent.
     public var canonical: String { origin + requestTarget }
+
+    /// The red, green, blue and alpha of a `color:` URL.
+    package var colorChannels: [UInt8]? {
+        guard scheme == .color else { return nil }
+        let digits = path.utf8.dropFirst().compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        return bytes.count == 3 ? bytes + [255] : bytes
+    }
 
     /// The key of an `s3:` URL, decoded.
     package var objectKey: String? {
@@ -138,7 +148,7 @@ public enum SourceURLError: Error, Hashable, Sendable {
     case tooLong(limitBytes: Int)
     /// The scheme is missing, as in a relative reference.
     case missingScheme
-    /// The scheme, in lower case, is not `http`, `https`, `s3` or `local`.
+    /// The scheme, in lower case, is not `http`, `https`, `s3`, `local` or `color`.
     case unsupportedScheme(String)
     /// The host is missing.
     case emptyHost
@@ -148,6 +158,8 @@ public enum SourceURLError: Error, Hashable, Sendable {
     case invalidPort
     /// The `local:` URL does not begin with exactly `local:///`.
     case invalidLocalForm
+    /// The `color:` URL is not `color:///` and six or eight hexadecimal digits.
+    case invalidColorForm
     /// The `s3:` URL is not a name and a key, or has a query or fragment.
     case invalidS3Form
     /// The key of the `s3:` URL is empty, too long, not UTF-8, or has NUL or a segment `.` or `..`.
@@ -174,6 +186,8 @@ extension SourceURLError: CustomStringConvertible {
             "The URL's port is not valid; give a number from 0 to 65535."
         case .invalidLocalForm:
             "A local URL has no host; write it as local:///folder/image.jpg."
+        case .invalidColorForm:
+            "A color URL is color:/// with a color as RRGGBB or RRGGBBAA in hexadecimal; write it as color:///ff8800."
         case .invalidS3Form:
             "An S3 URL is s3://name/key, with '?' and '#' in the key percent-encoded; write it as "
                 + "s3://media/folder/image.jpg."

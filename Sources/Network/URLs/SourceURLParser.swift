@@ -1,4 +1,4 @@
-/// The basic URL parser of the WHATWG URL Standard, reduced to absolute `http`, `https`, `s3` and `local`
+/// The basic URL parser of the WHATWG URL Standard, reduced to absolute `http`, `https`, `s3`, `local` and `color`
 /// URLs.
 enum SourceURLParser {
     static func parse(_ text: String) throws(SourceURLError) -> SourceURL {
@@ -8,6 +8,7 @@ enum SourceURLParser {
         let body = rest.prefix { $0 != UInt8(ascii: "#") }
         switch SourceURL.Scheme(rawValue: name) {
         case .local: return try parseLocal(body)
+        case .color: return try parseColor(rest)
         // A fragment that is dropped would make another key.
         case .s3: return try parseObject(rest)
         case .upload, nil: throw .unsupportedScheme(name)
@@ -38,6 +39,17 @@ enum SourceURLParser {
             scheme: .local, host: nil, port: nil,
             path: PercentEncoding.complete(path.dropFirst(2), allowing: .path),
             query: query.map { PercentEncoding.complete($0, allowing: .query) })
+    }
+
+    /// `///rrggbb` or `///rrggbbaa`. Each color has one spelling, without the alpha of opaque colors.
+    private static func parseColor(_ rest: ArraySlice<UInt8>) throws(SourceURLError) -> SourceURL {
+        let digits = String(decoding: rest.dropFirst(3), as: UTF8.self).lowercased()
+        guard rest.starts(with: "///".utf8), [6, 8].contains(rest.count - 3),
+            digits.utf8.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit })
+        else { throw .invalidColorForm }
+        let isOpaque = digits.utf8.count == 8 && digits.hasSuffix("ff")
+        return SourceURL(
+            scheme: .color, host: nil, port: nil, path: "/\(isOpaque ? digits.dropLast(2) : digits[...])", query: nil)
     }
 
     /// `//name/key`. The key is decoded once and written again, so that each object has one spelling.

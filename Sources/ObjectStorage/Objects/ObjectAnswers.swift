@@ -23,8 +23,8 @@ extension StoreRequest {
 }
 
 extension HTTPTransport.Answer {
-    /// Whether the answer has an ETag or one of S3's own fields, as the answers of all stores do. The page that a web
-    /// server returns for every path rarely has one.
+    /// Whether the answer has an `ETag` or a field of S3. All stores send one of them, and web servers that answer
+    /// every path with the same page rarely do.
     var isFromStore: Bool {
         fields[.eTag] != nil || fields.contains { $0.name.canonicalName.hasPrefix("x-amz-") }
     }

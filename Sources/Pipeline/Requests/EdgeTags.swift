@@ -3,32 +3,45 @@ import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomStore
 
-// The tags by which caches in front of this server purge its responses; see ``EdgeTag``.
+/// The tags by which caches in front of this server purge a response, each once; see ``EdgeTag``.
+package struct EdgeTags: Hashable, Sendable {
+    /// The tags, the server's own first, so that a cache's limits leave out others.
+    package var kept: [String]
+    /// Tags that the origins sent beyond the limits of ``StoredResponse/tags``.
+    package var leftOut: [String]
+
+    package init(kept: [String] = [], leftOut: [String] = []) {
+        (self.kept, self.leftOut) = (kept, leftOut)
+    }
+}
+
 extension ImagePipeline {
-    /// The tags of a response: of its source, its mark and the source that it stands in for, of their hosts, of
-    /// everything, and what their origins sent. Empty for an upload, which no cache stores.
-    package func edgeTags(of response: ImageResponse) -> [String] {
-        guard !response.cache.isUpload else { return [] }
+    /// The tags of a response: the tags of its source, of its mark and of the source whose fallback it is, the tags of
+    /// their hosts, the tag of everything, and the tags that their origins sent. Empty for an upload, which no cache
+    /// stores.
+    package func edgeTags(of response: ImageResponse) -> EdgeTags {
+        guard !response.cache.isUpload else { return EdgeTags() }
         let records = [response.record, response.markRecord].compactMap(\.self)
         let sources = records.compactMap { try? SourceURL(parsing: $0.url) }
         return edgeTags(of: sources + [response.failedSource].compactMap(\.self), records)
     }
 
     /// The tags of a request's failure, which caches in front may store in spite of `no-store`.
-    package func edgeTags(of request: ImageRequest) -> [String] {
-        request.data == nil ? edgeTags(of: [request.source, request.mark].compactMap(\.self), []) : []
+    package func edgeTags(of request: ImageRequest) -> EdgeTags {
+        request.data == nil ? edgeTags(of: [request.source, request.mark].compactMap(\.self), []) : EdgeTags()
     }
 
-    /// The tags whose purge removes at least what a purge removes here.
+    /// The tags to purge in caches in front. Their purge may remove more than the purge here.
     package func edgeTags(of target: PurgeTarget) -> [String] { EdgeTag.tags(of: target, key: sourceKey) }
 
-    /// Each tag once. The server's own come first, so that limits leave out others.
-    func edgeTags(of sources: [SourceURL], _ records: [SourceRecord]) -> [String] {
+    func edgeTags(of sources: [SourceURL], _ records: [SourceRecord]) -> EdgeTags {
         var tags = sources.map { EdgeTag.source(sourceKey($0)) } + sources.map { EdgeTag.host($0.hostName) }
         tags.append(EdgeTag.everything)
         for record in records { tags += record.response.tags }
         var seen: Set<String> = []
-        return tags.filter { seen.insert($0).inserted }
+        let kept = tags.filter { seen.insert($0).inserted }
+        let leftOut = records.flatMap(\.response.tagsLeftOut).filter { seen.insert($0).inserted }
+        return EdgeTags(kept: kept, leftOut: leftOut)
     }
 
     private func sourceKey(_ source: SourceURL) -> StoreKey { RequestKeys.source(keyFilter.identity(of: source)) }

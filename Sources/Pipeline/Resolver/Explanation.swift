@@ -25,7 +25,7 @@ public struct Explanation: Sendable {
     /// The plan's use of each limit that applies to it.
     public var limits: [LimitUsage]
     /// The tags by which caches in front of the server purge the response, as far as they are known.
-    package var tags: [String] = []
+    package var tags = EdgeTags()
     /// The decision that a request would act on.
     var decision: Resolution.Decision?
 

@@ -12,7 +12,7 @@ struct RequestExplainer: Sendable {
     /// The request for the mark; nil if the request to explain has none.
     let markRequest: ResolvedRequest?
     /// The tags of a response that shows the sources with these records.
-    let edgeTags: @Sendable ([SourceRecord]) -> [String]
+    let edgeTags: @Sendable ([SourceRecord]) -> EdgeTags
 
     /// - Parameter fetch: whether the source may be downloaded if its bytes are not available.
     func explain(

@@ -114,7 +114,8 @@ package enum AuthorizationError: Error, Hashable {
         case .presetNotAllowed: "The key of this signature does not allow this preset."
         case .sourceNotAllowed: "The key of this signature does not allow this host."
         case .pathSignatureRequired:
-            "This server answers signed requests only, and this path is not signed. The admin token is accepted instead."
+            "This server answers signed requests only, and this path is not signed. "
+                + "The admin token is accepted instead."
         case .pathSignatureWrong:
             "The signature does not match this path: sign the path as it is sent, with a key of this server."
         case .pathExpired: "The URL expired at the time that its path gives."

@@ -47,7 +47,7 @@ enum WsrvValue {
         return "\(sign)0\(parts[0])\(parts[0].hasSuffix(".") ? "0" : "")\(power)"
     }
 
-    /// True for every text except `false` and `0`, also without a value.
+    /// False for `false` and `0`; true for any other text, and for a parameter without a value.
     static func flag(_ text: String?) -> Bool? { text != "false" && text != "0" }
 
     /// Pixels, or a percentage from 0 to 100.

@@ -106,7 +106,7 @@ private struct StepText {
     private var cut: EffectStep? {
         let lengths = values.compactMap { ValueFormat.length(0...999_999_999, percent: 0...100).read($0) }
         guard lengths.count == 4 else { return nil }
-        return .excerpt(Excerpt(x: lengths[0], y: lengths[1], width: lengths[2], height: lengths[3]))
+        return .excerpt(Crop(x: lengths[0], y: lengths[1], width: lengths[2], height: lengths[3]))
     }
 
     private var trim: EffectStep? {

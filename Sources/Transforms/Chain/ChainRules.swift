@@ -9,21 +9,22 @@ public enum ChainRules: String, Codable, Sendable, CaseIterable {
     /// comes before scaling and a cut right after cropping; of both, what exceeds the image is left out. The background
     /// comes before the mask, and of an animation `trim` removes columns only.
     case weserv
-    /// The rules of imgproxy, for URLs that were written for it; ``Layout`` has what only these rules know.
+    /// The rules of imgproxy, for URLs that were written for it. ``Layout`` has the geometry that only these rules
+    /// know.
     ///
     /// The image is trimmed as it is stored, then turned, cropped, scaled and cut. Colors and details follow, then
     /// canvases and padding, the background, and the mark. The pixel ratio never enlarges an image.
     case imgproxy
     /// The rules of imagor, for URLs that were written for thumbor or imagor.
     ///
-    /// Sizes are libvips' thumbnail sizes. A crop leaves out what exceeds the source, and `trim` looks at the whole
-    /// source. Mirroring comes right after the resize, and before the listed steps.
+    /// Sizes are libvips' thumbnail sizes. The part of a crop outside the source is left out, and `trim` examines the
+    /// whole source. Mirroring comes right after the resize, and before the listed steps.
     case thumbor
     /// The rules of Cloudflare Images.
     ///
-    /// The source is cut, mirrored and turned by quarter turns before it is scaled. `outside` is cut to the box, and
-    /// keeps a side of the image that does not reach it; `outside` with enlarging enlarges into the box, and never
-    /// shrinks.
+    /// The source is cut, mirrored and turned by quarter turns before it is scaled. With `outside`, the image is
+    /// cropped to the box, and a side that does not reach the box keeps its length. With `outside` and enlarging, a
+    /// smaller image is enlarged to fit into the box, and a larger one stays as it is.
     case cloudflare
 }
 

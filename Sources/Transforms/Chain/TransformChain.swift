@@ -58,10 +58,10 @@ public struct TransformChain: Sendable {
         }
     }
 
-    /// The cost of computing the image between two steps. What is decoded is in memory already.
+    /// The cost of computing the image between two steps. The decoded image is in memory already.
     private static func rendering(for transform: any Transform, after before: (any Transform)?) -> TransformCost {
         guard let before, !(before is Orient) else { return .none }
-        // A step that takes color and alpha apart leaves them apart.
+        // A step that separates color and alpha leaves them separate.
         if transform.reading == .colorApart, before.reading == .colorApart { return .none }
         return .rendering(for: transform.reading)
     }

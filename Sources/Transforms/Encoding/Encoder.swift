@@ -106,7 +106,7 @@ public enum EncoderEpoch {
         digest(efforts, VipsRuntime.codecs.map(\.description), tunesAVIF: AVIFQuality.isTuned)
     }
 
-    /// - Parameter tunesAVIF: counts although the version of a codec may say it, which is known on Linux only.
+    /// - Parameter tunesAVIF: part of the epoch in addition to the codecs' versions, which are known on Linux only.
     static func digest(_ efforts: String, _ codecs: [String], tunesAVIF: Bool) -> String {
         let parts =
             [VipsRuntime.version, Encoder.defaultsRevision] + codecs + [efforts] + (tunesAVIF ? ["tuned AVIF"] : [])

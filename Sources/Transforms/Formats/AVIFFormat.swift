@@ -30,7 +30,7 @@ extension OutputFormat.Row {
                 "compression": "av1", "bitdepth": 8, "strip": .bool(strip),
             ]
         },
-        // Large drawings take twice as much of both, which cannot be known in advance.
+        // Large drawings take twice the time and memory, and cannot be recognized in advance.
         bytes: { $0.resultPixels * ($0.resultHasAlpha ? 85 : 45) + min($0.resultPixels * 25, 10e6) },
         nanosecondsPerPixel: { options, _ in options.lossless ? 780 : options.isFine ? 1000 : 600 },
         // Alpha is encoded as a second image.

@@ -1,6 +1,6 @@
 /// The geometry that only the rules of imgproxy have, besides the box of a ``Recipe``.
 ///
-/// Sizes, gravities and offsets mean what they mean to imgproxy. ``LayoutSizes`` computes with them.
+/// Sizes, gravities and offsets have the meaning of imgproxy. ``LayoutSizes`` computes with them.
 public struct Layout: Hashable, Codable, Sendable {
     /// How the image fits its box.
     public enum Sizing: String, Codable, Sendable, CaseIterable {
@@ -30,13 +30,14 @@ public struct Layout: Hashable, Codable, Sendable {
             case topLeft = "top-left"
             /// The most salient part (libvips `smartcrop`).
             case attention
-            /// A point of the image, whose shares are ``Gravity/x`` and ``Gravity/y``.
+            /// The point at the shares ``Gravity/x`` and ``Gravity/y`` of width and height.
             case focal
         }
 
         public var anchor: Anchor
-        /// The distance from the anchored edge, to the right of a centered anchor: in CSS pixels from 1 or to -1,
-        /// otherwise a share of the width. For `focal` a share, 0…1.
+        /// The distance from the anchored edge, or to the right for a centered anchor. A number of at least 1, or at
+        /// most -1, is in CSS pixels; any other number is a share of the width. For `focal`, the share of the point,
+        /// 0…1.
         public var x: Double
         /// The same downward.
         public var y: Double

@@ -6,7 +6,7 @@ struct LayoutSizes: Hashable, Sendable {
     private(set) var scaled = PixelSize(width: 1, height: 1)
     /// The box in device pixels; 0 = a side that follows from the image.
     private(set) var target = Sides(width: 0, height: 0)
-    /// What the scaled image is cropped to; 0 = the whole side.
+    /// The size that the scaled image is cropped to; 0 = the whole side.
     private(set) var kept = Sides(width: 0, height: 0)
     /// The canvas of the box's aspect ratio; nil = none is needed.
     private(set) var canvas: Sides?
@@ -68,7 +68,7 @@ struct LayoutSizes: Hashable, Sendable {
         }
     }
 
-    /// Divides both divisors alike until neither enlarges, with and without the pixel ratio.
+    /// Scales both divisors by the same factor so that neither enlarges, with and without the pixel ratio.
     ///
     /// An image that cannot reach its box may use more of the pixel ratio, unless a canvas fixes the composition.
     private mutating func keepFromGrowing(_ divisors: inout Layout.Scale, isExtended: Bool) {
@@ -107,7 +107,7 @@ struct LayoutSizes: Hashable, Sendable {
         canvas = layout.extendRatio == nil ? nil : extendedCanvas
     }
 
-    /// Crops an image that is smaller than the box on its own to the box's aspect ratio.
+    /// Crops an image that does not reach the box to the box's aspect ratio.
     private mutating func keepAspectRatio() {
         let across = Double(target.width) / Double(scaled.width)
         let down = Double(target.height) / Double(scaled.height)
@@ -200,29 +200,25 @@ extension Layout.Gravity {
 }
 
 extension Layout.Gravity.Anchor {
-    /// The upper left corner of an image of size `inner` in `outer`, outside of which it may lie.
+    /// The upper left corner of an image of size `inner`, which may lie partly outside of `outer`.
     ///
     /// - Parameters:
     ///   - across: the offset in device pixels; for `focal` the point.
     ///   - down: the same downward.
     func corner(of inner: PixelSize, in outer: PixelSize, across: Int, down: Int) -> (x: Int, y: Int) {
-        let free = (x: outer.width - inner.width, y: outer.height - inner.height)
-        var corner = (
-            x: LayoutSizes.evenly(Double(free.x + 1) / 2) + across,
-            y: LayoutSizes.evenly(Double(free.y + 1) / 2) + down
+        if self == .focal { return (across - inner.width / 2, down - inner.height / 2) }
+        let fractions = Mark.Anchor(rawValue: rawValue)?.fractions ?? (0.5, 0.5)
+        return (
+            Self.place(across, fractions.x, free: outer.width - inner.width),
+            Self.place(down, fractions.y, free: outer.height - inner.height)
         )
-        switch self {
-        case .focal: corner = (across - inner.width / 2, down - inner.height / 2)
-        case .center, .attention: break
-        case .top: corner.y = down
-        case .bottom: corner.y = free.y - down
-        case .left: corner.x = across
-        case .right: corner.x = free.x - across
-        case .topLeft: corner = (across, down)
-        case .topRight: corner = (free.x - across, down)
-        case .bottomLeft: corner = (across, free.y - down)
-        case .bottomRight: corner = (free.x - across, free.y - down)
+    }
+
+    private static func place(_ offset: Int, _ fraction: Double, free: Int) -> Int {
+        switch fraction {
+        case 0: offset
+        case 1: free - offset
+        default: LayoutSizes.evenly(Double(free + 1) / 2) + offset
         }
-        return corner
     }
 }

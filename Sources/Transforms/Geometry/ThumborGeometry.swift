@@ -30,7 +30,7 @@ extension ResizeGeometry {
         }
     }
 
-    /// The sizes of an image that is enlarged into a box if it is smaller, and otherwise stays.
+    /// The sizes of an image that is enlarged to fit into a box if it is smaller, and otherwise keeps its size.
     init(enlargingOnly source: PixelSize, into box: Box) {
         let across = box.width.map { Double($0) / Double(source.width) }
         let down = box.height.map { Double($0) / Double(source.height) }
@@ -57,7 +57,7 @@ extension ResizeGeometry {
         self.init(scaled: scaled, canvas: Self.completed(box, like: scaled, enlarge: enlarge))
     }
 
-    /// The box with the side that is missing, rounded down.
+    /// The box with its missing side, rounded down.
     private static func completed(_ box: Box, like image: PixelSize, enlarge: Bool) -> PixelSize {
         switch (box.width, box.height) {
         case (nil, nil): return image

@@ -34,7 +34,7 @@ public struct ChainPlan: Hashable, Sendable {
     private(set) var isReduced = false
     /// Pixels that the steps so far resample, unless the decoder delivers exactly the size that they scale to.
     private var resampledArea = 0
-    /// Pixels of the raster that a step has filled with one color, which encoders take less time for.
+    /// Pixels of the raster that a step has filled with one color. Encoders take less time for them.
     private(set) var plainArea = 0
     /// Whether the image is resampled in linear light.
     private(set) var isLinear = false
@@ -70,7 +70,7 @@ public struct ChainPlan: Hashable, Sendable {
     public func changingSize(to size: PixelSize) -> ChainPlan {
         var plan = self
         plan.size = size
-        // What is cut off may be all of it.
+        // The plain area may be the part that is cut off.
         plan.plainArea = max(0, plainArea - max(0, self.size.area - size.area))
         if size.area > max(largest.area, source.area) { plan.largest = size }
         return plan

@@ -34,7 +34,7 @@ struct CostEstimate: Hashable, Sendable {
         /// Pixels of the result that were filled with one color, all frames.
         var plainArea = 0
         var resultHasAlpha: Bool
-        /// Whether it is a part of another job, which counts the smallest job.
+        /// Whether it is a part of another job, whose estimate includes the fixed cost of a job.
         var isPart = false
     }
 

@@ -1,9 +1,9 @@
 import DarkroomVips
 
-/// What a quality means to the installed AVIF encoder.
+/// Qualities as numbers of the installed AVIF encoder.
 ///
-/// From version 1.23 on, libheif has libaom tune AVIF for images, by which the same number looks better and takes more
-/// bytes. Qualities of requests and models are numbers of the encoder before: one number means one look everywhere.
+/// From version 1.23 on, libheif has libaom tune AVIF for images: the same number looks better and takes more bytes.
+/// Requests and models use the numbers of earlier encoders, so that one number has the same look on all systems.
 enum AVIFQuality {
     /// Whether the encoder is tuned for images.
     static let isTuned = isTuned(libheif: HEIFCodec.libraryVersion)
@@ -16,8 +16,7 @@ enum AVIFQuality {
     /// The encoder's number for a quality of 1…100.
     static func encoding(_ quality: Int) -> Int { isTuned ? tuned(quality) : quality }
 
-    /// The number of an encoder that is tuned for images, at which photographs have the same SSIMULACRA2 score on
-    /// average.
+    /// The number of an encoder tuned for images at which photographs have the same SSIMULACRA2 score on average.
     static func tuned(_ quality: Int) -> Int {
         let next = max(qualities.firstIndex { $0.usual >= quality } ?? qualities.count - 1, 1)
         let (low, high) = (qualities[next - 1], qualities[next])
@@ -25,7 +24,7 @@ enum AVIFQuality {
         return Int((Double(low.tuned) + share * Double(high.tuned - low.tuned)).rounded())
     }
 
-    /// Equal looks of 400 pixels, in ascending order; those between are interpolated.
+    /// Pairs of numbers with the same look at 400 pixels, in ascending order. Numbers between them are interpolated.
     private static let qualities: [(usual: Int, tuned: Int)] = [
         (1, 1), (20, 11), (30, 24), (45, 41), (57, 53), (68, 63), (80, 74), (92, 91), (100, 100),
     ]

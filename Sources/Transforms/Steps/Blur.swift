@@ -32,7 +32,7 @@ public struct Blur: Transform, Hashable, Codable {
 
     public var reading: InputReading { shrinkFactor > 1 || sigma == nil ? .once : .repeatedly }
 
-    /// How many times smaller the image is on which a wide blur is computed.
+    /// The factor by which the image is reduced before a wide blur.
     private var shrinkFactor: Double { ((sigma ?? 0) / 4).rounded(.down) }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }

@@ -14,7 +14,7 @@ public enum FillColor: Hashable, Codable, Sendable {
         }
     }
 
-    /// Whether it hides what is below.
+    /// Whether it hides the image below.
     var isOpaque: Bool {
         switch self {
         case .color(let color): color.alpha == 255
@@ -22,7 +22,7 @@ public enum FillColor: Hashable, Codable, Sendable {
         }
     }
 
-    /// How it reads the image.
+    /// How a step with this color reads the image.
     var reading: InputReading { self == .average ? .repeatedly : .once }
 
     func resolved(for image: ImageFrames) throws(VipsError) -> Color {
@@ -71,7 +71,7 @@ public struct CanvasFill: Transform, Hashable, Codable {
         case image
         /// The box of the earlier resize.
         case box
-        /// The same with width and height exchanged, because the image was turned since.
+        /// The same box with width and height exchanged, because the image was turned after the resize.
         case turnedBox
     }
 

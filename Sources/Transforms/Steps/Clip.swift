@@ -7,7 +7,7 @@ struct Clip: Transform, Hashable {
     /// Which part is kept; of an animation, `entropy` and `attention` keep the center.
     var position: Position
 
-    /// The crop of the source that a ``Position/point(x:y:)`` is within; nil = none.
+    /// The crop of the source that a ``Position/point(x:y:)`` refers to; nil = the whole source.
     var crop: LooseCrop?
 
     init(position: Position) {

@@ -18,7 +18,7 @@ public enum EffectStep: Hashable, Codable, Sendable {
     case rotate(degrees: Int)
     case flip
     case flop
-    case excerpt(Excerpt)
+    case excerpt(Crop)
     case trim(Trim)
     case scale(Scale)
     case round(RoundCorners)
@@ -83,7 +83,7 @@ extension EffectStep {
         case .pixelate(let pixelate): pixelate
         case .flip: Flip()
         case .flop: Flop()
-        case .excerpt(let excerpt): excerpt
+        case .excerpt(let crop): Excerpt(crop: crop)
         case .scale(let scale): scale
         case .round(let corners): corners
         case .flatten(let color): FlattenStep(color: color)

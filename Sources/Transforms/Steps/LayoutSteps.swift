@@ -49,7 +49,7 @@ package struct LayoutResize: Transform, Hashable {
     }
 }
 
-/// Cuts or extends an image as the rules of imgproxy say.
+/// Cuts or extends an image by the rules of imgproxy.
 struct LayoutCanvas: Transform, Hashable {
     enum Kind: String {
         /// ``Layout/crop``, before scaling.

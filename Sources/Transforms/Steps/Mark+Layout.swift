@@ -47,7 +47,7 @@ extension Mark {
                 "x": .int(across / 2), "y": .int(down / 2), "width": .int(cell.width), "height": .int(cell.height),
                 "extend": "background", "background": .doubles([0, 0, 0, 0]),
             ])
-        // How far the first cell begins outside, with an odd number of cells around the center.
+        // An odd number of cells lies around the center, so the first cell begins this far outside.
         let left = (Self.odd(picture.width, by: cell.width) * cell.width - picture.width) / 2 % cell.width
         let top = (Self.odd(picture.height, by: cell.height) * cell.height - picture.height) / 2 % cell.height
         let block = try spaced.repeated(toCover: Self.blockSize).rendered()

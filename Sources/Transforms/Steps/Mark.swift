@@ -90,8 +90,8 @@ public struct Mark: Transform, Hashable, Codable {
 
     public var key: String {
         let sides = "\(width?.description ?? "-"),\(height?.description ?? "-")"
-        return
-            "mark(\(content),\(sides),\(anchor.rawValue),\(x),\(y),\(opacity),\(blend.rawValue)\(followsImgproxy ? ",imgproxy" : ""))"
+        let rules = followsImgproxy ? ",imgproxy" : ""
+        return "mark(\(content),\(sides),\(anchor.rawValue),\(x),\(y),\(opacity),\(blend.rawValue)\(rules))"
     }
 
     public var cost: TransformCost {

@@ -2,14 +2,14 @@ import DarkroomVips
 
 /// How a step reads the image before it.
 ///
-/// Images are lazy: whatever a step reads, libvips computes by all steps before, each time.
+/// Images are lazy: libvips computes each region that a step reads by all earlier steps, and again for each reading.
 public enum InputReading: Hashable, Sendable {
     /// Each row about once, in order.
     case once
     /// Out of order, or rows several times: the image before it is computed once and held in memory.
     case repeatedly
-    /// Color and alpha apart, so that the image before it is computed once if it has alpha, unless the step before took
-    /// it apart as well.
+    /// Color and alpha separately. An image with alpha before it is computed once and held in memory, unless the step
+    /// before has separated it already.
     case colorApart
 }
 

@@ -29,7 +29,7 @@ extension VipsImage {
         return converted.bands <= 4 ? converted : try converted.band(0, count: 4)
     }
 
-    /// Gray as red, green and blue: `colourspace` would compute the image for each of them.
+    /// Gray as red, green and blue: `colourspace` would compute the image once for each band.
     private func tripled() throws(VipsError) -> VipsImage {
         try splittingAlpha(
             color: { gray throws(VipsError) in try gray.applying("maplut", ["lut": .image(Self.grays)]) },

@@ -35,7 +35,7 @@ public struct Trim: Transform, Hashable, Codable {
     /// How imgproxy trims; nil = as Darkroom does.
     private var imgproxy: ImgproxyRules?
 
-    /// Transparent pixels count as magenta, animations stay unchanged, and opposite sides may lose the same.
+    /// Transparent pixels count as magenta, animations are not trimmed, and opposite sides may be trimmed evenly.
     private struct ImgproxyRules: Hashable, Codable {
         let isEvenAcross: Bool
         let isEvenDown: Bool

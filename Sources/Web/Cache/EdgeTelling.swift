@@ -2,7 +2,7 @@ package import DarkroomCache
 
 /// Tells the caches in front of the server of a purge.
 ///
-/// Returns what each of them knows; with ``EdgeNotice/waits`` once all were told, or have refused.
+/// Returns the progress at each cache: with ``EdgeNotice/waits``, once all have confirmed or refused the purge.
 package typealias EdgeTelling = @Sendable (EdgeNotice) async -> [EdgeProgress]
 
 /// A purge that was carried out here.
@@ -12,11 +12,11 @@ package struct EdgeNotice: Sendable {
     package let isSoft: Bool
     /// The time until the purge holds on all servers that share a store with this one.
     package let propagation: Duration
-    /// Whether the client waits until all were told.
+    /// Whether the client waits until all caches have confirmed the purge.
     package let waits: Bool
 }
 
-/// What a cache in front of the server knows of a purge.
+/// The progress of a purge at a cache in front of the server.
 package struct EdgeProgress: Codable, Hashable, Sendable {
     package enum State: String, Codable, Sendable {
         case told, pending

@@ -53,8 +53,8 @@ struct PurgeEndpoint: Sendable {
         let report = await purge(target, query.isSoft, query.isDryRun, tiers)
         guard report.propagation != .failed else { throw .purgeNotShared }
         var document = PurgeDocument(report, of: query)
-        // One tier of this server says nothing of the images, and a purge that follows from another was told with it.
-        if !query.isDryRun, tiers == .all, request.headers[PurgeChain.field] == nil {
+        // A purge of one tier leaves the images valid, and a purge that follows from another was told along with it.
+        if !query.isDryRun, tiers == .all, request.headers[.purgeChain] == nil {
             document.edges = await tellEdges?(
                 EdgeNotice(
                     target: target, isSoft: query.isSoft, propagation: report.propagation?.duration ?? .zero,
@@ -63,7 +63,7 @@ struct PurgeEndpoint: Sendable {
         return .json(document)
     }
 
-    /// Nil = what is expired.
+    /// Nil = expired entries.
     private func target(of query: PurgeQuery) throws(Problem) -> (PurgeTarget, TierSet)? {
         switch query.scope {
         case .url(let url): (.source(try source(url)), .all)

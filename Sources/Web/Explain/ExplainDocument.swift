@@ -110,7 +110,7 @@ struct ExplainDocument: Encodable {
             case leftOut = "left_out"
         }
 
-        init(_ tags: [String], in field: TagField) {
+        init(_ tags: EdgeTags, in field: TagField) {
             self.field = field.name.rawName
             (value, leftOut) = field.value(of: tags)
         }

@@ -1,3 +1,4 @@
+import DarkroomDialects
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomPipeline
@@ -6,7 +7,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Refuses requests of `/image` on the event loop while the pixel queue has no room for them.
+/// Refuses requests of `/image`, and of the paths of another service, on the event loop while the pixel queue has no
+/// room for them.
 ///
 /// The query is read by the same authorizer and grammar as at the endpoint, and the decision is the pipeline's. A
 /// request with any other problem, or that is perhaps not refused, is left to the endpoint.
@@ -14,7 +16,10 @@ struct RefusalResponder: FastResponder {
     let endpoint: ImageEndpoint
     let rateLimit: RateLimit
     let imageMetrics: ImageMetrics
-    let routeMetrics: RouteMetrics
+    /// The routes of the server, which tell whose path it is.
+    let routes: RouteTable
+    /// The metrics of the routes whose requests may be refused here, by route.
+    let routeMetrics: [String: RouteMetrics]
     /// Whether requests may be refused at the moment.
     let mayRefuse: @Sendable () -> Bool
     /// The error of a request that is refused; nil if the endpoint has to decide.
@@ -22,14 +27,16 @@ struct RefusalResponder: FastResponder {
     private let authorizer: Authorizer
 
     init(
-        endpoint: ImageEndpoint, rateLimit: RateLimit, imageMetrics: ImageMetrics, routeMetrics: RouteMetrics,
-        mayRefuse: @escaping @Sendable () -> Bool,
+        endpoint: ImageEndpoint, rateLimit: RateLimit, imageMetrics: ImageMetrics, routes: RouteTable,
+        requestMetrics: RequestMetrics, mayRefuse: @escaping @Sendable () -> Bool,
         refusal: @escaping @Sendable (ImageRequest, _ isAdmitted: () -> Bool) -> PipelineError?
     ) {
         self.endpoint = endpoint
         self.rateLimit = rateLimit
         self.imageMetrics = imageMetrics
-        self.routeMetrics = routeMetrics
+        self.routes = routes
+        let paths = [ImageEndpoint.path] + (endpoint.configuration.pathDialect?.routes ?? [])
+        self.routeMetrics = Dictionary(paths.map { ($0, requestMetrics.of(route: $0)) }) { first, _ in first }
         self.mayRefuse = mayRefuse
         self.refusal = refusal
         authorizer = Authorizer(endpoint.configuration)
@@ -38,28 +45,23 @@ struct RefusalResponder: FastResponder {
     func response(to request: FastRequest) -> FastResponse? {
         // Pages are made elsewhere.
         guard mayRefuse(), !acceptsPage(request.accept), !request.passed(endpoint.configuration.viaPseudonym),
-            let (query, authorization) = query(of: request),
+            let route = routes.route(of: String(request.target.prefix { $0 != "?" })),
+            let metrics = routeMetrics[route], let (query, authorization) = query(of: request, at: route),
             let imageRequest = try? endpoint.imageRequest(query, of: request.imageFields, authorization),
             let error = refusal(imageRequest, { rateLimit.admits(authorization) })
         else { return nil }
         imageMetrics.recordFailure()
         return response(
             with: endpoint.problem(error, of: query),
-            AccessLogDetails(imageRequest.source, as: endpoint.configuration.logSources, error: error), to: request)
+            AccessLogDetails(imageRequest.source, as: endpoint.configuration.logSources, error: error), metrics,
+            to: request)
     }
 
-    private func query(of request: FastRequest) -> (ImageQuery, Authorization)? {
+    private func query(of request: FastRequest, at route: String) -> (ImageQuery, Authorization)? {
         let hints = endpoint.clientHints([:])
         if hints != nil, request.hasSizeHints { return nil }
-        let prefix = ImageEndpoint.path + "?"
-        guard request.target.utf8.starts(with: prefix.utf8), request.target.utf8.count <= Request.maxTargetBytes,
-            !request.target.utf8.contains(UInt8(ascii: "#")),
-            let parameters = try? QueryString(
-                parsing: String(Substring(request.target.utf8.dropFirst(prefix.utf8.count)))),
-            // Queries in another dialect have other rules.
-            Dialect.of(parameters, standard: endpoint.grammar.dialect) == .darkroom,
-            var authorization = try? authorizer.authorize(
-                parameters, path: ImageEndpoint.path, presets: .accepted, isAdmin: false),
+        guard request.target.utf8.count <= Request.maxTargetBytes, !request.target.utf8.contains(UInt8(ascii: "#")),
+            var authorization = authorization(of: request.target, at: route),
             let query = try? endpoint.grammar.parse(authorization.query, hints: hints),
             endpoint.configuration.allowGPS || !query.includesPosition
         else { return nil }
@@ -67,8 +69,25 @@ struct RefusalResponder: FastResponder {
         return (query, authorization)
     }
 
+    private func authorization(of target: String, at route: String) -> Authorization? {
+        guard route == ImageEndpoint.path else {
+            let configuration = endpoint.configuration
+            guard let path = try? configuration.pathDialect?.translate(target[...], limits: configuration.limits) else {
+                return nil
+            }
+            return try? authorizer.authorize(path, isAdmin: false)
+        }
+        let text = target.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst()
+        guard let parameters = try? QueryString(parsing: String(Substring(text))),
+            // Queries in another dialect have other rules.
+            Dialect.of(parameters, standard: endpoint.grammar.dialect) == .darkroom
+        else { return nil }
+        return try? authorizer.authorize(
+            parameters, path: ImageEndpoint.path, presets: .accepted, isAdmin: false)
+    }
+
     private func response(
-        with problem: Problem, _ details: AccessLogDetails, to request: FastRequest
+        with problem: Problem, _ details: AccessLogDetails, _ metrics: RouteMetrics, to request: FastRequest
     ) -> FastResponse {
         var fields = problem.headerFields
         fields.varyByPage()
@@ -76,7 +95,7 @@ struct RefusalResponder: FastResponder {
         fields[.date] = HTTPDate(Date()).description
         return FastResponse(
             status: problem.kind.status.code, head: .head(problem.kind.status, fields), content: .problem(problem),
-            details: details, metrics: routeMetrics)
+            details: details, metrics: metrics)
     }
 }
 

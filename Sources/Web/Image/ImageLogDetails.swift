@@ -38,6 +38,7 @@ extension SourceURL {
         case .s3: origin
         case .local: "local:"
         case .upload: "upload:"
+        case .color: "color:"
         }
     }
 }

@@ -22,18 +22,18 @@ package enum ResponseTags: String, CaseIterable, Sendable {
 /// Writes purge tags into responses.
 struct ResponseTagger: Sendable {
     let field: TagField
-    /// The tags of a response, the important ones first.
-    let tags: @Sendable (ImageResponse) -> [String]
+    /// The tags of a response.
+    let tags: @Sendable (ImageResponse) -> EdgeTags
     /// The tags of a request that failed.
-    let failureTags: @Sendable (ImageRequest) -> [String]
-    /// Called with the number of tags that a field left out, if there are any.
+    let failureTags: @Sendable (ImageRequest) -> EdgeTags
+    /// Called with the number of tags that a response lacks, if there are any.
     let onLeftOut: @Sendable (Int) -> Void
 
     func tag(_ fields: inout HTTPFields, of image: ImageResponse) { add(tags(image), to: &fields) }
 
     func tag(_ fields: inout HTTPFields, ofFailed request: ImageRequest) { add(failureTags(request), to: &fields) }
 
-    private func add(_ tags: [String], to fields: inout HTTPFields) {
+    private func add(_ tags: EdgeTags, to fields: inout HTTPFields) {
         let (text, leftOut) = field.value(of: tags)
         fields[field.name] = text
         if !leftOut.isEmpty { onLeftOut(leftOut.count) }
@@ -51,5 +51,13 @@ extension ResponseTagger {
         } onLeftOut: {
             metrics.recordLeftOutTags($0)
         }
+    }
+}
+
+extension TagField {
+    /// The field's value; nil for none. And the tags that the response lacks.
+    func value(of tags: EdgeTags) -> (text: String?, leftOut: [String]) {
+        let (text, leftOut) = value(of: tags.kept)
+        return (text, leftOut + tags.leftOut)
     }
 }

@@ -1,6 +1,7 @@
-import DarkroomDialects
 import Foundation
 import Testing
+
+@testable import DarkroomDialects
 
 /// `docs/imgproxy.md`.
 struct ImgproxyPageTests {

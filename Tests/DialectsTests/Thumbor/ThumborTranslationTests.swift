@@ -12,6 +12,8 @@ struct ThumborTranslationTests {
         ("300x0/", "w=300&fit=cover&enlarge=true&output=origin&rules=thumbor"),
         ("x200/", "h=200&fit=cover&enlarge=true&output=origin&rules=thumbor"),
         ("0x0/", "output=origin"),
+        ("origxorig/", "output=origin"), ("origx/", "output=origin"), ("fit-in/0xorig/", "output=origin"),
+        ("/300x200/", "w=300&h=200&fit=cover&enlarge=true&output=origin"),
         ("-300x-200/", "w=300&h=200&fit=cover&enlarge=true&flop=true&flip=true&output=origin"),
         ("-x/", "flop=true&output=origin"),
         ("fit-in/300x200/", "w=300&h=200&output=origin&rules=thumbor"),
@@ -41,6 +43,7 @@ struct ThumborTranslationTests {
         ("filters:quality(70):format(webp)/", "q=70&output=webp"),
         ("filters:quality(0):quality(200)/", "q=100&output=origin"),
         ("filters:format(bmp)/", "bg=000000ff&output=jpg"),
+        ("filters:format(heif)/", "output=avif"), ("filters:format(asdf)/", "output=origin"),
         ("filters:autojpg()/", "bg=000000ff&output=jpg"),
         ("filters:max_bytes(5000):max_frames(3):page(2)/", "max_bytes=5000&n=3&page=2&output=origin"),
         ("filters:lossless():palette():compression(8)/", "ll=true&palette=true&l=8&output=origin"),
@@ -50,6 +53,7 @@ struct ThumborTranslationTests {
         ("filters:rotate(90):rotate(45):rotate(270)/", "steps=ro:270,ro:90&output=origin"),
         ("filters:blur(5):blur(1,2):blur(0)/", "steps=blur:2.5,blur:2&output=origin"),
         ("filters:sharpen(1):sharpen(1,0.5,true)/", "steps=sharp:3:0:2,sharp:2:0:2&output=origin"),
+        ("filters:sharpen(4.5):sharpen(5)/", "steps=sharp:10:0:2,sharp:0.5:0:2&output=origin"),
         ("filters:brightness(-20):brightness()/", "steps=linear:1:-20:-20:-20&output=origin"),
         ("filters:contrast(0):rgb(10,-50,30.5)/", "steps=linear:1:10:-50:30.5&output=origin"),
         ("filters:brightness(-20):contrast(0):rgb(10,-50,30)/", "steps=linear:1:-10:-70:10&output=origin"),
@@ -127,6 +131,22 @@ struct ThumborTranslationTests {
         #expect(try dialect.image("/unsafe/\(image)").url == url)
     }
 
+    @Test(arguments: [
+        ("200x100/color:red", "ff0000ff", "w=200&h=100&fit=fill&enlarge=true&bg=000000ff&output=jpg"),
+        ("x100/color:none", "00000000", "w=100&h=100&fit=fill&enlarge=true&bg=000000ff&output=jpg"),
+        ("color:fff", "ffffffff", "bg=000000ff&output=jpg"),
+        (
+            "fit-in/9x5/smart/filters:no_upscale():format(png)/color:ff000080", "ff000080",
+            "w=9&h=5&fit=fill&enlarge=true&output=png"
+        ),
+    ])
+    func `a color in place of an image is a canvas of the size of the result`(
+        path: String, color: String, query: String
+    ) throws {
+        #expect(try dialect.text("/unsafe/\(path)") == "url=color:///\(color)&\(query)")
+        #expect(throws: Never.self) { try dialect.image("/unsafe/\(path)") }
+    }
+
     @Test func `a base precedes images without a scheme`() throws {
         let dialect = Thumbor(base: "https://img.example.com/media/")
         #expect(try dialect.image("/unsafe/a.jpg").url == "https://img.example.com/media/a.jpg")
@@ -149,7 +169,7 @@ struct ThumborTranslationTests {
         ("filters:nose()/a.jpg", "There is no filter 'nose'. Did you mean 'noise'?"),
         ("filters:image(/100x100/b.jpg,0,0)/a.jpg", "Filter 'image' is not available"),
         ("filters:redact()/a.jpg", "No faces are detected"), ("filters:equalize()/a.jpg", "docs/thumbor.md"),
-        ("filters:to_colorspace(cmyk)/a.jpg", "must be srgb"), ("filters:format(heif)/a.jpg", "must be jpeg"),
+        ("filters:to_colorspace(cmyk)/a.jpg", "must be srgb"), ("300xorig/a.jpg", "'orig' beside a number"),
         ("filters:blur(5/a.jpg", "balanced parentheses"), ("filters:blur)5(/a.jpg", "balanced parentheses"),
         ("filters:blur/a.jpg", "must have parentheses"), ("300x200/", "names no image"), ("", "names no image"),
         ("../a.jpg", "must not contain '..'"), ("example.com/%2e%2e/a.jpg", "must not contain '..'"),

@@ -20,11 +20,11 @@ struct ListedStepTests {
         #expect(try result([.scale(Scale(50)), .scale(Scale(50))]).size == PixelSize(width: 10, height: 5))
     }
 
-    private static let leftHalf = Excerpt(x: .pixels(0), y: .pixels(0), width: .percent(50), height: .percent(100))
+    private static let leftHalf = Crop(x: .pixels(0), y: .pixels(0), width: .percent(50), height: .percent(100))
 
     @Test func `an excerpt leaves out what exceeds the image, and changes nothing outside of it`() throws {
         func cut(_ x: Length, _ y: Length, _ width: Length, _ height: Length) throws -> PixelSize {
-            try result([.excerpt(Excerpt(x: x, y: y, width: width, height: height))]).size
+            try result([.excerpt(Crop(x: x, y: y, width: width, height: height))]).size
         }
         #expect(try cut(.pixels(30), .pixels(15), .pixels(900), .pixels(900)) == PixelSize(width: 10, height: 5))
         #expect(try cut(.pixels(40), .pixels(0), .pixels(9), .pixels(9)) == PixelSize(width: 40, height: 20))

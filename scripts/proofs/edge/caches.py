@@ -1,40 +1,24 @@
 """Varnish and nginx with the samples in deploy/, of which addresses are changed."""
 
-import os
 import re
-import shutil
-import subprocess
-from contextlib import suppress
-from http.client import HTTPException
 from pathlib import Path
 
-from nodes import ask
 from ports import free_port
-from processes import waited_for
+from proxy import Proxy, found
 from server import ROOT
 
-START_SECONDS, END_SECONDS = 20, 10
 
-
-class Cache:
-    """A cache as a process in the foreground. Its port is known before it starts, so that nodes can be told of it."""
-
-    name = ""
-
+class Cache(Proxy):
     def __init__(self, folder: Path, *, tags: bool = True) -> None:
+        super().__init__()
         self.folder, self.tags = folder / self.name, tags
-        self.port = free_port()
 
     def start(self, backend: int) -> None:
         self.backend = backend
         self.folder.mkdir()
         # The worker processes have another user.
         self.folder.chmod(0o777)
-        self.log = (self.folder / "log").open("ab")
-        self.process = subprocess.Popen(self.command(), stdout=self.log, stderr=self.log)
-        if not waited_for(self.answers, START_SECONDS):
-            self.end()
-            raise TimeoutError(f"{self.name} does not answer: {(self.folder / 'log').read_text()[-2000:]}")
+        self.run(self.command(), self.folder / "log")
 
     def command(self) -> list[str]:
         raise NotImplementedError
@@ -43,20 +27,6 @@ class Cache:
     def edge(self) -> str:
         """The member of purge-to."""
         raise NotImplementedError
-
-    def answers(self) -> bool:
-        with suppress(OSError, HTTPException):
-            return ask(self.port, "/health/live", timeout=2).status == 200
-        return False
-
-    def end(self) -> None:
-        self.process.terminate()
-        try:
-            self.process.wait(END_SECONDS)
-        finally:
-            self.process.kill()
-            self.process.wait()
-            self.log.close()
 
 
 class Varnish(Cache):
@@ -71,8 +41,8 @@ class Varnish(Cache):
         file = self.folder / "darkroom.vcl"
         file.write_text(text)
         return [
-            program("varnishd"), "-F", "-f", str(file), "-a", f"127.0.0.1:{self.port}", "-n", str(self.folder / "work"),
-            "-s", "malloc,256m", "-T", "none", "-p", "thread_pools=1",
+            found("varnishd") or "varnishd", "-F", "-f", str(file), "-a", f"127.0.0.1:{self.port}",
+            "-n", str(self.folder / "work"), "-s", "malloc,256m", "-T", "none", "-p", "thread_pools=1",
         ]
 
     @property
@@ -103,7 +73,7 @@ class Nginx(Cache):
         file.write_text(
             f"daemon off;\nworker_processes 2;\npid {self.folder}/pid;\nerror_log {self.folder}/errors;\n"
             f"events {{ worker_connections 1024; }}\nhttp {{\naccess_log off;\n{temporary}\n{text}\n}}\n")
-        return [program("nginx"), "-c", str(file), "-p", str(self.folder)]
+        return [found("nginx") or "nginx", "-c", str(file), "-p", str(self.folder)]
 
     @property
     def edge(self) -> str:
@@ -115,18 +85,14 @@ def replaced(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
-def program(name: str) -> str:
-    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin") or name
-
-
 def missing() -> list[str]:
     """Debian packages that are not installed."""
-    found = {
-        "varnish": shutil.which("varnishd", path=f"{os.environ.get('PATH', '')}:/usr/sbin"),
+    present = {
+        "varnish": found("varnishd"),
         "varnish-modules": list(Path("/usr/lib").glob("*/varnish/vmods/libvmod_xkey.so")),
-        "nginx": shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin"),
+        "nginx": found("nginx"),
     }
-    return [package for package, has in found.items() if not has]
+    return [package for package, has in present.items() if not has]
 
 
 def hit(headers: dict[str, str]) -> bool:

@@ -45,7 +45,7 @@ extension ImageParameters {
             "steps", .steps, \.query.recipe.steps,
             .of(
                 .effects, .transform("EffectStep"), .high,
-                "Effects in the order in which they run, after all other effects, each a name with values after colons, "
-                    + "such as `blur:5,ro:90,mark`.")),
+                "Effects in the order in which they run, after all other effects, each a name with values after "
+                    + "colons, such as `blur:5,ro:90,mark`.")),
     ]
 }

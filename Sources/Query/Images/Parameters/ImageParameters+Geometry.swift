@@ -7,8 +7,8 @@ extension ImageParameters {
             "inset", .inset, \.query.recipe.inset,
             .of(
                 .geometry, .transform(Inset.self),
-                "Cuts this many pixels off each side of the upright source, before everything else; several values as in "
-                    + "CSS `inset`.")),
+                "Cuts this many pixels off each side of the upright source, before everything else; several values as "
+                    + "in CSS `inset`.")),
         Row(
             "crop", .rectangle(of: "the upright source"), \.query.recipe.crop,
             .of(.geometry, .transform(Crop.self), "Cuts a rectangle out of the upright source before it is resized.")),

@@ -8,14 +8,15 @@ import Testing
 @testable import DarkroomEdgePurging
 
 /// The requests of each vendor's API, and the meaning of its answers.
-struct EdgeDialectTests {
+struct EdgeAPITests {
     private static let now = Date(timeIntervalSince1970: 1_674_087_231)
 
     private func request(
         _ destination: EdgeDestination, _ purges: [EdgePurge], secret: String = "token-1"
     ) -> EdgeRequest {
         let tags = purges.flatMap(\.tags)
-        return destination.dialect.request(for: purges, tags: tags, round: 1, secret: secret, at: Self.now)
+        return destination.api.request(
+            destination, EdgeMessage(purges: purges, tags: tags, round: 1, secret: secret, now: Self.now))
     }
 
     @Test func `Cloudflare is told by tags, with a bearer token`() {
@@ -42,7 +43,7 @@ struct EdgeDialectTests {
         #expect(sent.url == "https://api.bunny.net/pullzone/42/purgeCache")
         #expect(sent.field("AccessKey") == "token-1")
         #expect(sent.body == #"{"CacheTag":"s-1"}"#)
-        #expect(bunny.dialect.maxPurges == 1)
+        #expect(bunny.api.maxPurges == 1)
     }
 
     @Test func `Varnish gets PURGE with keys, or BAN`() {
@@ -59,21 +60,21 @@ struct EdgeDialectTests {
     @Test func `nginx gets PURGE of its URL, and a URL that it does not have is a refusal`() {
         let nginx = EdgeDestination(.nginx, url: "http://edge/purge")
         #expect(request(nginx, [.stub("s-1")], secret: "") == EdgeRequest(method: "PURGE", url: "http://edge/purge"))
-        #expect(nginx.dialect.verdict(on: EdgeAnswer(status: 200), now: Self.now) == .told)
-        #expect(nginx.dialect.verdict(on: EdgeAnswer(status: 404), now: Self.now) != .told)
+        #expect(nginx.api.verdict(on: EdgeAnswer(status: 200), now: Self.now) == .told)
+        #expect(nginx.api.verdict(on: EdgeAnswer(status: 404), now: Self.now) != .told)
     }
 
     /// The vector of the specification's reference implementations.
     @Test func `A webhook is signed as Standard Webhooks says`() throws {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let text = #"msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}"#
-        #expect(WebhookDialect.signature(of: text, secret: secret) == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+        #expect(Webhook.signature(of: text, secret: secret) == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
         let purge = EdgePurge.stub("s-1", id: "purge_7", selector: .init(.url, "https://a.org/a.jpg"))
         let sent = request(EdgeDestination(.webhook, url: "https://hooks.example/x"), [purge], secret: secret)
         #expect(sent.method == "POST" && sent.field("webhook-id") == "purge_7_1")
         #expect(sent.field("webhook-timestamp") == "1674087231")
         let signed = "purge_7_1.1674087231.\(sent.body)"
-        #expect(sent.field("webhook-signature") == WebhookDialect.signature(of: signed, secret: secret))
+        #expect(sent.field("webhook-signature") == Webhook.signature(of: signed, secret: secret))
         #expect(
             sent.body == #"{"data":{"id":"purge_7","round":1,"selector":"url","soft":false,"tags":["s-1"],"#
                 + #""value":"https://a.org/a.jpg","version":1},"timestamp":"1994-11-06T08:49:37Z","#
@@ -85,17 +86,17 @@ struct EdgeDialectTests {
         (200, "<html>", false), (200, "", false),
     ])
     func `Cloudflare confirms only with success`(status: Int, body: String, isTold: Bool) {
-        let dialect = EdgeDestination(.cloudflare, account: "z").dialect
-        let verdict = dialect.verdict(on: EdgeAnswer(status: status, body: ByteBuffer(string: body)), now: Self.now)
+        let api = EdgeDestination(.cloudflare, account: "z").api
+        let verdict = api.verdict(on: EdgeAnswer(status: status, body: ByteBuffer(string: body)), now: Self.now)
         #expect((verdict == .told) == isTold)
-        #expect(dialect.verdict(on: EdgeAnswer(status: 200, body: nil), now: Self.now) != .told)
+        #expect(api.verdict(on: EdgeAnswer(status: 200, body: nil), now: Self.now) != .told)
     }
 
     @Test(arguments: EdgeDestination.Vendor.allCases)
     func `Refusals and delays are told apart`(vendor: EdgeDestination.Vendor) {
-        let dialect = EdgeDestination(vendor, account: "a", url: "http://a/").dialect
+        let api = EdgeDestination(vendor, account: "a", url: "http://a/").api
         for status in [400, 401, 403, 301] {
-            guard case .refused = dialect.verdict(on: EdgeAnswer(status: status), now: Self.now) else {
+            guard case .refused = api.verdict(on: EdgeAnswer(status: status), now: Self.now) else {
                 Issue.record("\(status) is no refusal")
                 continue
             }
@@ -103,7 +104,7 @@ struct EdgeDialectTests {
         for status in [408, 429, 500, 503] {
             let answer = EdgeAnswer(status: status, fields: [.retryAfter: "7"])
             let reason = "it answered with status \(status)"
-            #expect(dialect.verdict(on: answer, now: Self.now) == .postponed(for: .seconds(7), reason: reason))
+            #expect(api.verdict(on: answer, now: Self.now) == .postponed(for: .seconds(7), reason: reason))
         }
     }
 

@@ -1,16 +1,27 @@
 import Crypto
 import Foundation
 
-/// Posts each purge to a webhook, signed as Standard Webhooks says:
-/// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
-struct WebhookDialect: EdgeDialect {
-    let destination: EdgeDestination
+extension EdgeAPI {
+    /// Posts each purge to a webhook, signed as Standard Webhooks says:
+    /// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+    static let webhook = EdgeAPI(needsSecret: true, maxPurges: 1, maxTagBytes: .max) { edge, message in
+        guard let purge = message.purges.first else { return EdgeRequest(method: "POST", url: edge.url) }
+        let body = Webhook.Message(purge, round: message.round).json
+        let id = "\(purge.id)_\(message.round)"
+        let seconds = "\(Int(message.now.timeIntervalSince1970))"
+        return EdgeRequest(
+            method: "POST", url: edge.url,
+            fields: [
+                ("Content-Type", "application/json"), ("webhook-id", id), ("webhook-timestamp", seconds),
+                ("webhook-signature", Webhook.signature(of: "\(id).\(seconds).\(body)", secret: message.secret)),
+            ], body: body)
+    }
+}
 
-    var maxPurges: Int { 1 }
-    var maxTagBytes: Int { .max }
-
-    /// The message. A change that receivers have to know of gets another version.
-    private struct Message: Encodable {
+/// Bodies and signatures of webhooks.
+enum Webhook {
+    /// The body. A change that receivers have to know of gets another version.
+    struct Message: Encodable {
         struct Purge: Encodable {
             let version = 1
             let id: String
@@ -24,24 +35,13 @@ struct WebhookDialect: EdgeDialect {
         let type = "darkroom.purge"
         let timestamp: String
         let data: Purge
-    }
 
-    func request(for purges: [EdgePurge], tags: [String], round: Int, secret: String, at now: Date) -> EdgeRequest {
-        guard let purge = purges.first else { return EdgeRequest(method: "POST", url: destination.url) }
-        let message = Message(
-            timestamp: purge.purgedAt.formatted(.iso8601),
-            data: Message.Purge(
+        init(_ purge: EdgePurge, round: Int) {
+            timestamp = purge.purgedAt.formatted(.iso8601)
+            data = Purge(
                 id: purge.id, selector: purge.selector.kind.rawValue, value: purge.selector.value, tags: purge.tags,
-                soft: purge.isSoft, round: round))
-        let body = message.json
-        let id = "\(purge.id)_\(round)"
-        let seconds = "\(Int(now.timeIntervalSince1970))"
-        return EdgeRequest(
-            method: "POST", url: destination.url,
-            fields: [
-                ("Content-Type", "application/json"), ("webhook-id", id), ("webhook-timestamp", seconds),
-                ("webhook-signature", Self.signature(of: "\(id).\(seconds).\(body)", secret: secret)),
-            ], body: body)
+                soft: purge.isSoft, round: round)
+        }
     }
 
     /// `v1,` and the HMAC-SHA256 in Base64.
@@ -67,7 +67,7 @@ extension EdgeDestination {
             return "the file must have a token of printable ASCII characters without spaces."
         }
         guard vendor == .webhook else { return nil }
-        return WebhookDialect.key(of: secret).map { (24...64).contains($0.count) } == true
+        return Webhook.key(of: secret).map { (24...64).contains($0.count) } == true
             ? nil : "the file must have whsec_ and the Base64 of 24 to 64 random bytes."
     }
 }

@@ -1,0 +1,121 @@
+import DarkroomHTTPCaching
+import Foundation
+import HTTPTypes
+import NIOCore
+
+/// A request to an edge.
+struct EdgeRequest: Equatable {
+    var method: String
+    var url: String
+    /// Contain the token, so they are never logged.
+    var fields: [(name: String, value: String)] = []
+    var body = ""
+
+    static func == (left: EdgeRequest, right: EdgeRequest) -> Bool {
+        left.method == right.method && left.url == right.url && left.body == right.body
+            && left.fields.map(\.name) == right.fields.map(\.name)
+            && left.fields.map(\.value) == right.fields.map(\.value)
+    }
+}
+
+/// An edge's answer.
+struct EdgeAnswer {
+    var status: Int
+    var fields: HTTPFields = [:]
+    /// At most ``HTTPEdgeTransport/maxAnswerBytes``; nil if there was more.
+    var body: ByteBuffer? = ByteBuffer()
+}
+
+/// What an answer means for the purges of its request.
+enum EdgeVerdict: Equatable {
+    case told
+    /// The edge takes no purges for the time being.
+    ///
+    /// - Parameter delay: how long the edge asks to wait; nil if it does not say.
+    case postponed(for: Duration? = nil, reason: String)
+    /// The edge does not take these purges. Others may succeed.
+    case refused(reason: String)
+}
+
+/// What one request tells an edge.
+struct EdgeMessage {
+    /// At least one; all of them soft or none.
+    let purges: [EdgePurge]
+    /// The tags of the purges, each once and each acceptable to ``EdgeAPI/tagField``.
+    let tags: [String]
+    /// 1 for the first request about these purges.
+    let round: Int
+    /// The text of the destination's file; empty without one.
+    let secret: String
+    let now: Date
+
+    var isSoft: Bool { purges.first?.isSoft == true }
+}
+
+/// How the edges of one vendor are told of purges.
+struct EdgeAPI: Sendable {
+    /// The base URL of the vendor's API; empty for an edge that is the operator's own.
+    var url = ""
+    /// Whether requests need a token or a secret.
+    var needsSecret = false
+    /// The most purges in a request.
+    let maxPurges: Int
+    /// The most bytes of all tags in a request.
+    var maxTagBytes = 4 << 10
+    /// The field from which the edge has tags; nil = purges are not by tag.
+    var tagField: TagField?
+    /// Whether an answer with status 200 to 299 confirms the purge.
+    var confirms: @Sendable (EdgeAnswer) -> Bool = { _ in true }
+    let request: @Sendable (EdgeDestination, EdgeMessage) -> EdgeRequest
+
+    func verdict(on answer: EdgeAnswer, now: Date) -> EdgeVerdict {
+        switch answer.status {
+        case 200...299:
+            confirms(answer) ? .told : .refused(reason: "status \(answer.status), but the answer confirms nothing")
+        case 408, 425, 429, 500...599:
+            .postponed(
+                for: RetryAfter(answer.fields, now: now)?.delay, reason: "it answered with status \(answer.status)")
+        default: .refused(reason: "it answered with status \(answer.status)")
+        }
+    }
+}
+
+extension EdgeDestination.Vendor {
+    var api: EdgeAPI {
+        switch self {
+        case .cloudflare: .cloudflare
+        case .fastly: .fastly
+        case .bunny: .bunny
+        case .varnish: .varnish
+        case .nginx: .nginx
+        case .webhook: .webhook
+        }
+    }
+
+    /// The base URL of the vendor's API; empty for an edge that is the operator's own.
+    package var interface: String { api.url }
+    /// Whether requests need a token or a secret.
+    package var needsSecret: Bool { api.needsSecret }
+    /// Whether the edge removes responses by their tags.
+    package var needsTags: Bool { api.tagField != nil }
+}
+
+extension EdgeDestination {
+    var api: EdgeAPI { vendor == .varnish && bans ? .varnishBan : vendor.api }
+
+    /// A request that carries the id of its first purge, by which a purge that follows from it is recognized.
+    func request(_ message: EdgeMessage) -> EdgeRequest {
+        var request = api.request(self, message)
+        if let id = message.purges.first?.id { request.fields.append((HTTPField.Name.purgeChain.rawName, id)) }
+        return request
+    }
+}
+
+extension Encodable {
+    /// The value as JSON with sorted members; empty if it cannot be encoded.
+    var json: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+}
