@@ -3,8 +3,9 @@ import Synchronization
 /// Runs work once for all callers that need the same value at the same time.
 ///
 /// The work runs in a task of its own, so that no caller's cancellation ends it for the others. That task starts on the
-/// first caller's thread and leaves it when it first waits. When the last caller leaves, the task is canceled and the
-/// key is removed at once, so that no caller joins work that is being canceled.
+/// first caller's thread and continues on the first caller's executor once it has waited. When the last caller leaves,
+/// the task is canceled and the key is removed at once, so that no caller joins work that is being canceled.
+///
 /// `Traits` are the properties of the work that joining callers can read and change, such as its urgency.
 package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Traits: Sendable>: Sendable {
     private struct Flight {
@@ -70,7 +71,11 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Trai
 
     /// Called by the first caller, which stays among the waiters at least until this returns.
     private func start(_ flight: Flight, _ key: Key, _ work: @escaping @Sendable (Traits) async -> Value) {
-        let task = Task.immediate { finish(key, flight.number, await work(flight.traits)) }
+        // An unstructured task does not inherit the executor by itself.
+        let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
+        let task = Task.immediate(executorPreference: executor) {
+            finish(key, flight.number, await work(flight.traits))
+        }
         state.withLock { state in
             // The work may have ended without waiting.
             if state.flights[key]?.number == flight.number { state.flights[key]?.task = task }

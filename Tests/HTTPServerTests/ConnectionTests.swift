@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -23,6 +24,29 @@ struct ConnectionTests {
             await started.first { true }
             try await client.close()
             await canceled.first { true }
+        }
+    }
+
+    @Test func `a handler runs on the event loop of its connection only if its route says so, also after a wait`()
+        async throws
+    {
+        let routes = [true, false].map { runsOnEventLoop in
+            Route("/\(runsOnEventLoop)", runsOnEventLoop: runsOnEventLoop) { _, _ in
+                let before = MultiThreadedEventLoopGroup.currentEventLoop != nil
+                await withCheckedContinuation { continuation in
+                    Thread.detachNewThread { continuation.resume() }
+                }
+                return .item("\([before, MultiThreadedEventLoopGroup.currentEventLoop != nil]);")
+            }
+        }
+        try await withServer(routes: routes) { address in
+            let client = try await WireClient.connected(to: address)
+            for runsOnEventLoop in [true, false, true] {
+                try await client.send("GET /\(runsOnEventLoop) HTTP/1.1\r\nHost: x\r\n\r\n")
+                let response = await client.received(until: "];")
+                #expect(response.hasSuffix("\([runsOnEventLoop, runsOnEventLoop]);"))
+            }
+            try await client.close()
         }
     }
 

@@ -113,16 +113,20 @@ extension Response {
 }
 
 /// Runs a server on a free port while `use` runs, then shuts it down gracefully.
+///
+/// - Parameter routes: routes besides the routes of every test.
 func withServer(
-    limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [], log: AccessLogRecorder = AccessLogRecorder(),
+    routes: [Route] = [], limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
+    log: AccessLogRecorder = AccessLogRecorder(),
     tracing: RequestTracing? = nil, basePath: String = "", fastResponder: (any FastResponder)? = nil,
     item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() },
     use: @Sendable (SocketAddress) async throws -> Void
 ) async throws {
     let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
-    let listener = ListenerConfiguration.test(
+    var listener = ListenerConfiguration.test(
         limits: limits, proxies: proxies, log: log, instrument: W3CTraceContext(), tracing: tracing,
         basePath: basePath, fastResponder: fastResponder, item: item)
+    listener.routes += routes
     let service = listener.makeService { channel in
         if let address = channel.localAddress { reportAddress.yield(address) }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -46,6 +47,25 @@ struct SingleFlightTests {
         gate.open()
         #expect([await first, await second, await other] == [true, true, true])
         #expect(await flights.value(for: "a") { false } == false, "The first lookup has ended.")
+    }
+
+    /// Runs jobs on the system's threads.
+    private final class Executor: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            Thread.detachNewThread { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        }
+    }
+
+    @Test func `A lookup goes on where its first caller runs`() async {
+        let (flights, gate, executor) = (SingleFlight<String, Bool, Void>(), Gate(), Executor())
+        let look = { @Sendable in
+            await gate.pass()
+            return withUnsafeCurrentTask { $0?.unownedTaskExecutor == executor.asUnownedTaskExecutor() }
+        }
+        gate.open()
+        #expect(await withTaskExecutorPreference(executor) { await flights.value(for: "a", look) } == true)
+        #expect(await flights.value(for: "a", look) == false)
     }
 
     @Test func `A caller whose deadline has passed gets nothing, and the lookup is canceled with the last one`() async {

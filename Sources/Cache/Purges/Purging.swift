@@ -47,8 +47,11 @@ extension ImageCache {
     @discardableResult
     package func carryOutPurges() async -> Bool {
         guard let follower else { return true }
-        return await follower.poll { [self] target, isSoft, order in
-            _ = await purge(target, soft: isSoft, dryRun: false, tiers: [.memory, .disk], order: order)
+        // Purges look at all entries in memory and wait for busy workers, which must not hold up an event loop.
+        return await withTaskExecutorPreference(globalConcurrentExecutor) {
+            await follower.poll { [self] target, isSoft, order in
+                _ = await purge(target, soft: isSoft, dryRun: false, tiers: [.memory, .disk], order: order)
+            }
         }
     }
 

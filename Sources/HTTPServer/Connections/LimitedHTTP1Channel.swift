@@ -81,7 +81,8 @@ struct LimitedHTTP1Channel: ServerChildChannel {
 
     func handle(value: Value, logger: Logger) async {
         if value.isRefused { value.channel.close(promise: nil) }
-        let serving = Task { await value.connection.serve() }
+        let executor = EventLoopExecutor(value.channel.eventLoop)
+        let serving = Task(executorPreference: executor) { await value.connection.serve() }
         value.clientGone.whenComplete { _ in serving.cancel() }
         await withTaskCancellationHandler {
             await serving.value

@@ -47,7 +47,7 @@ package struct ListenerConfiguration: Sendable {
                 routes: RouteTable(routes), observers: observers, proxies: proxies, problemBase: problemBase))
         for route in routes {
             for method in route.methods {
-                router.on(RouterPath(route.path), method: method) { try await route.respond($0, $1) }
+                router.on(RouterPath(route.path), method: method) { try await route.response(to: $0, $1) }
             }
         }
         return router

@@ -7,15 +7,27 @@ package struct Route: Sendable {
     /// segment `**` matches one or more segments.
     package let path: String
     package let methods: [HTTPRequest.Method]
+    /// Whether the handler runs on the event loop of the connection. Its steps between two waits must be short then.
+    package let runsOnEventLoop: Bool
     package let respond: @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
 
+    /// - Parameter runsOnEventLoop: false = the handler runs on Swift's pool of threads.
     package init(
-        _ path: String, _ methods: [HTTPRequest.Method] = [.get, .head],
+        _ path: String, _ methods: [HTTPRequest.Method] = [.get, .head], runsOnEventLoop: Bool = false,
         respond: @escaping @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
     ) {
         self.path = path
         self.methods = methods
+        self.runsOnEventLoop = runsOnEventLoop
         self.respond = respond
+    }
+
+    /// The response of the handler, which runs where the route says.
+    func response(to request: Request, _ context: ServerRequestContext) async throws(Problem) -> Response {
+        if runsOnEventLoop { return try await respond(request, context) }
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) { () async throws(Problem) in
+            try await respond(request, context)
+        }
     }
 }
 

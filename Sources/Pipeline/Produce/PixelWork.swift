@@ -7,6 +7,21 @@ import Synchronization
 
 /// Runs image jobs on the pixel threads.
 struct PixelWork: Sendable {
+    /// A processed image.
+    struct Result: Sendable {
+        let image: ProcessedImage
+        /// The SHA-256 of its body.
+        let digest: StoreKey
+        /// The time that the job took on its thread.
+        let duration: Duration
+
+        fileprivate init(_ image: ProcessedImage, took duration: Duration) {
+            self.image = image
+            self.duration = duration
+            digest = StoreKey(hashing: image.body.readableBytesView)
+        }
+    }
+
     let queue: WorkQueue
     let processing: any ImageProcessing
     let limits: PixelLimits
@@ -37,10 +52,9 @@ struct PixelWork: Sendable {
     /// Runs a job, once a thread and the memory that it needs are free.
     ///
     /// - Parameter account: takes the time on the thread, also if the job fails.
-    /// - Returns: the result, and the time on the thread.
     func process(
         _ job: ImageJob, _ urgency: Urgency, for account: (any WorkAccount)?
-    ) async throws(PipelineError) -> (ProcessedImage, Duration) {
+    ) async throws(PipelineError) -> Result {
         let run = PixelRun(job: job, processing: processing, spans: PixelSpans(urgency), account: account)
         do throws(PipelineError) {
             return try await queue.run(
@@ -83,7 +97,7 @@ private final class PixelRun: Sendable {
     /// Weighs the job, and processes it at once if it is a usual one and the memory set aside for it suffices.
     func weigh(
         _ allowedBytes: Int, _ interrupt: @escaping @Sendable () -> Bool
-    ) throws(PipelineError) -> (JobWeight, (ProcessedImage, Duration)?) {
+    ) throws(PipelineError) -> (JobWeight, PixelWork.Result?) {
         guard allowedBytes > 0, allowedBytes >= job.sharedSource.count else {
             return (weight(of: try? processing.plan(job, interrupt: interrupt)), nil)
         }
@@ -97,7 +111,7 @@ private final class PixelRun: Sendable {
             account?.charge(processing: duration)
             spans?.startProcessing(at: start)
             spans?.finish(image)
-            return (weight(of: attempt.plan), (image, duration))
+            return (weight(of: attempt.plan), PixelWork.Result(image, took: duration))
         } catch {
             account?.charge(processing: stopwatch.lap())
             spans?.startProcessing(at: start)
@@ -105,7 +119,7 @@ private final class PixelRun: Sendable {
         }
     }
 
-    func process(_ interrupt: @escaping @Sendable () -> Bool) throws(PipelineError) -> (ProcessedImage, Duration) {
+    func process(_ interrupt: @escaping @Sendable () -> Bool) throws(PipelineError) -> PixelWork.Result {
         spans?.startProcessing()
         var stopwatch = Stopwatch()
         do throws(ImageProcessingError) {
@@ -115,7 +129,7 @@ private final class PixelRun: Sendable {
             let duration = stopwatch.lap()
             account?.charge(processing: duration)
             spans?.finish(image)
-            return (image, duration)
+            return PixelWork.Result(image, took: duration)
         } catch {
             account?.charge(processing: stopwatch.lap())
             throw PipelineError(error)

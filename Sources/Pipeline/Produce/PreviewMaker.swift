@@ -32,7 +32,7 @@ struct PreviewMaker: Sendable {
         let job = pixels.previewJob(for: request, from: partial.body)
         let urgency = Urgency(.background, client: request.input.client)
         return try await previews.value(for: key, urgency: urgency) { urgency throws(PipelineError) in
-            let (image, _) = try await pixels.process(job, urgency, for: request.input.account)
+            let image = try await pixels.process(job, urgency, for: request.input.account).image
             return ImagePreview(body: image.body, format: image.format, size: image.size, receivedBytes: received)
         }.value
     }

@@ -67,11 +67,11 @@ struct VariantProducer: Sendable {
     ) async throws(PipelineError) -> Produced {
         var stopwatch = Stopwatch()
         var timings = Timings()
-        let (image, processTime) = try await process(request, original, mark, urgency)
-        timings.process = processTime
-        timings.queue = stopwatch.lap() - processTime
+        let result = try await process(request, original, mark, urgency)
+        let (image, digest) = (result.image, result.digest)
+        timings.process = result.duration
+        timings.queue = stopwatch.lap() - result.duration
 
-        let digest = StoreKey(hashing: image.body.readableBytesView)
         let record = VariantRecord(
             content: original.record.content, format: image.format, size: image.size, sourceBytes: original.body.count,
             digest: digest.hex, quality: image.quality)
@@ -80,19 +80,19 @@ struct VariantProducer: Sendable {
         let isVerified = image.isProven || original.tier != nil
         if isVerified { original.record.markVerified() }
         let isStored =
-            isVerified ? await cache.store(entry, from: original, cost: processTime, for: request.access) : false
+            isVerified ? await cache.store(entry, from: original, cost: result.duration, for: request.access) : false
         timings.store = stopwatch.lap()
         return Produced(body: image.body, record: record, isStored: isStored, timings: timings)
     }
 
     private func process(
         _ request: ResolvedRequest, _ original: Original, _ mark: Original?, _ urgency: Urgency
-    ) async throws(PipelineError) -> (ProcessedImage, Duration) {
+    ) async throws(PipelineError) -> PixelWork.Result {
         do throws(PipelineError) {
             let job = pixels.job(for: request, from: original, mark: mark)
             let result = try await pixels.process(job, urgency, for: request.input.account)
-            if original.tier == nil, result.0.isProven { cache.failures.remove([request.keys.source]) }
-            speed.record(result.0, as: request.input.output)
+            if original.tier == nil, result.image.isProven { cache.failures.remove([request.keys.source]) }
+            speed.record(result.image, as: request.input.output)
             return result
         } catch {
             if error.isOfContent { record(error, of: original, for: request) }

@@ -104,7 +104,9 @@ struct RouteAuthorizer: Sendable {
 
     /// The route, for what the authorization of a request allows.
     func guarding(_ route: AuthorizedRoute) -> Route {
-        Route(route.path, route.methods) { request, context throws(Problem) in
+        // A handler that reads a body has long steps.
+        let isShort = !route.methods.contains(.post)
+        return Route(route.path, route.methods, runsOnEventLoop: isShort) { request, context throws(Problem) in
             try request.requireParsableTarget()
             var authorization = try authorization(of: request, context, route)
             authorization.client = access.client(of: authorization.key, address: context.client)

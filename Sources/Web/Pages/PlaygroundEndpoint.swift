@@ -34,7 +34,8 @@ struct PlaygroundEndpoint: Sendable {
     ///
     /// - Parameter isServed: Whether other requests get the page.
     func sharing(_ images: Route, isServed: Bool) -> Route {
-        Route(images.path, images.methods) { request, context throws(Problem) in
+        Route(images.path, images.methods, runsOnEventLoop: images.runsOnEventLoop) {
+            request, context throws(Problem) in
             if Self.isImage(request) { return try await images.respond(request, context) }
             guard isServed else { throw .noSuchRoute }
             return respond(to: request)
