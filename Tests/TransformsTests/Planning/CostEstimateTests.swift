@@ -139,6 +139,14 @@ struct CostEstimateTests {
         #expect(searched - work(isPlain: true, hasAlpha: false, maxBytes: 1) > 2 * alpha)
     }
 
+    @Test func `Further pixels of a large AVIF take longer, and usual sizes as long as before`() {
+        func each(_ area: Double) -> Double {
+            OutputFormat.avif.encodingNanoseconds(for: OutputOptions(), EncoderEfforts(), frameArea: area)
+        }
+        #expect(each(120_000) == each(1600 * 1200))
+        #expect(each(6_000_000) > 1.3 * each(1600 * 1200))
+    }
+
     @Test func `A mark is part of its job, which counts the smallest job`() {
         var facts = Self.job(.png, sourceMiB: 0, shrink: 600, width: 4, as: .color)
         facts.sourceArea = 16
