@@ -99,6 +99,7 @@ extension ImportedVariable {
         .setting("IMGPROXY_ARGUMENTS_SEPARATOR", as: "imgproxy-separator"),
         .setting("IMGPROXY_MAX_ANIMATION_FRAMES", as: "imgproxy-frames", limit),
         .setting("IMGPROXY_WATERMARK_URL", as: "imgproxy-watermark"),
+        .note("IMGPROXY_WATERMARK_OPACITY", because: "Multiply the opacities of 'wm' in presets and URLs by it."),
         .note(
             "IMGPROXY_WATERMARK_PATH", "IMGPROXY_WATERMARK_DATA",
             because: "Set 'imgproxy-watermark' to a URL, such as local:///mark.png."),

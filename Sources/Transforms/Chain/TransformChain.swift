@@ -45,16 +45,19 @@ public struct TransformChain: Sendable {
 
     /// The sum of all steps' costs, for each pixel of the last step's raster.
     ///
-    /// - Parameter sizes: the decoded raster and the raster of each step. A step computes the larger of the rasters
-    ///   before and after it.
-    func cost(at sizes: [PixelSize]) -> TransformCost {
+    /// - Parameters:
+    ///   - sizes: the decoded raster and the raster of each step. A step computes the larger of the rasters before and
+    ///     after it.
+    ///   - conversion: the cost of ``ToSRGB`` on the source.
+    func cost(at sizes: [PixelSize], converting conversion: TransformCost = .none) -> TransformCost {
         let areas = sizes.map { Double($0.area) }
         var before: (any Transform)?
         return zip(transforms, zip(areas, areas.dropFirst())).reduce(.none) { sum, step in
             let (transform, (area, next)) = step
             let rendering = Self.rendering(for: transform, after: before).times(area / max(areas.last ?? 1, 1))
             before = transform
-            return sum + rendering + transform.cost.times(max(area, next) / max(areas.last ?? 1, 1))
+            let cost = transform is ToSRGB ? conversion : transform.cost
+            return sum + rendering + cost.times(max(area, next) / max(areas.last ?? 1, 1))
         }
     }
 

@@ -43,8 +43,8 @@ struct MarkSource: Sendable {
                     needsWholeSource: header.needsWholeSource, rasterArea: raster.size.area,
                     rasterBytes: raster.byteCount, rasterHasAlpha: header.hasAlpha, resampledArea: size.area,
                     isLinear: false,
-                    steps: .none, output: job.output, outputFormat: .color, resultArea: size.area, resultFrames: 1,
-                    resultHasAlpha: true, isPart: true))
+                    steps: header.conversionCost, output: job.output, outputFormat: .color, resultArea: size.area,
+                    resultFrames: 1, resultHasAlpha: true, isPart: true))
         }
     }
 

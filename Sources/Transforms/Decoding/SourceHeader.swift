@@ -23,6 +23,8 @@ public struct SourceHeader: Hashable, Sendable {
     let needsWholeSource: Bool
     /// The time that the filters of a vector image take for each pixel that it is drawn at, in nanoseconds.
     let filterNanosecondsPerPixel: Double
+    /// The cost of ``ToSRGB`` on the image, which depends on its profile.
+    let conversionCost: TransformCost
 
     /// Detects the format and reads the header. Throws `.unsupported`, `.corrupt`, or `.tooLarge` for a gzipped SVG.
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
@@ -103,6 +105,7 @@ public struct SourceHeader: Hashable, Sendable {
         hasAlpha = image.hasAlpha
         shrinking = ShrinkOnLoad(format, source: source, image: image)
         filterNanosecondsPerPixel = format.isVector ? SVGFilters(of: source).nanosecondsPerPixel : 0
+        conversionCost = image.conversionCost
         needsWholeSource =
             switch format {
             case .jpeg, .webp: shrinking == .never

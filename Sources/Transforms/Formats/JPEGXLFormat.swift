@@ -25,6 +25,8 @@ extension OutputFormat.Row {
             return $0.resultPixels * (isThorough ? 300 : $0.resultHasAlpha ? 70 : 52)
         },
         nanosecondsPerPixel: { options, _ in options.lossless ? 1200 : 60 },
+        // Alpha is encoded without loss.
+        alphaNanosecondsPerPixel: { options in options.lossless ? 0 : 130 },
         relativeTime: { efforts, options in
             (options.lossless ? [0.17, 1, 1.15, 1.25, 1.7, 3.7, 18] : [0.95, 1, 2, 2.5, 3, 20, 34])[
                 efforts.jxl - EncoderEfforts.jxlRange.lowerBound]

@@ -75,6 +75,8 @@ extension OutputFormat {
         var nanosecondsPerPixel: @Sendable (OutputOptions, _ frameArea: Double) -> Double
         /// The factor of that time for an image with alpha.
         var alphaFactor = 1.0
+        /// Processor time in nanoseconds that a pixel of an alpha channel takes in addition, in plain areas too.
+        var alphaNanosecondsPerPixel: @Sendable (OutputOptions) -> Double = { _ in 0 }
         /// The factor of that time for an effort.
         var relativeTime: @Sendable (EncoderEfforts, OutputOptions) -> Double = { _, _ in 1 }
     }

@@ -126,9 +126,12 @@ extension CostEstimate.Facts {
         let keepsPalette = format == .gif && !isScaled && steps == .none
         if outputFormat == .gif, keepsPalette { return area * 170 + Double(resultFrames) * 0.8e6 }
         if keepsPalette, outputFormat == .webp, output.lossless { return area * 400 }
-        let each = outputFormat.encodingNanoseconds(for: output, efforts, frameArea: framePixels)
+        let color = outputFormat.encodingNanoseconds(for: output, efforts, frameArea: framePixels)
         let plain = min(Double(plainArea), area)
-        return (area - plain + plain * Self.plainShare) * each * (resultHasAlpha ? outputFormat.row.alphaFactor : 1)
+        let busy = area - plain + plain * Self.plainShare
+        guard resultHasAlpha else { return busy * color }
+        return busy * color * outputFormat.row.alphaFactor
+            + area * outputFormat.alphaNanoseconds(for: output, efforts)
     }
 }
 
@@ -140,8 +143,18 @@ extension OutputFormat {
         for options: OutputOptions, _ efforts: EncoderEfforts, frameArea: Double = 500_000
     ) -> Double {
         let options = options.resolved(for: self)
-        return row.nanosecondsPerPixel(options, max(frameArea, 1))
-            * row.relativeTime(efforts.with(png: options.compression), options) * encodes(options)
+        return row.nanosecondsPerPixel(options, max(frameArea, 1)) * factor(options, efforts)
+    }
+
+    /// The processor time of encoding one pixel of an alpha channel, in addition.
+    fileprivate func alphaNanoseconds(for options: OutputOptions, _ efforts: EncoderEfforts) -> Double {
+        let options = options.resolved(for: self)
+        return row.alphaNanosecondsPerPixel(options) * factor(options, efforts)
+    }
+
+    /// The time of all encodes relative to one at the default effort.
+    private func factor(_ options: OutputOptions, _ efforts: EncoderEfforts) -> Double {
+        row.relativeTime(efforts.with(png: options.compression), options) * encodes(options)
     }
 
     /// The encodes of the result on average.

@@ -166,8 +166,9 @@ extension ImagePlan {
                 rasterArea: raster.size.area.saturatingMultiply(by: framesUsed), rasterBytes: raster.byteCount,
                 rasterHasAlpha: header.hasAlpha,
                 resampledArea: last.resampledArea(of: raster.size).saturatingMultiply(by: framesUsed),
-                isLinear: last.isLinear, steps: job.chain.cost(at: plan.steps.map(\.size)), output: job.output,
-                outputFormat: format, efforts: job.efforts,
+                isLinear: last.isLinear,
+                steps: job.chain.cost(at: plan.steps.map(\.size), converting: header.conversionCost),
+                output: job.output, outputFormat: format, efforts: job.efforts,
                 resultArea: last.size.area.saturatingMultiply(by: frames), resultFrames: frames,
                 plainArea: last.plainArea.saturatingMultiply(by: frames),
                 resultHasAlpha: last.hasAlpha))

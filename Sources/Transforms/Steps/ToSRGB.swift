@@ -18,15 +18,27 @@ extension VipsImage {
     /// The image as 8-bit sRGB in three bands, and alpha if it had any. The first extra channel of a TIFF counts as
     /// alpha.
     func convertedToSRGB() throws(VipsError) -> VipsImage {
-        let profile = blob("icc-profile-data").map(ICCProfile.init)
-        if interpretation == "cmyk" || (profile.map { !$0.isSRGB && $0.suits(self) } ?? false) {
-            // An image with an unusable profile is not refused: its samples are taken as sRGB, or as plain CMYK.
-            if let converted = try? convertedByProfile() { return converted }
-        }
+        // An image with an unusable profile is not refused: its samples are taken as sRGB, or as plain CMYK.
+        if needsProfile, let converted = try? convertedByProfile() { return converted }
         if interpretation == "srgb", isByte, bands == 3 || bands == 4 { return self }
         if interpretation == "b-w", isByte, bands == 1 || bands == 2 && hasAlpha { return try tripled() }
         let converted = try applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
         return converted.bands <= 4 ? converted : try converted.band(0, count: 4)
+    }
+
+    /// The cost of the conversion by a profile, beyond the cost of any image.
+    var conversionCost: TransformCost {
+        guard needsProfile else { return .none }
+        // A profile is read, and of CMYK a table made, for each frame.
+        return interpretation == "cmyk"
+            ? TransformCost(nanosecondsPerPixel: 50, nanosecondsPerFrame: 20e6)
+            : TransformCost(nanosecondsPerPixel: 12, nanosecondsPerFrame: 5e6)
+    }
+
+    private var needsProfile: Bool {
+        if interpretation == "cmyk" { return true }
+        guard let profile = blob("icc-profile-data").map(ICCProfile.init) else { return false }
+        return !profile.isSRGB && profile.suits(self)
     }
 
     /// Gray as red, green and blue: `colourspace` would compute the image once for each band.

@@ -124,6 +124,29 @@ struct CostEstimateTests {
         #expect(padded.changingSize(to: start.size).plainArea == 0)
     }
 
+    @Test func `The alpha channel of a JPEG XL takes as long to encode in plain areas, for each encode`() {
+        func work(isPlain: Bool, hasAlpha: Bool, maxBytes: Int? = nil) -> Double {
+            var facts = Self.job(.png, sourceMiB: 12.7, width: 1600, as: .jxl)
+            facts.output.maxBytes = maxBytes
+            facts.resultHasAlpha = hasAlpha
+            facts.plainArea = isPlain ? facts.resultArea : 0
+            return CostEstimate(facts).work
+        }
+        let alpha = work(isPlain: false, hasAlpha: true) - work(isPlain: false, hasAlpha: false)
+        #expect(alpha > 150)
+        #expect(abs(work(isPlain: true, hasAlpha: true) - work(isPlain: true, hasAlpha: false) - alpha) < 1e-6)
+        let searched = work(isPlain: true, hasAlpha: true, maxBytes: 1)
+        #expect(searched - work(isPlain: true, hasAlpha: false, maxBytes: 1) > 2 * alpha)
+    }
+
+    @Test func `Further pixels of a large AVIF take longer, and usual sizes as long as before`() {
+        func each(_ area: Double) -> Double {
+            OutputFormat.avif.encodingNanoseconds(for: OutputOptions(), EncoderEfforts(), frameArea: area)
+        }
+        #expect(each(120_000) == each(1600 * 1200))
+        #expect(each(6_000_000) > 1.3 * each(1600 * 1200))
+    }
+
     @Test func `A mark is part of its job, which counts the smallest job`() {
         var facts = Self.job(.png, sourceMiB: 0, shrink: 600, width: 4, as: .color)
         facts.sourceArea = 16

@@ -126,6 +126,17 @@ struct ImagePlanTests {
         }
     }
 
+    @Test func `A conversion by a profile counts as work, of CMYK most`() throws {
+        func work(_ name: String) throws -> Double {
+            let source = try Fixture.image("color/\(name)")
+            return try InProcessImageProcessor().plan(job(source, Wish(recipe: .box(50)))).expectedWork
+        }
+        let plain = try work("squares.jpg")
+        #expect(try work("display-p3.jpg") > plain + 4)
+        #expect(try work("cmyk.jpg") > plain + 19)
+        #expect(try work("cmyk-profile.jpg") > plain + 19)
+    }
+
     @Test(arguments: FixtureTableTests.Row.all.filter { $0.outcome == "decode" })
     func `The decoder delivers the planned raster`(_ row: FixtureTableTests.Row) throws {
         let source = try row.bytes()

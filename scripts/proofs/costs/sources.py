@@ -7,7 +7,7 @@ from pathlib import Path
 from server import ROOT
 
 FIXTURES = ROOT / "Fixtures/images"
-WIDTHS = {"small": 320, "large": 2800}
+WIDTHS = {"small": 320, "large": 2400}
 ENDINGS = ("jpg", "png", "webp", "gif", "avif", "jxl", "tiff")
 COPIED = (
     "formats/photo.heic", "formats/alpha.png", "formats/interlaced.png", "formats/progressive.jpg", "svg/drawing.svg",
