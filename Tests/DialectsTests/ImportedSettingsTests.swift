@@ -54,6 +54,7 @@ struct ImportedSettingsTests {
             IMAGOR_AUTO_AVIF=1
             IMAGOR_REQUEST_TIMEOUT=30s
             HTTP_LOADER_ALLOWED_SOURCES=*.a.org,b.org
+            HTTP_LOADER_BASE_URL=https://a.org/x
             VIPS_MAX_WIDTH=5000
             VIPS_MAX_HEIGHT=6000
             GCLOUD_LOADER_BUCKET=x
@@ -62,7 +63,7 @@ struct ImportedSettingsTests {
         #expect(lines.contains("compat: \"thumbor\"  # URLs of imagor"))
         for beginning in [
             "port: \"8000\"", "formats: \"avif,webp\"", "request-timeout: \"30s\"", "allow-hosts: \"*.a.org,b.org\"",
-            "max-output-side: \"6000\"", "# GCLOUD_LOADER_BUCKET: ",
+            "thumbor-base-url: \"https://a.org/x\"", "max-output-side: \"6000\"", "# GCLOUD_LOADER_BUCKET: ",
         ] {
             #expect(lines.contains { $0.hasPrefix(beginning) }, "\(beginning)")
         }
