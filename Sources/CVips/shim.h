@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <gio/gio.h>
 #include <pango/pangocairo.h>
+#include <string.h>
 #include <vips/vips.h>
 #include <zlib.h>
 
@@ -90,21 +91,39 @@ static inline int darkroom_allocate(VipsImage *in, VipsImage *out, int height) {
     return failed;
 }
 
-/// Computes every row of `in` on the calling thread, directly into the rows of `out` from `top` on; -1 if that fails or
+/// Computes one rectangle of `in` into the rows of `out` from `top` on. The rectangle is computed in libvips' own
+/// memory: what vector code stores behind its rows would damage its neighbors, which may be done already.
+static inline int darkroom_render_tile(VipsRegion *source, VipsImage *out, int top, const VipsRect *tile) {
+    if (vips_region_prepare(source, tile)) return -1;
+    for (int row = 0; row < tile->height; row++)
+        memcpy(
+            VIPS_IMAGE_ADDR(out, tile->left, top + tile->top + row),
+            VIPS_REGION_ADDR(source, tile->left, tile->top + row), VIPS_IMAGE_SIZEOF_PEL(out) * tile->width);
+    return 0;
+}
+
+/// Computes every row of `in` on the calling thread into the rows of `out` from `top` on; -1 if that fails or
 /// `interrupted` returns true.
 ///
-/// libvips' own sinks pass each strip of rows to another thread and back, even with a concurrency of one.
+/// libvips' own sinks pass each strip of rows to another thread and back, even with a concurrency of one. An image
+/// that libvips wants to compute in squares is not computed in strips: for each, a rotation would read nearly all of
+/// its input.
 static inline int darkroom_render(
     VipsImage *in, VipsImage *out, int top, int (*interrupted)(const void *), const void *context) {
     VipsRegion *source = vips_region_new(in);
     VipsRegion *target = vips_region_new(out);
+    int tiled = in->dhint == VIPS_DEMAND_STYLE_SMALLTILE;
+    int across = tiled ? 128 : in->Xsize, down = tiled ? 128 : 16;
     int failed = 0;
-    for (int row = 0; row < in->Ysize && !failed; row += 16) {
-        VipsRect from = {0, row, in->Xsize, VIPS_MIN(16, in->Ysize - row)};
-        VipsRect to = {0, top + row, from.width, from.height};
-        failed = (interrupted && interrupted(context)) || vips_region_image(target, &to)
-            || vips_region_prepare_to(source, target, &from, to.left, to.top);
-    }
+    for (int y = 0; y < in->Ysize && !failed; y += down)
+        for (int x = 0; x < in->Xsize && !failed; x += across) {
+            VipsRect from = {x, y, VIPS_MIN(across, in->Xsize - x), VIPS_MIN(down, in->Ysize - y)};
+            VipsRect to = {x, top + y, from.width, from.height};
+            failed = (interrupted && interrupted(context))
+                || (tiled ? darkroom_render_tile(source, out, top, &from)
+                          : vips_region_image(target, &to)
+                            || vips_region_prepare_to(source, target, &from, to.left, to.top));
+        }
     g_object_unref(target);
     g_object_unref(source);
     return failed ? -1 : 0;

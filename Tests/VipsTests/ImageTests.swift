@@ -107,6 +107,23 @@ struct ImageTests {
         #expect(throws: VipsError.self) { try VipsImage.stacked([]) }
     }
 
+    @Test func `A rotation is computed in squares, with the pixels of libvips' own sink`() throws {
+        let zone = try VipsImage.build("zone", ["width": 300, "height": 260, "uchar": true])
+            .applying("bandjoin_const", ["c": .doubles([120, 250])]).rendered()
+        let rotated = try zone.applying("affine", ["matrix": .doubles([0.87, -0.5, 0.5, 0.87])])
+        for image in [rotated, try rotated.applying("reduceh", ["hshrink": 1.3]), zone] {
+            let squares = Mutex(0)
+            let pixels = try image.applying("invert").rendered {
+                squares.withLock { $0 += 1 }
+                return false
+            }
+            #expect(try pixels.samples() == image.applying("invert").samples())
+            let strips = (image.height + 15) / 16
+            let across = (image.width + 127) / 128
+            #expect(squares.withLock { $0 } == (image.height == 260 ? strips : across * ((image.height + 127) / 128)))
+        }
+    }
+
     @Test func `Encoding stops when interrupted`() throws {
         func lazy() throws -> VipsImage {
             try VipsImage.build("black", ["width": 2000, "height": 4000]).applying("gaussblur", ["sigma": 5])
