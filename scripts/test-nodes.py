@@ -88,7 +88,9 @@ def look(nodes: list[System], balancer: System, page: Page, origin: "Images") ->
     first, stop, second = page.look.strip().splitlines()
     answer = balancer.run("sh", "-uc", first.partition("|")[0])
     check("200 OK" in answer, f"no image: {answer!r}")
-    answered = [node for node in nodes if "path=/image" in node.run("journalctl", "--unit", "darkroom", "--output", "cat")]
+    # A line of the log may follow the answer by some time.
+    wait(lambda: any(has_answered(node) for node in nodes), "no node has answered")
+    answered = [node for node in nodes if has_answered(node)]
     check(len(answered) == 1, f"{len(answered)} nodes have answered")
     check("hit" in balancer.run("sh", "-uc", first), "the second answer is no hit")
     answered[0].run(*stop.partition("#")[0].split()[2:])
@@ -96,6 +98,10 @@ def look(nodes: list[System], balancer: System, page: Page, origin: "Images") ->
     check("detail=shared" in status, f"the image is not from the store: {status!r}")
     check(origin.requests == 1, f"the origin was asked {origin.requests} times")
     answered[0].run("systemctl", "start", "darkroom")
+
+
+def has_answered(node: System) -> bool:
+    return "path=/image" in node.run("journalctl", "--unit", "darkroom", "--output", "cat")
 
 
 def add(node: System, others: list[System], balancer: System, package: Path, page: Page) -> None:
@@ -110,7 +116,7 @@ def add(node: System, others: list[System], balancer: System, package: Path, pag
     def is_used() -> bool:
         for number in range(40):
             balancer.get(f"http://{HAPROXY}/image?url=http%3A%2F%2F{OUTSIDE}%2F{number}.jpg&w=20")
-        return "/image" in node.run("journalctl", "--unit", "darkroom", "--output", "cat")
+        return has_answered(node)
 
     wait(is_used, "the new node gets no requests")
 
