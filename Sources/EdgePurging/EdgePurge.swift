@@ -1,13 +1,13 @@
 package import Foundation
 
-/// A purge that caches in front of this server are told of.
+/// A purge that is sent to the caches in front of this server.
 package struct EdgePurge: Codable, Hashable, Sendable {
     /// What the purge was asked to remove.
     package struct Selector: Codable, Hashable, Sendable {
         package enum Kind: String, Codable, Sendable { case url, prefix, host, tag, everything }
 
         package var kind: Kind
-        /// The URL, prefix, host or tag; nil for everything.
+        /// The purged URL, prefix, host or tag. Nil if the purge removes everything.
         package var value: String?
 
         package init(_ kind: Kind, _ value: String? = nil) {
@@ -15,7 +15,7 @@ package struct EdgePurge: Codable, Hashable, Sendable {
         }
     }
 
-    /// Unique.
+    /// The unique identifier of the purge.
     package let id: String
     /// When the purge was carried out here.
     package let purgedAt: Date

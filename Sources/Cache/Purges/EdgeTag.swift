@@ -1,7 +1,8 @@
 package import DarkroomNetwork
 package import DarkroomStore
 
-/// The tags of responses that caches in front of this server can purge: the same on every node and for every variant.
+/// The response tags by which a cache in front of this server purges. They are the same on every node and for every
+/// variant of a source.
 package enum EdgeTag {
     /// The tag of every response.
     package static let everything = "darkroom"
@@ -18,8 +19,8 @@ package enum EdgeTag {
         host.isEmpty ? localFiles : "h-" + host.replacing(":", with: "-")
     }
 
-    /// The tags to purge in caches in front. Their purge may remove more than the purge here: for a prefix, it is the
-    /// tag of its host, or the tag of everything if the prefix ends within the host.
+    /// The tags to purge in caches in front of this server. They may match more than the target: a prefix has no tag of
+    /// its own, so its host is purged, or everything if the prefix ends within the host.
     package static func tags(of target: PurgeTarget, key: (SourceURL) -> StoreKey) -> [String] {
         switch target {
         case .source(let url): [source(key(url))]
