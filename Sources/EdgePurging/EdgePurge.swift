@@ -71,7 +71,7 @@ package struct EdgeStatistics: Hashable, Sendable {
     package internal(set) var refused = 0
     /// How often one purge of everything took the place of too many waiting purges.
     package internal(set) var collapsed = 0
-    /// Waiting purges. A purge that an edge is told of twice counts for each time.
+    /// Pending purges. A purge that is still to be sent twice counts twice.
     package internal(set) var pending = 0
     /// How long the longest overdue purge has been overdue, in seconds; 0 if no purge is overdue.
     package internal(set) var overdueSeconds = 0.0

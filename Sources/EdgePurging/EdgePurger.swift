@@ -5,11 +5,11 @@ package import Logging
 package import NIOCore
 import Synchronization
 
-/// Tells caches in front of this server of its purges, until each has confirmed them.
+/// Sends purges to the caches in front of this server, until each has confirmed them.
 ///
-/// An edge is told twice. The first time is when the purge holds on all nodes: before that, the edge would fetch the
-/// old image again. The second time is when answers that were in flight at that moment have arrived. Purges that an
-/// edge has not confirmed stay in a queue on disk.
+/// Each purge is sent to an edge twice. The first time is when the purge holds on all nodes: before that, the edge
+/// would fetch the old image again. The second time is when answers that were in flight at that moment have arrived.
+/// Purges that an edge has not confirmed stay in a queue on disk.
 package final class EdgePurger: Sendable {
     fileprivate struct State {
         var queue = EdgeQueue()

@@ -4,8 +4,8 @@ import Foundation
 
 /// Filters whose arguments take more than a line to read.
 extension ThumborDraft {
-    /// Formats by the names of thumbor and imagor. Formats that are not made here are those of imagor without their
-    /// encoders, or the nearest relative.
+    /// The output formats by their names in thumbor and imagor. A format that Darkroom does not encode becomes JPEG, as
+    /// in an imagor without that encoder; HEIF becomes AVIF.
     private static let formats = [
         "jpeg": "jpg", "jpg": "jpg", "png": "png", "gif": "gif", "webp": "webp", "avif": "avif", "jxl": "jxl",
         "tiff": "tiff", "bmp": "jpg", "jp2": "jpg", "pdf": "jpg", "svg": "jpg", "heif": "avif", "heic": "avif",

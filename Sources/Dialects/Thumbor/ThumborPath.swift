@@ -143,7 +143,8 @@ struct ThumborPath: Hashable, Sendable {
             mirrorsRows: digits[1].count < sides[1].count)
     }
 
-    /// thumbor's `orig` for a side of the source, which is the size of the source beside `orig` or no number.
+    /// thumbor's `orig`, which stands for a side of the source. It is allowed for both sides, or for one side without a
+    /// number for the other.
     private static func originalSize(
         _ sides: [Substring.UTF8View], _ isOriginal: [Bool]
     ) throws(InvalidParameter) -> Size? {

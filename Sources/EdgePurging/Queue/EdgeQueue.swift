@@ -35,7 +35,7 @@ struct EdgeQueue: Codable, Equatable {
     /// Adds a purge for these edges.
     ///
     /// - Parameters:
-    ///   - dates: when each edge is told; at least one date.
+    ///   - dates: when the purge is sent to each edge; at least one date.
     ///   - everything: a tag that all responses have.
     /// - Returns: the number of the purge.
     mutating func add(_ purge: EdgePurge, for edges: [String], at dates: [Date], everything: String) -> Int {

@@ -52,7 +52,7 @@ struct EdgeMessage {
     var isSoft: Bool { purges.first?.isSoft == true }
 }
 
-/// How the edges of one vendor are told of purges.
+/// How purges are sent to the edges of one vendor.
 struct EdgeAPI: Sendable {
     /// The base URL of the vendor's API; empty for an edge that is the operator's own.
     var url = ""

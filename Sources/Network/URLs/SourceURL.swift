@@ -107,8 +107,8 @@ public struct SourceURL: Hashable, Sendable {
     /// The red, green, blue and alpha of a `color:` URL.
     package var colorChannels: [UInt8]? {
         guard scheme == .color else { return nil }
-        let digits = path.utf8.dropFirst().compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-        let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        let digits = path.utf8.dropFirst().compactMap(\.hexDigitValue)
+        let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
         return bytes.count == 3 ? bytes + [255] : bytes
     }
 

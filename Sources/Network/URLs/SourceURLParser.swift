@@ -45,7 +45,7 @@ enum SourceURLParser {
     private static func parseColor(_ rest: ArraySlice<UInt8>) throws(SourceURLError) -> SourceURL {
         let digits = String(decoding: rest.dropFirst(3), as: UTF8.self).lowercased()
         guard rest.starts(with: "///".utf8), [6, 8].contains(rest.count - 3),
-            digits.utf8.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit })
+            digits.utf8.allSatisfy({ $0.hexDigitValue != nil })
         else { throw .invalidColorForm }
         let isOpaque = digits.utf8.count == 8 && digits.hasSuffix("ff")
         return SourceURL(
