@@ -6,8 +6,8 @@ import Synchronization
 /// A store on disk within a byte budget, with LRU eviction.
 ///
 /// Each entry is a file and a row in an SQLite index; an entry without a body is a row alone. One thread of low
-/// priority writes in the background, the entries of about 50 milliseconds together in one transaction: an entry can be
-/// read once it is on disk (see ``flush()``), not before. A ``MemoryStore`` in front covers the gap.
+/// priority writes in the background, the entries of about 200 milliseconds together in one transaction: an entry can
+/// be read once it is on disk (see ``flush()``), not before. A ``MemoryStore`` in front covers the gap.
 ///
 /// A read verifies the entry's SHA-256. It skips the check if the entry was verified since the store was opened and the
 /// file's inode, size and times of change are unchanged. A corrupt entry is removed, is counted, and is a miss. Files

@@ -83,6 +83,23 @@ import Testing
         #expect(await sources(.equal("host:a"), in: store) == [])
     }
 
+    @Test func `labels are counted alike for entries written together and one by one`() async throws {
+        let store = try await fixture.open()
+        for number in 1...3 { store.store(entry(labels: ["host:a"]), for: key(1, number)) }
+        store.store(entry(labels: ["host:a", "tag:x"]), for: key(1, 4))
+        await store.flush()
+        for number in 1...3 { store.store(entry(labels: ["tag:x"]), for: key(1, number)) }
+        await store.flush()
+        #expect(await sources(.equal("host:a"), in: store) == source(1))
+        await store.remove(key(1, 4))
+        #expect(await sources(.equal("host:a"), in: store) == [])
+        for number in 1...3 {
+            #expect(await sources(.equal("tag:x"), in: store) == source(1))
+            await store.remove(key(1, number))
+        }
+        #expect(await sources(.equal("tag:x"), in: store) == [])
+    }
+
     @Test func `an evicted entry's labels go with it`() async throws {
         let store = try await fixture.open { $0.budgetBytes = 20_000 }
         for number in 1...40 {

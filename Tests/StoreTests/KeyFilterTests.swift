@@ -25,7 +25,7 @@ import Testing
         #expect(filter.isFilling)
         filter.fill(entries: 2) { _ in positions(0..<1) }
         #expect(filter.isFilling && filter.mayContain(key(5)))
-        filter.insert([key(2)])
+        #expect(!filter.insert(key(2)), "its row may be one that was not read yet")
         filter.fill(entries: 2) { position in
             #expect(position.key == key(0))
             return positions(1..<2)
@@ -34,14 +34,15 @@ import Testing
         #expect(!filter.isFilling)
         #expect((0...2).allSatisfy { filter.mayContain(key($0)) })
         #expect(!filter.mayContain(key(5)))
+        #expect(filter.insert(key(5)) && !filter.insert(key(5)) && !filter.insert(key(2)))
     }
 
     @Test func `the filter is filled anew once as many keys were inserted as the index had entries`() {
         let filter = KeyFilter()
         filter.fill(entries: 5000) { _ in [] }
-        for number in 0..<4999 { filter.insert([key(number)]) }
+        for number in 0..<4999 { _ = filter.insert(key(number)) }
         #expect(!filter.isFilling)
-        filter.insert([key(4999)])
+        _ = filter.insert(key(4999))
         #expect(filter.isFilling)
         #expect(filter.mayContain(key(1)) && !filter.mayContain(key(-1)), "the old keys count meanwhile")
         filter.fill(entries: 5000) { _ in positions(4999..<5000) }

@@ -17,11 +17,16 @@ extension DiskIndex {
 
     /// Deletes and sets records.
     func apply(puts: [EntryRecord], deletes: [EntryKey]) throws(StorageError) -> StoreTotals {
-        keys.insert(puts.lazy.map(\.key))
+        let areNew = puts.map { keys.insert($0.key) }
         return try change("write index") { database in
             var change = StoreTotals()
             for key in deletes { change += try Self.delete(key, in: database) }
-            for record in puts { change += try Self.put(record, usedBy: clock.microseconds, in: database) }
+            var counts: [StoreKey: [[UInt8]: Int]] = [:]
+            for (record, isNew) in zip(puts, areNew) {
+                change += try Self.put(
+                    record, isNew: isNew, usedBy: clock.microseconds, counting: &counts, in: database)
+            }
+            try Self.count(counts, in: database)
             return change
         }
     }
@@ -106,13 +111,21 @@ extension DiskIndex {
 extension DiskIndex {
     /// An adopted file may have been written while the clock was ahead: it counts as used now, not in the future. A
     /// restored row replaces only an older one that was restored too.
+    ///
+    /// - Parameters:
+    ///   - isNew: whether the index is known to have no such row.
+    ///   - counts: for each source, the change of the number of records with the same labels.
     private static func put(
-        _ record: EntryRecord, usedBy now: Int64, in database: Database
+        _ record: EntryRecord, isNew: Bool, usedBy now: Int64, counting counts: inout [StoreKey: [[UInt8]: Int]],
+        in database: Database
     ) throws -> StoreTotals {
-        let existing = try Row.fetchOne(
-            database.cachedStatement(
-                sql: "SELECT size, labels, is_restored, modified FROM entry WHERE source = ? AND entry = ?"),
-            arguments: record.key.arguments)
+        let existing =
+            isNew
+            ? nil
+            : try Row.fetchOne(
+                database.cachedStatement(
+                    sql: "SELECT size, labels, is_restored, modified FROM entry WHERE source = ? AND entry = ?"),
+                arguments: record.key.arguments)
         if record.isRestored, let existing,
             Int64.fromDatabaseValue(existing[2]) == 0 || Int64.fromDatabaseValue(existing[3]) ?? .max >= record.modified
         {
@@ -133,8 +146,8 @@ extension DiskIndex {
                 record.modified, min(record.modified, now),
             ])
         if oldLabels != record.labels.bytes {
-            if let oldLabels { try uncount(oldLabels, of: record.key.source, in: database) }
-            try count(record.labels, of: record.key.source, in: database)
+            if let oldLabels { counts[record.key.source, default: [:]][oldLabels, default: 0] -= 1 }
+            counts[record.key.source, default: [:]][record.labels.bytes, default: 0] += 1
         }
         return StoreTotals(entries: oldBytes == nil ? 1 : 0, bytes: record.fileBytes - (oldBytes ?? 0))
     }
@@ -143,7 +156,8 @@ extension DiskIndex {
         let delete = try database.cachedStatement(
             sql: "DELETE FROM entry WHERE source = ? AND entry = ? RETURNING size, labels")
         guard let row = try Row.fetchOne(delete, arguments: key.arguments) else { return StoreTotals() }
-        try uncount(Array(Data.fromDatabaseValue(row[1]) ?? Data()), of: key.source, in: database)
+        let labels = Array(Data.fromDatabaseValue(row[1]) ?? Data())
+        try count([key.source: [labels: -1]], in: database)
         return StoreTotals(entries: -1, bytes: -fileBytes(row[0]))
     }
 
@@ -161,23 +175,22 @@ extension DiskIndex {
         return StoreTotals(entries: -rows.count, bytes: -rows.reduce(0) { $0 + fileBytes($1[0]) })
     }
 
-    private static func count(_ labels: EntryLabels, of source: StoreKey, in database: Database) throws {
-        let count = try database.cachedStatement(
+    /// Changes the counts of labels, once for all records of a source with the same labels.
+    private static func count(_ changes: [StoreKey: [[UInt8]: Int]], in database: Database) throws {
+        let change = try database.cachedStatement(
             sql: """
-                INSERT INTO label (label, source, entries) VALUES (?, ?, 1)
-                ON CONFLICT (label, source) DO UPDATE SET entries = entries + 1
+                INSERT INTO label (label, source, entries) VALUES (?, ?, ?)
+                ON CONFLICT (label, source) DO UPDATE SET entries = entries + excluded.entries
                 """)
-        for label in labels.utf8 { try count.execute(arguments: [Data(label), source.data]) }
-    }
-
-    private static func uncount(_ labels: [UInt8], of source: StoreKey, in database: Database) throws {
-        let uncount = try database.cachedStatement(
-            sql: "UPDATE label SET entries = entries - 1 WHERE label = ? AND source = ? RETURNING entries")
-        let deleteLabel = try database.cachedStatement(sql: "DELETE FROM label WHERE label = ? AND source = ?")
-        for label in EntryLabels(bytes: labels)?.utf8 ?? [] {
-            let arguments: StatementArguments = [Data(label), source.data]
-            guard let left = try Int.fetchOne(uncount, arguments: arguments), left <= 0 else { continue }
-            try deleteLabel.execute(arguments: arguments)
+        let deleteUnused = try database.cachedStatement(
+            sql: "DELETE FROM label WHERE label = ? AND source = ? AND entries <= 0")
+        for (source, changes) in changes {
+            for (labels, number) in changes where number != 0 {
+                for label in EntryLabels(bytes: labels)?.utf8 ?? [] {
+                    try change.execute(arguments: [Data(label), source.data, number])
+                    if number < 0 { try deleteUnused.execute(arguments: [Data(label), source.data]) }
+                }
+            }
         }
     }
 

@@ -84,7 +84,9 @@ extension DiskIndex {
 
     /// What must be known of these keys before they are written again; keys without an entry are left out.
     func earlierWrites(of keys: [EntryKey]) throws(StorageError) -> [EntryKey: EarlierWrite] {
-        try Self.attempt("look up") {
+        let keys = keys.filter(self.keys.mayContain)
+        if keys.isEmpty { return [:] }
+        return try Self.attempt("look up") {
             // By the writer's connection, which has the pages that the write needs next, and in one transaction, which
             // takes and releases the locks once.
             try pool.writeWithoutTransaction { database in

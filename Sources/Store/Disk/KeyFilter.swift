@@ -24,14 +24,15 @@ final class KeyFilter: Sendable {
     /// False only if the index does not have the key.
     func mayContain(_ key: EntryKey) -> Bool { state.withLock { $0.complete?.mayContain(key) ?? true } }
 
-    /// Inserts keys, before their rows are inserted into the index.
-    func insert(_ keys: some Sequence<EntryKey>) {
+    /// Inserts a key, before its row is inserted into the index.
+    /// - Returns: true only if the index did not have the key.
+    func insert(_ key: EntryKey) -> Bool {
         state.withLock { state in
-            for key in keys {
-                state.complete?.insert(key)
-                state.partial?.insert(key)
-                if let room = state.room, room > 0 { state.room = room - 1 }
-            }
+            let isNew = state.complete.map { !$0.mayContain(key) } ?? false
+            state.complete?.insert(key)
+            state.partial?.insert(key)
+            if let room = state.room, room > 0 { state.room = room - 1 }
+            return isNew
         }
     }
 

@@ -97,8 +97,8 @@ final class WriteQueue: Sendable {
     /// The limits of what is written together.
     private static let batchBytes = 8 << 20
     private static let batchEntries = 64
-    /// The time that writes wait for others, since a transaction costs about as much as a write.
-    private static let linger = DispatchTimeInterval.milliseconds(50)
+    /// The time that writes wait for others: the pages of the index that several rows share are written once.
+    private static let linger = DispatchTimeInterval.milliseconds(200)
 
     private let maxBytes: Int
     private let maxEntries: Int
