@@ -87,7 +87,7 @@ struct Encoder {
     /// The revision of the choices in `Formats`, `Decoder`, `Resampling` and `ImageDescriber`.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys.
-    static let defaultsRevision = "8"
+    static let defaultsRevision = "9"
 }
 
 /// Identifies the encoders of this process: libvips, its codec libraries, and our own defaults.

@@ -26,7 +26,8 @@ struct EncoderPass {
         guard let maxBytes = options.maxBytes else {
             return (try encode(chosen), options.target.map { _ in ResultQuality(value: chosen) })
         }
-        return try ByteSearch(maxBytes: maxBytes, encode: encode).result(from: chosen)
+        let search = ByteSearch(maxBytes: maxBytes, maxEncodes: encoder.format.row.searchEncodes, encode: encode)
+        return try search.result(from: chosen)
     }
 
     /// The image at a quality.
@@ -40,16 +41,16 @@ struct EncoderPass {
 /// The search for the best quality at which an image has at most so many bytes.
 ///
 /// The logarithm of the size is nearly a line over the quality, so a search begins with guesses. A guess leaves no more
-/// qualities than the encodes that remain can narrow down to three by halving: the result is at most two steps below
-/// the best, if it is not close enough to the limit anyway.
+/// qualities than the encodes that remain can narrow down to ``resolution`` by halving: the result is less than that
+/// below the best, if it is not close enough to the limit anyway.
 struct ByteSearch {
     let maxBytes: Int
+    /// The most encodes of the search.
+    let maxEncodes: Int
     let encode: (Int) throws(VipsError) -> ByteBuffer
 
     /// The lowest quality that is tried, unless a lower quality was requested.
     static let floor = 20
-    /// The most encodes of one search.
-    static let maxEncodes = 6
     /// A result of at least this share of the bytes is good enough to end the search.
     private static let closeEnough = 0.97
     /// How much smaller a photograph becomes with each step of quality, used while only one size is known.
@@ -69,10 +70,10 @@ struct ByteSearch {
         if fits(over) { return (over.body, ResultQuality(value: quality)) }
         var under: Trial?
         var slope = Self.usualSlope
-        for encodesLeft in stride(from: Self.maxEncodes - 2, through: 0, by: -1) {
+        for encodesLeft in stride(from: maxEncodes - 2, through: 0, by: -1) {
             let lowest = under.map { $0.quality + 1 } ?? Self.floor
             if lowest >= over.quality || under.map(isCloseEnough) == true { break }
-            let range = Self.resolvable(under?.quality, over.quality, encodesLeft)
+            let range = resolvable(under?.quality, over.quality, encodesLeft)
             let bounded = min(max(guess(over, under, slope), range.lowerBound), range.upperBound)
             let next = min(max(bounded, lowest), over.quality - 1)
             let trial = Trial(quality: next, body: try encode(next))
@@ -87,15 +88,21 @@ struct ByteSearch {
         return (over.body, ResultQuality(value: over.quality, fits: false))
     }
 
-    /// The qualities to try next after which halving always ends within two steps of the best, in so many encodes.
-    /// While none fits, the last encode has the lowest quality.
+    /// The qualities that remain at worst: 3 with six encodes, 12 with four.
+    var resolution: Int {
+        let parts = (1 << (maxEncodes - 1)) - 1
+        return (100 - Self.floor + parts - 1) / parts
+    }
+
+    /// The qualities to try next after which so many encodes always reach the resolution by halving. While none fits,
+    /// the last encode has the lowest quality.
     ///
     /// - Parameters:
     ///   - fitting: the greatest quality known to fit; nil = none is.
     ///   - tooLarge: the least quality known not to fit.
-    private static func resolvable(_ fitting: Int?, _ tooLarge: Int, _ encodesLeft: Int) -> ClosedRange<Int> {
-        let span = 3 << encodesLeft
-        let highest = fitting.map { $0 + span } ?? floor + span - 3
+    private func resolvable(_ fitting: Int?, _ tooLarge: Int, _ encodesLeft: Int) -> ClosedRange<Int> {
+        let span = resolution << encodesLeft
+        let highest = fitting.map { $0 + span } ?? Self.floor + span - resolution
         return min(tooLarge - span, highest)...highest
     }
 

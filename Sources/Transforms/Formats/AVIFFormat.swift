@@ -21,7 +21,9 @@ extension OutputFormat.Row {
     static let avif = OutputFormat.Row(
         mediaType: "image/avif", extensions: ["avif"], saver: .heif, codec: .av1,
         debianPackage: "libheif-plugin-aomenc",
-        isNegotiated: true, hasLosslessMode: true, defaultQuality: 68, maxSide: 16_384,
+        isNegotiated: true, hasLosslessMode: true, defaultQuality: 68,
+        // Each encode may take much longer than predicted, see below.
+        searchEncodes: 4, expectedEncodes: 3, maxSide: 16_384,
         qualityModel: { AVIFQuality.isTuned ? .avifTunedForImages : .avif },
         arguments: { encoder, quality, strip in
             [

@@ -59,6 +59,10 @@ extension OutputFormat {
         var isInterlaceable = false
         /// 1…100; nil = no quality setting.
         var defaultQuality: Int?
+        /// The most encodes in which a quality for `max_bytes` is searched.
+        var searchEncodes = 6
+        /// How many of them are predicted, the first one included.
+        var expectedEncodes = 2.5
         var maxSide = 1_000_000
         /// Removes the metadata of a source that is the result; nil = such a source is always encoded again.
         var stripping: SourceStripping?

@@ -162,7 +162,7 @@ extension OutputFormat {
         // Choosing a quality takes about as long for each pixel in all formats, and JPEG is encoded fastest.
         let first = options.target == nil ? 1.0 : self == .jpeg ? 1.4 : 1.1
         let isSearched = options.maxBytes != nil && isLossy && !options.lossless && !options.nearLossless
-        return isSearched ? first + 1.5 : first
+        return isSearched ? first + row.expectedEncodes - 1 : first
     }
 }
 
