@@ -130,6 +130,7 @@ overload: setup ## Send FACTOR=10 times the load that the server can process; ch
 	$(built)
 	$(proofs) overload $(if $(FACTOR),--factor $(FACTOR))
 	$(proofs) overload --hostile
+	$(proofs) overload --worst
 	$(proofs) overload --greedy-key --seconds 60
 
 attack: setup ## Replay attacks that were found on the server, and check the bound of each; ONLY=theme
