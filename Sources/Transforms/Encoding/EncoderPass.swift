@@ -88,7 +88,7 @@ struct ByteSearch {
         return (over.body, ResultQuality(value: over.quality, fits: false))
     }
 
-    /// The qualities that remain at worst: 3 with six encodes, 12 with four.
+    /// The qualities that remain at worst: 3 with six encodes, 6 with five.
     var resolution: Int {
         let parts = (1 << (maxEncodes - 1)) - 1
         return (100 - Self.floor + parts - 1) / parts

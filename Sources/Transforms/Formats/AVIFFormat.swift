@@ -23,7 +23,7 @@ extension OutputFormat.Row {
         debianPackage: "libheif-plugin-aomenc",
         isNegotiated: true, hasLosslessMode: true, defaultQuality: 68,
         // Each encode may take much longer than predicted, see below.
-        searchEncodes: 4, expectedEncodes: 3, maxSide: 16_384,
+        searchEncodes: 5, expectedEncodes: 3, maxSide: 16_384,
         qualityModel: { AVIFQuality.isTuned ? .avifTunedForImages : .avif },
         arguments: { encoder, quality, strip in
             [
