@@ -88,6 +88,7 @@ struct FastPathTests {
         ask("/item", "Cache-Control: max-age=0\r\n"), ask("/item", "pragma: no-cache\r\n"),
         ask("/item", "AUTHORIZATION: Bearer x\r\n"), ask("/item", "Accept: a/b\r\nAccept: c/d\r\n"),
         ask("/item", "If-None-Match: \"a\"\r\nif-none-match: \"b\"\r\n"), ask("http://x/item"),
+        ask("/item", "ECT: 3g\r\n"), ask("/item", "RTT: 200\r\n"), ask("/item", "Downlink: 1.5\r\n"),
     ])
     func `a request that is not plain is left to the framework`(text: String) async throws {
         let responder = StubResponder()

@@ -33,8 +33,8 @@ struct CanonicalQueryTests {
         ("url=x&output=jpeg&q=80&il", "url=x&output=jpg&il=true"), ("url=x&q=75&ll=false", "url=x&q=75"),
         ("url=x&q=auto&target=medium", "url=x&q=auto"),
         (
-            "url=x&maxbytes=900&q=auto&target=low",
-            "url=x&q=auto&target=low&max_bytes=900"
+            "url=x&maxbytes=900&slow_q=40&q=auto&target=low",
+            "url=x&q=auto&target=low&slow_q=40&max_bytes=900"
         ), ("url=x&output=png&q=auto&target=high", "url=x&output=png"),
         ("url=x&nl&ll&q=60&output=webp", "url=x&output=webp&nl=true"),
         ("url=x&palette&output=webp", "url=x&output=webp"), ("url=x&l=9&af&output=webp", "url=x&output=webp"),

@@ -84,7 +84,7 @@ struct FormatNegotiationTests {
         let grammar = ImageQueryGrammar()
         let policy = NegotiationPolicy()
         func output(_ query: ImageQuery, _ accept: String?) -> OutputOptions {
-            query.output(for: policy.preferences(of: query, accept: accept, saveData: nil))
+            query.output(for: policy.preferences(of: query, accept: accept, connection: ConnectionHints(saveData: nil)))
         }
         let auto = try grammar.parse("url=x&q=50&il")
         #expect(output(auto, "image/webp") == OutputOptions(format: .webp, quality: 50))
@@ -110,7 +110,7 @@ struct FormatNegotiationTests {
     ) throws {
         let policy = NegotiationPolicy(formats: try list("avif,webp"))
         let query = try ImageQueryGrammar().parse("url=x" + query)
-        let preferences = policy.preferences(of: query, accept: accept, saveData: nil)
+        let preferences = policy.preferences(of: query, accept: accept, connection: ConnectionHints(saveData: nil))
         #expect(query.output(for: preferences).format == format)
         #expect(query.output(for: preferences).animation == animation)
         let isSlow = format == .avif || format == .jxl
@@ -122,7 +122,8 @@ struct FormatNegotiationTests {
     func `a request that waits or names its format has no quicker one`(query: String) throws {
         let policy = NegotiationPolicy(formats: try list("avif,webp"))
         let query = try ImageQueryGrammar().parse("url=x" + query)
-        let preferences = policy.preferences(of: query, accept: "image/avif,image/webp", saveData: nil)
+        let preferences = policy.preferences(
+            of: query, accept: "image/avif,image/webp", connection: ConnectionHints(saveData: nil))
         #expect(query.output(for: preferences).format == .avif)
         #expect(query.interimOutput(for: preferences) == nil)
     }
@@ -137,7 +138,8 @@ struct FormatNegotiationTests {
         let grammar = ImageQueryGrammar()
         func quality(_ query: String, _ saveData: String?) throws -> Int? {
             let query = try grammar.parse("url=x" + query)
-            return query.output(for: policy.preferences(of: query, accept: nil, saveData: saveData)).quality
+            let connection = ConnectionHints(saveData: saveData)
+            return query.output(for: policy.preferences(of: query, accept: nil, connection: connection)).quality
         }
         #expect(try quality("&output=jpg", "on") == nil)
         #expect(policy.vary(of: try grammar.parse("url=x&output=jpg")) == nil)
@@ -156,11 +158,42 @@ struct FormatNegotiationTests {
         }
     }
 
+    @Test(arguments: [
+        (ConnectionHints(saveData: "on"), true), (ConnectionHints(saveData: nil), false),
+        (ConnectionHints(saveData: "off", effectiveType: "4g", roundTrip: "150", downlink: "5"), false),
+        (ConnectionHints(saveData: nil, effectiveType: "3g"), true),
+        (ConnectionHints(saveData: nil, effectiveType: " Slow-2G"), true),
+        (ConnectionHints(saveData: nil, roundTrip: "151"), true),
+        (ConnectionHints(saveData: nil, roundTrip: "50"), false),
+        (ConnectionHints(saveData: nil, downlink: "4.95"), true),
+        (ConnectionHints(saveData: nil, downlink: "10"), false),
+        (ConnectionHints(saveData: nil, effectiveType: "", roundTrip: "1e9", downlink: "-1"), false),
+        (ConnectionHints(saveData: nil, effectiveType: "5g", roundTrip: "nan", downlink: "."), false),
+    ])
+    func `a slow connection has the quality that the URL has for it`(hints: ConnectionHints, isSlow: Bool) throws {
+        #expect(hints.isSlow == isSlow)
+        var policy = NegotiationPolicy()
+        policy.saveDataQuality = 30
+        let grammar = ImageQueryGrammar()
+        for query in ["output=jpg&q=90", "output=webp&q=auto", "output=jpg&q=10", "output=avif&max_bytes=9"] {
+            let query = try grammar.parse("url=x&slow_q=45&" + query)
+            let output = query.output(for: policy.preferences(of: query, accept: nil, connection: hints))
+            #expect((output.quality == 45 && output.target == nil) == isSlow)
+            #expect(isSlow || output == query.output)
+            #expect(policy.vary(of: query) == "Save-Data, ECT, RTT, Downlink")
+            #expect(policy.acceptCH(of: query) == "ECT, RTT, Downlink")
+        }
+        for query in ["output=png", "output=webp&ll", "output=webp&nl", "output=json"] {
+            #expect(try grammar.parse("url=x&slow_q=45&" + query) == grammar.parse("url=x&" + query))
+        }
+    }
+
     @Test func `saving data never raises a quality, whatever the format turns out to be`() throws {
         let policy = NegotiationPolicy(formats: try list("avif,webp"), saveDataQuality: 75)
         func output(_ query: String, _ accept: String?) throws -> OutputOptions {
             let query = try ImageQueryGrammar().parse("url=x" + query)
-            return query.output(for: policy.preferences(of: query, accept: accept, saveData: "on"))
+            return query.output(
+                for: policy.preferences(of: query, accept: accept, connection: ConnectionHints(saveData: "on")))
         }
         let natural = try output("", nil)
         #expect(natural.converted(to: .jpeg).quality == 75 && natural.converted(to: .avif).quality == nil)

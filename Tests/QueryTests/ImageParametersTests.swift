@@ -172,6 +172,7 @@ struct ImageParametersTests {
             bad: ["", nil, "colour", "color,", ",color", "palette", "exif", "all", "color lqip", "weserv"]),
         Row("q", good: ["1", "75", "100", "auto", "Auto"], bad: ["0", "05", "101", "auto,high"] + notWhole),
         Row("target", good: ["high", "medium", "low", "High"], bad: ["", nil, "75"], beside: "&q=auto"),
+        Row("slow_q", good: ["1", "100"], bad: ["0", "101", "-1", "auto", ""] + notWhole),
         Row("max_bytes", good: ["1", "100000000"], bad: ["0", "-1", "100000001", "10k"] + notWhole),
         Row("nl", good: booleans, bad: ["yes"]),
         Row("palette", good: booleans, bad: ["yes", "256"]),

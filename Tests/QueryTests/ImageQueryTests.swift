@@ -76,6 +76,7 @@ struct ImageQueryTests {
         ("&n=1", "&n=2"), ("&page=2", "&page=3"), ("&bg=fff", "&bg=fffe"), ("&sat=0", "&filt=greyscale"),
         ("&page=largest", "&page=smallest"), ("&page=largest", ""), ("&l=9", ""), ("&af", ""),
         ("&q=50", "&q=51"), ("&q=auto", ""), ("&q=auto", "&q=auto&target=high"), ("&max_bytes=900", ""),
+        ("&slow_q=40", ""),
         ("&max_bytes=900", "&maxbytes=901"), ("&nl", ""), ("&nl", "&ll"), ("&palette", ""),
         ("&passthrough=auto", ""), ("&output=png&passthrough=auto", "&output=png"),
         ("&maxage=1h", "&maxage=2h"), ("&cache=reload", "&cache=refresh"), ("&store=none", "&store=memory"),

@@ -44,7 +44,8 @@ struct MissingEncoderTests {
         let accept = FormatList.candidates.map(\.mediaType).joined(separator: ",")
         for text in ["url=a", "url=a&formats=webp,avif,jxl", "url=a&formats=\(format.rawValue)"] {
             let query = try ImageQueryGrammar().parse(text)
-            let formats = policy.preferences(of: query, accept: accept, saveData: nil).formats
+            let formats = policy.preferences(of: query, accept: accept, connection: ConnectionHints(saveData: nil))
+                .formats
             #expect(!formats.contains(format))
             #expect(formats.isEmpty == text.hasSuffix("formats=\(format.rawValue)"))
         }

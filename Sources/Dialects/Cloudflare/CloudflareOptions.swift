@@ -144,14 +144,11 @@ enum CloudflareOptions {
             draft.quality = try CloudflareDraft.quality("quality", value)
         },
         Row(
-            "slow-connection-quality", aliases: ["scq"], "as quality",
-            "nothing: [`save-data-quality`](formats.md#clients-that-save-data) applies to clients with `Save-Data`"
+            "slow-connection-quality", aliases: ["scq"], "as quality", "`slow_q`, with 80, 70, 60 and 50 for the words"
         ) { value, draft throws(InvalidParameter) in
-            _ = try CloudflareDraft.quality("slow-connection-quality", value)
-            draft.ignored.append(
-                Translation.Ignored(
-                    name: "slow-connection-quality",
-                    reason: "The setting save-data-quality applies to clients with Save-Data."))
+            let words = ["high": 80, "medium-high": 70, "medium-low": 60, "low": 50]
+            if let quality = words[value] { return draft.set("slow_q", "\(quality)") }
+            draft.set("slow_q", "\(try CloudflareValue.integer("slow-connection-quality", value, 1...100))")
         },
         Row("anim", "true|false", "`n=1` for `false`") { value, draft throws(InvalidParameter) in
             guard ["true", "false"].contains(value) else {

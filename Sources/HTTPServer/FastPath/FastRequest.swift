@@ -64,7 +64,9 @@ package struct FastRequest: Sendable {
         case .traceParent: traceFields.append(.traceParent, value)
         case .traceState: traceFields.append(.traceState, value)
         case .forwarded, .xForwardedFor: break
-        case .authorization, .cacheControl, .contentLength, .expect, .pragma, .transferEncoding, .upgrade: return false
+        case .authorization, .cacheControl, .contentLength, .downlink, .ect, .expect, .pragma, .rtt, .transferEncoding,
+            .upgrade:
+            return false
         }
         return true
     }
@@ -110,10 +112,10 @@ extension FastRequest {
         case cacheControl = "cache-control"
         case connection
         case contentLength = "content-length"
-        case expect, forwarded
+        case downlink, ect, expect, forwarded
         case ifModifiedSince = "if-modified-since"
         case ifNoneMatch = "if-none-match"
-        case origin, pragma, priority
+        case origin, pragma, priority, rtt
         case requestID = "x-request-id"
         case saveData = "save-data"
         case secCHDPR = "sec-ch-dpr"

@@ -30,9 +30,9 @@ package struct PrefetchGrammar: Sendable {
     ///
     /// - Parameters:
     ///   - accept: The field `Accept`, which decides on negotiated formats. Each image is made in the best one.
-    ///   - saveData: The field `Save-Data`.
+    ///   - connection: The fields about the connection.
     package func images(
-        of body: PrefetchBody, accept: String?, saveData: String? = nil
+        of body: PrefetchBody, accept: String?, connection: ConnectionHints = ConnectionHints(saveData: nil)
     ) throws(InvalidBody) -> [PrefetchItem] {
         let count = body.urls.count * max(1, body.queries.count + body.widths.count)
         guard count <= Prefetcher.maxItems else {
@@ -50,7 +50,7 @@ package struct PrefetchGrammar: Sendable {
                 // A prefetching job requires the admin token, whose bearer may force a refresh.
                 variant.query.apply(
                     to: &request,
-                    for: negotiation.preferences(of: variant.query, accept: accept, saveData: saveData),
+                    for: negotiation.preferences(of: variant.query, accept: accept, connection: connection),
                     policy: RequestCachePolicy(mode: variant.query.cache, allowsForcedRefresh: true))
                 request.interim = nil
                 images.append(PrefetchItem(request, label: variant.text))

@@ -22,6 +22,8 @@ package struct ImageQuery: Hashable, Sendable {
     package var pages = PageSelection()
     /// The encoding. Without a format it is negotiated by `Accept`.
     package var output = OutputOptions()
+    /// The quality for clients whose connection is slow; nil = the same quality for all.
+    package var slowQuality: Int?
     /// Whether a result without a format of its own has the format of the source, whatever the client accepts.
     package var keepsFormat = false
     /// Placeholders that the response carries in addition to the image: some of `color`, `blurHash`, `thumbHash` and

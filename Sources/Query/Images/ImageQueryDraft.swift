@@ -114,6 +114,7 @@ struct ImageQueryDraft: Sendable {
         try resolveMask(&query.recipe)
         try resolveText(&query.recipe)
         query.output = try finishedOutput(limits)
+        if !query.output.mayBeLossy { query.slowQuality = nil }
         query.recipe.mark = try resolvedMark(limits)
         return query
     }

@@ -24,13 +24,17 @@ package struct NegotiationPolicy: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - accept: The field `Accept`.
-    ///   - saveData: The field `Save-Data`.
-    package func preferences(of query: ImageQuery, accept: String?, saveData: String?) -> ClientPreferences {
+    ///   - connection: The fields about the connection.
+    package func preferences(
+        of query: ImageQuery, accept: String?, connection: ConnectionHints
+    ) -> ClientPreferences {
         var preferences = ClientPreferences()
         if query.isNegotiated {
             preferences.formats = FormatNegotiation.accepted(accept, of: choices(for: query))
         }
-        if let saveDataQuality, query.hasDefaultQuality, let saveData, saveData.isOn {
+        if connection.isSlow, query.slowQuality != nil {
+            preferences.quality = query.slowQuality
+        } else if connection.savesData, query.hasDefaultQuality {
             preferences.maxQuality = saveDataQuality
         }
         return preferences
@@ -43,8 +47,20 @@ package struct NegotiationPolicy: Hashable, Sendable {
     package func vary(of query: ImageQuery) -> String? {
         var names: [String] = []
         if query.isNegotiated { names.append("Accept") }
-        if saveDataQuality != nil, query.hasDefaultQuality { names.append("Save-Data") }
+        if query.slowQuality != nil {
+            names += ConnectionHints.fieldNames
+        } else if saveDataQuality != nil, query.hasDefaultQuality {
+            names.append("Save-Data")
+        }
         if query.dependsOnClientHints { names += ClientHints.fieldNames }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
+    }
+
+    /// The names of the request fields that browsers have to be asked for, as `Accept-CH` lists them; nil = none.
+    package func acceptCH(of query: ImageQuery) -> String? {
+        let names =
+            (usesClientHints ? ClientHints.fieldNames : [])
+            + (query.slowQuality == nil ? [] : ConnectionHints.requestedNames)
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 }
@@ -55,6 +71,8 @@ package struct ClientPreferences: Hashable, Sendable {
     package var formats = FormatList()
     /// The highest default quality; nil = no limit.
     package var maxQuality: Int?
+    /// The quality instead of that of the query; nil = the query's.
+    package var quality: Int?
 
     package init() {}
 }
@@ -62,8 +80,7 @@ package struct ClientPreferences: Hashable, Sendable {
 extension ImageQuery {
     /// Whether the image may have the default quality of its format.
     fileprivate var hasDefaultQuality: Bool {
-        guard output.quality == nil, output.target == nil, !output.lossless else { return false }
-        return output.format.map { $0.isLossy && !output.nearLossless } ?? true
+        output.quality == nil && output.target == nil && output.mayBeLossy
     }
 
     /// The encoding for a client.
@@ -81,16 +98,16 @@ extension ImageQuery {
         return limited(output.converted(to: preferences.formats.contains(.webp) ? .webp : nil), preferences)
     }
 
-    /// The options with their default quality limited.
+    /// The options with the quality for a slow connection, or with their default quality limited.
     private func limited(_ options: OutputOptions, _ preferences: ClientPreferences) -> OutputOptions {
-        options.converted(
+        var options = options
+        if let quality = preferences.quality { (options.quality, options.target) = (quality, nil) }
+        return options.converted(
             to: options.format, animation: options.animation, maxQuality: preferences.maxQuality)
     }
 }
 
-extension String {
-    /// Whether a `Save-Data` field has the token `on`, with or without parameters.
-    fileprivate var isOn: Bool {
-        String(prefix { $0 != ";" }).lowercased().split(separator: " ") == ["on"]
-    }
+extension OutputOptions {
+    /// Whether the image can have a format and a mode with a quality.
+    var mayBeLossy: Bool { !lossless && format.map { $0.isLossy && !nearLossless } ?? true }
 }

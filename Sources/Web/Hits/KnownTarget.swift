@@ -35,7 +35,8 @@ final class KnownTarget: Sendable {
 
     /// The place of the image for a request among ``lookups``; nil if no such client has asked yet.
     func form(_ negotiation: NegotiationPolicy, _ request: FastRequest) -> Int? {
-        form(negotiation.preferences(of: query, accept: request.accept, saveData: request.saveData))
+        let connection = ConnectionHints(saveData: request.saveData)
+        return form(negotiation.preferences(of: query, accept: request.accept, connection: connection))
     }
 
     func form(_ preferences: ClientPreferences) -> Int? { forms.firstIndex(of: preferences) }

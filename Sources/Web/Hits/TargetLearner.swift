@@ -21,7 +21,7 @@ extension ImageEndpoint {
         from image: ImageResponse
     ) {
         let preferences = configuration.negotiation.preferences(
-            of: query, accept: request.headers[.accept], saveData: request.headers[.saveData])
+            of: query, accept: request.headers[.accept], connection: ConnectionHints(request.headers))
         guard let learner, let target = request.head.path, image.cache.variant != nil, image.cache.forwarded == nil,
             image.fallbackReason == nil, !image.isInterim, !query.includesCaching, !query.waitsForDisk,
             !query.encodesBase64,
@@ -45,6 +45,6 @@ extension ImageEndpoint {
 
     /// The fields that choose among the forms of an image.
     private static func negotiated(_ fields: HTTPFields) -> HTTPFields {
-        HTTPFields(fields.filter { [.accept, .saveData].contains($0.name) })
+        HTTPFields(fields.filter { ([.accept] + ConnectionHints.fields).contains($0.name) })
     }
 }

@@ -141,7 +141,7 @@ struct ImageEndpoint: Sendable {
         context?.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources)
         try authorization.requireAllowedSources(of: imageRequest)
         let preferences = configuration.negotiation.preferences(
-            of: query, accept: fields[.accept], saveData: fields[.saveData])
+            of: query, accept: fields[.accept], connection: ConnectionHints(fields))
         query.apply(to: &imageRequest, for: preferences, policy: try policy(query.cache, fields))
         imageRequest.placeholders = query.placeholders
         imageRequest.client = authorization.client

@@ -97,9 +97,7 @@ struct ImageHTTPResponse {
         fields[.eTag] = caching == nil ? tag.description : nil
         if let lastModified { fields[.lastModified] = HTTPDate(lastModified).description }
         fields[.vary] = configuration.negotiation.vary(of: query)
-        if configuration.negotiation.usesClientHints {
-            fields[.acceptCH] = ClientHints.fieldNames.joined(separator: ", ")
-        }
+        fields[.acceptCH] = configuration.negotiation.acceptCH(of: query)
         fields[.quality] = image.quality?.description
         fields[.placeholderBlurHash] = image.placeholders?.blurHash
         fields[.placeholderThumbHash] = image.placeholders?.thumbHash

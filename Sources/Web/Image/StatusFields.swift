@@ -2,6 +2,7 @@ import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomPipeline
+import DarkroomQuery
 import HTTPTypes
 
 extension HTTPField.Name {
@@ -12,6 +13,10 @@ extension HTTPField.Name {
     static let acceptCH = known("Accept-CH")
     /// `Save-Data` (Save Data API).
     static let saveData = known("Save-Data")
+    /// `ECT`, `RTT` and `Downlink` (Network Information API).
+    static let effectiveConnectionType = known("ECT")
+    static let roundTripTime = known("RTT")
+    static let downlink = known("Downlink")
     static let secCHDPR = known("Sec-CH-DPR")
     static let secCHWidth = known("Sec-CH-Width")
 
@@ -20,6 +25,16 @@ extension HTTPField.Name {
     static let placeholderThumbHash = known("X-Placeholder-ThumbHash")
     static let placeholderColor = known("X-Placeholder-Color")
     static let placeholderLqip = known("X-Placeholder-Lqip")
+}
+
+extension ConnectionHints {
+    static let fields: [HTTPField.Name] = [.saveData, .effectiveConnectionType, .roundTripTime, .downlink]
+
+    init(_ fields: HTTPFields) {
+        self.init(
+            saveData: fields[.saveData], effectiveType: fields[.effectiveConnectionType],
+            roundTrip: fields[.roundTripTime], downlink: fields[.downlink])
+    }
 }
 
 extension CacheReport {

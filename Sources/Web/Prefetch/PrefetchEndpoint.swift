@@ -57,7 +57,7 @@ struct PrefetchEndpoint: Sendable {
         do throws(InvalidBody) {
             items = try grammar.images(
                 of: PrefetchBody(parsing: Data(json.readableBytesView)), accept: request.headers[.accept],
-                saveData: request.headers[.saveData])
+                connection: ConnectionHints(request.headers))
         } catch {
             throw Problem(.invalidBody, error.detail, parameter: error.member)
         }

@@ -67,7 +67,8 @@ struct CloudflareTests {
         ("quality=medium-high", "output=origin&q=auto&target=medium"),
         ("quality=medium-low", "output=origin&q=auto&target=low"),
         ("q=low", "output=origin&q=auto&target=low"),
-        ("scq=50,q=80", "output=origin&q=80"), ("anim=false", "output=origin&n=1"), ("anim=true", "output=origin"),
+        ("scq=50,q=80", "slow_q=50&output=origin&q=80"), ("scq=medium-low", "slow_q=60&output=origin"),
+        ("anim=false", "output=origin&n=1"), ("anim=true", "output=origin"),
         ("onerror=redirect", "default=1&output=origin"),
         ("compression=fast,metadata=none,zoom=0.5,upscale=interpolate", "output=origin"),
     ]
@@ -154,7 +155,7 @@ struct CloudflareTests {
 
     @Test func `options without an effect are listed with a reason`() throws {
         let translation = try dialect.translate(
-            "/cdn-cgi/image/metadata=keep,scq=50/a.jpg", limits: QueryLimits())
-        #expect(translation.ignored.map(\.name) == ["metadata", "slow-connection-quality"])
+            "/cdn-cgi/image/metadata=keep,compression=fast/a.jpg", limits: QueryLimits())
+        #expect(translation.ignored.map(\.name) == ["metadata", "compression"])
     }
 }

@@ -12,6 +12,12 @@ extension ImageParameters {
             "target", .choice(QualityTarget.self), \.target,
             .of(.encoding, .encode, "How similar to the original the result of `q=auto` must look.")),
         Row(
+            "slow_q", .integer(1...100), \.query.slowQuality,
+            .of(
+                .encoding, .encode, .medium,
+                "Quality instead of `q` for clients that send `Save-Data: on`, an `ECT` of 3g or slower, an `RTT` over "
+                    + "150 or a `Downlink` under 5.")),
+        Row(
             "max_bytes", .integer(1...100_000_000), \.output.maxBytes,
             .of(
                 .encoding, .encode, .high,

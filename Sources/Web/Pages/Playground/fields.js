@@ -63,7 +63,7 @@ const GROUPS = [
     choice("orient", "Orientation", { "": "From EXIF", none: "As stored", 1: "1", 2: "2", 3: "3", 4: "4", 5: "5", 6: "6", 7: "7", 8: "8" }),
   ]],
   ["Encoding", () => [
-    fitting("target", "Target of automatic quality"), fitting("max_bytes", "Maximum bytes", "30000"), check("ll", "Lossless"),
+    fitting("target", "Target of automatic quality"), fitting("slow_q", "Quality for slow connections", "50"), fitting("max_bytes", "Maximum bytes", "30000"), check("ll", "Lossless"),
     check("nl", "Near-lossless"), fitting("formats", "Formats for Auto, in order of preference", ["avif", "webp"].filter(writes).join(",")),
     check("il", "Progressive or interlaced"), fitting("palette", "Palette PNG"), fitting("l", "Compression of PNG", "6"),
     fitting("af", "Filters of PNG rows"),
