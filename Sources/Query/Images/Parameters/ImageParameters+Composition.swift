@@ -20,7 +20,7 @@ extension ImageParameters {
             .of(.composition, .transform(Text.self), "Color of `text`.")),
         Row(
             "texta", .anchor, \.textPosition,
-            .of(.composition, .transform(Text.self), "Where `text` lies.")),
+            .of(.composition, .transform(Text.self), "Position of `text`.")),
     ]
 
     private static let shapes: [Row] = [

@@ -32,7 +32,7 @@ extension ImageParameters {
             "tcorner", .choice(Trim.Corner.self), \.trimCorner,
             .of(
                 .geometry, .transform(Trim.self),
-                "Corner whose color is the color of the border that `trim` removes, without `tbg`.")),
+                "Corner from which `trim` takes the color of the border, without `tbg`.")),
         Row(
             "orient", .orientation, \.query.recipe.orientation,
             .of(

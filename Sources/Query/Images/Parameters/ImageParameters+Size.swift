@@ -64,7 +64,7 @@ extension ImageParameters {
                 resize("Minimum width in CSS pixels: enlarges a narrower result, and crops parts beyond the box.")),
             Row(
                 "min-h", .integer(1...limits.maxOutputSide), \.minHeight,
-                resize("Minimum height in CSS pixels: enlarges a lower result, and crops parts beyond the box.")),
+                resize("Minimum height in CSS pixels: enlarges a shorter result, and crops parts beyond the box.")),
         ]
     }
 }
