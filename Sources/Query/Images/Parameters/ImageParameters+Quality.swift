@@ -28,8 +28,8 @@ extension ImageParameters {
             "nl", .boolean, \.output.nearLossless,
             .of(
                 .encoding, .encode, .medium,
-                "Near-lossless WebP, which changes pixels slightly; `q`, by default 60, is the lowest fidelity of "
-                    + "the changes.")),
+                "Near-lossless WebP, which changes pixels slightly; `q`, by default 60, limits the changes: lower "
+                    + "values allow more.")),
         Row(
             "il", .boolean, \.output.interlaced,
             .of(.encoding, .encode, .medium, "Progressive JPEG, interlaced PNG or GIF.")),
