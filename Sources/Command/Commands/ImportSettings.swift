@@ -13,7 +13,7 @@ struct ImportSettings: ParsableCommand {
             'darkroom config check'.
             """)
 
-    @Argument(help: "Service that the variables are of: imgproxy or imagor.") var service: Service
+    @Argument(help: "Service that the variables belong to: imgproxy or imagor.") var service: Service
     @Argument(help: "File of variables.") var file: String
 
     enum Service: String, ExpressibleByArgument, CaseIterable {

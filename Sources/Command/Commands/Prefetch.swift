@@ -16,13 +16,13 @@ struct Prefetch: AsyncParsableCommand {
 
             The server's admin-token is read from the environment (DARKROOM_ADMIN_TOKEN) or from the file that \
             --token-file names, not from a flag, which is visible in the process list. A server with an admin-port \
-            takes prefetches there, and needs no token if it has none.
+            takes prefetches there; if it has no admin-token, none is needed.
 
             The list is sent as one job after another, each of at most 10,000 images. Ctrl-C cancels the job in \
             progress; images that are cached stay cached. If the connection is lost, it is opened again; the job \
             continues meanwhile.
 
-            The exit status is 0 if every image is cached, 1 if an image failed or the server did not take the list, \
+            The exit status is 0 if every image is cached, 1 if an image failed or the server refused the list, \
             64 if the arguments are wrong, and 130 after Ctrl-C.
             """)
 
@@ -30,7 +30,7 @@ struct Prefetch: AsyncParsableCommand {
     var list: String
     @Option(help: "URL of the server, such as http://127.0.0.1:8080.")
     var server: String
-    @Option(help: "Widths that each image is made in, such as 320,640,1280.")
+    @Option(help: "Widths to cache of each image, such as 320,640,1280.")
     var widths: String?
     @Option(
         name: .customLong("query"),

@@ -19,7 +19,7 @@ struct Purge: AsyncParsableCommand {
 
             The server's admin-token is read from the environment (DARKROOM_ADMIN_TOKEN) or from the file that \
             --admin-token-file names, not from a flag, which is visible in the process list. A server with an \
-            admin-port takes purges there, and needs no token if it has none.
+            admin-port takes purges there; if it has no admin-token, none is needed.
 
             With --wait, each answer comes when the purge holds on all servers and all caches have confirmed it. After \
             ten minutes, or when a cache refuses, the purge stays in the server's queue and counts as failed here.

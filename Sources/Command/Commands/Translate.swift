@@ -5,7 +5,7 @@ import Foundation
 /// `darkroom translate`
 struct Translate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the Darkroom URLs that equal image URLs of another service.",
+        abstract: "Print the equivalent Darkroom URLs of image URLs of another service.",
         usage: """
             darkroom translate --compat thumbor https://img.example.com/unsafe/300x200/example.com/photo.jpg
             darkroom translate --config darkroom.yaml < urls.txt > translated.txt

@@ -18,14 +18,14 @@ extension ServerMetrics {
         return [
             MetricFamily(
                 "darkroom_edge_purge_requests_total", .counter,
-                help: "Requests to purge caches in front, by cache and result: told, postponed (it was busy or did not "
-                    + "answer, and is asked again) or refused.", requests),
-            family("darkroom_edge_purges_pending", .gauge, "Purges that wait to be told, by cache.") {
+                help: "Requests to purge caches in front, by cache and result: told (confirmed), postponed (the cache "
+                    + "is busy or does not answer; repeated later) or refused.", requests),
+            family("darkroom_edge_purges_pending", .gauge, "Requests to purge that the cache has not confirmed.") {
                 Double($0.pending)
             },
             family(
                 "darkroom_edge_purge_overdue_seconds", .gauge,
-                "How long the oldest purge that should have been told waits, by cache; 0 if none does."
+                "How long the oldest purge that is due waits for the cache to confirm it; 0 without one."
             ) {
                 $0.overdueSeconds
             },

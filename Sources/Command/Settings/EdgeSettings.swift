@@ -16,7 +16,7 @@ struct EdgeSettings: SettingTheme {
     let purgeTo = Setting(
         "purge-to", .edges, default: [], isSecret: true,
         help: """
-            CDNs, caches and webhooks that are told of each purge, as VENDOR=TARGET;OPTION=VALUE. By default, none. \
+            CDNs, caches and webhooks that receive each purge, as VENDOR=TARGET;OPTION=VALUE. By default, none. \
             cloudflare=ZONE, fastly=SERVICE and bunny=PULLZONE need the option token-file; webhook=URL needs \
             secret-file, whose secret signs requests; varnish=URL and nginx=URL get PURGE requests, varnish with \
             method=BAN gets BAN. The option api replaces the URL of a vendor's API.

@@ -83,7 +83,7 @@ struct AccessSettings: SettingTheme {
             """)
     let adminTokenFile = Setting(
         "admin-token-file", .optional(.text("PATH", "the path of a file")), default: nil, isReloadable: true,
-        help: "File whose text is the admin token, in place of admin-token.")
+        help: "File that contains the admin token, in place of admin-token.")
     let signingKeys = Setting(
         "signing-keys", .signingKeys, default: [], isSecret: true, isReloadable: true,
         help: """
@@ -140,9 +140,9 @@ struct AccessSettings: SettingTheme {
     let compat = Setting(
         "compat", .choice(of: Compatibility.self), default: .darkroom, isReloadable: true,
         help: """
-            Whose URLs the server understands besides its own: the paths of imgproxy, of thumbor and imagor, or of \
-            Cloudflare, below /cdn-cgi/image/; or wsrv, for queries of /image, /signed and /explain without 'compat' \
-            and 'preset' in the parameters of wsrv.nl, which / always reads.
+            Service whose URLs the server accepts besides its own: the paths of imgproxy, of thumbor and imagor, or of \
+            Cloudflare, below /cdn-cgi/image/. With wsrv, queries of /image, /signed and /explain without 'compat' and \
+            'preset' have the parameters of wsrv.nl, as queries of / always do.
             """)
     let allowForcedRefresh = Setting(
         "allow-forced-refresh", .boolean, default: false, isReloadable: true,

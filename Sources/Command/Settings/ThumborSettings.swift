@@ -14,7 +14,7 @@ struct ThumborSettings: SettingTheme {
             """)
     let keyFile = Setting(
         "thumbor-key-file", .optional(.text("PATH", "the path of a file")), default: nil, isReloadable: true,
-        help: "File whose text is thumbor-key.")
+        help: "File that contains thumbor-key.")
     let signer = Setting(
         "thumbor-signature-type", .choice(of: ThumborKey.Algorithm.self), default: .sha1, isReloadable: true,
         help: "Hash function of signatures of thumbor and imagor paths.")
@@ -25,8 +25,8 @@ struct ThumborSettings: SettingTheme {
         "thumbor-base-url", .optional(.text("URL", "the beginning of URLs")), default: nil, isReloadable: true,
         help: """
             Beginning of the URLs of images without a scheme in thumbor and imagor paths, such as \
-            https://example.com/. By default, an image that begins with a host is fetched by https, and another one is \
-            a local file.
+            https://example.com/. By default, an image that begins with a host is fetched by https, and any other \
+            image is a local file.
             """)
     let cloudflareOrigin = Setting(
         "cloudflare-origin", .optional(.text("URL", "the beginning of URLs")), default: nil, isReloadable: true,
