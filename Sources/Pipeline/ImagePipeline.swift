@@ -136,7 +136,7 @@ public final class ImagePipeline: Sendable {
 
     // MARK: Requests
 
-    /// Returns the image for a request, from a cache or made now.
+    /// Returns the image for a request, from a cache or newly processed.
     ///
     /// Canceling the task stops waiting; the work is canceled when no other request waits for it. With
     /// ``PipelineConfiguration/continuesInBackground`` cancellation has no effect. If the source fails, the request's
@@ -238,7 +238,7 @@ public final class ImagePipeline: Sendable {
 /// Inspection: how a pipeline would answer a request, and its cached entries.
 extension ImagePipeline {
     /// Returns the tiers that have a request's entries, without a side effect: nothing is read into memory, fetched or
-    /// made (SDWebImage's cache query). Whether the entries are fresh is not considered.
+    /// processed (SDWebImage's cache query). Whether the entries are fresh is not considered.
     public func location(of request: ImageRequest) async -> CacheLocation {
         var request = await resolveForInspection(request)
         request.input.cache.query = .all
@@ -311,7 +311,7 @@ extension ImagePipeline {
     /// Evicts from memory, decoded images included, until this fraction, 0 to 1, of the bytes held is left.
     public func shrinkMemory(toFraction fraction: Double) {
         resolver.cache.shrinkMemory(toFraction: fraction)
-        // Last, since it returns the memory that the others freed to the system.
+        // Last, because it returns memory that the calls above freed to the system.
         processing.shrinkMemory(toFraction: fraction)
     }
 }
@@ -366,7 +366,8 @@ extension ImagePipeline {
     /// The error of a request whose source is unknown while the pixel queue is full. Never waits. Nil means that
     /// ``image(for:)`` has to decide.
     ///
-    /// - Parameter isAdmitted: asked last, once the request would be refused; if false, it is not refused here.
+    /// - Parameter isAdmitted: called last, if the request would be refused; if it returns false, the request is not
+    ///   refused here.
     package func refusal(of request: ImageRequest, isAdmitted: () -> Bool) -> PipelineError? {
         guard let refusal = resolver.earlyRefusal(of: resolve(request)), isAdmitted() else { return nil }
         return resolver.producer.pixels.queue.refuse(refusal)

@@ -7,15 +7,15 @@ import DarkroomTransforms
 /// | Companion | When | If it fails |
 /// |---|---|---|
 /// | mark | before the request, whose keys depend on its content | the request fails with its error |
-/// | interim | in place of the request, while its own output is being made | the request fails with its error |
-/// | placeholders | along with the image, from the same content | the answer is without them |
+/// | interim | instead of the request, while the requested output is encoded | the request fails with its error |
+/// | placeholders | along with the image, from the same content | the answer has no placeholders |
 /// | fallback | after the source has failed | the request fails with the error of its source |
 enum Companion {
     case mark, interim, placeholders, fallback
 
-    /// The error of a request whose companion failed; nil = it is answered without it.
+    /// The error of a request if its companion failed; nil = the request is answered without the companion.
     ///
-    /// - Parameter own: the error of the request itself, if that came first.
+    /// - Parameter own: the error of the request itself, if it failed first.
     func failure(_ error: PipelineError, after own: PipelineError? = nil) -> PipelineError? {
         switch self {
         case .mark: error.ofMark
@@ -28,7 +28,7 @@ enum Companion {
 }
 
 extension ImageRequest {
-    /// The request for a companion; nil if this one has none.
+    /// The request for a companion; nil if this request has none.
     func companion(_ companion: Companion) -> ImageRequest? {
         var request = self
         switch companion {

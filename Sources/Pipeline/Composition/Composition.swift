@@ -115,8 +115,7 @@ extension ImagePipeline {
 
 // A mark is resolved before its request, because the keys depend on its content.
 extension ImageResolver {
-    /// The mark that a request asks for, if its record is in memory and may be used without contact to the origin.
-    /// Never waits.
+    /// The mark of a request, if its record is in memory and may be used without contacting the origin. Never waits.
     func markAtOnce(for request: ResolvedRequest) -> ResolvedMark? {
         guard let record = cache.storedRecord(request.access), !record.varies else { return nil }
         let evaluation = CacheEvaluation(
@@ -124,7 +123,7 @@ extension ImageResolver {
         return evaluation.decision == .use ? ResolvedMark(request, record) : nil
     }
 
-    /// The mark that a request asks for, from the caches or its origin.
+    /// The mark of a request, from the caches or its origin.
     func mark(for request: ResolvedRequest) async throws(PipelineError) -> ResolvedMark {
         var request = request
         request.keepsOriginal = .ifAvailable

@@ -4,8 +4,8 @@ import DarkroomStore
 import DarkroomWaiting
 import Synchronization
 
-/// Makes variants in their preferred formats after requests were answered in quicker formats: one job for each variant,
-/// few at a time.
+/// Encodes variants in their preferred formats after requests were answered in quicker formats: one job for each
+/// variant, few at a time.
 ///
 /// Jobs have the lowest priority in the pixel queue and hold no client. A job that does not fit is dropped: a later
 /// request starts it again.
@@ -22,7 +22,7 @@ final class FormatUpgrades: Sendable {
         case made
         /// The queue of jobs or of pixel work was full, the job waited too long for a thread, or its source was purged.
         case dropped
-        /// The image could not be made in time, or was not stored.
+        /// The image could not be encoded in time, or was not stored.
         case failed
     }
 
@@ -56,7 +56,8 @@ final class FormatUpgrades: Sendable {
     /// The rest after a job was dropped, so that overload does not make each request try again.
     static let restAfterDrop = Duration.seconds(1)
     static let restAfterFailure = Duration.seconds(60)
-    /// The most variants that rest. Beyond it, the variants whose rest ends first may be tried again.
+    /// The maximum number of variants that rest. Beyond it, the variants with the least remaining rest may be tried
+    /// again.
     static let maxResting = 1_024
 
     private let concurrency: Int
@@ -193,7 +194,7 @@ final class FormatUpgrades: Sendable {
 
 /// The work of making preferred formats behind quicker answers.
 package struct FormatUpgradeStatistics: Sendable {
-    /// Jobs that wait for their turn.
+    /// Jobs in the queue.
     package var waiting: Int
     /// Jobs that were started, whether or not they have a pixel thread.
     package var running: Int

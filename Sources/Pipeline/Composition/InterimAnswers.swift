@@ -4,10 +4,10 @@ import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms
 
-// Answers in two steps: a request whose own output takes long to encode is answered in a quicker one, and its own is
-// made behind it.
+// Answers in two steps: if the requested output takes long to encode, the request is answered in a quicker output, and
+// the requested output is encoded in the background.
 extension ImageResolver {
-    /// The answer in the interim output while the request's own is being made; nil if it is not.
+    /// The answer in the interim output while the requested output is being encoded; nil if it is not being encoded.
     func imageWhileUpgrading(_ request: ResolvedRequest) async throws(PipelineError) -> ImageResponse? {
         guard let interim = request.companion(.interim), upgrades.isPending(request.upgradeKey) else { return nil }
         var response = try await image(for: interim)
@@ -15,17 +15,17 @@ extension ImageResolver {
         return response
     }
 
-    /// Whether a stored variant in the interim output is the answer although the original is available: the request's
-    /// own would take too long, or has the same format.
+    /// Whether a stored variant in the interim output is the answer although the original is available: the requested
+    /// output would take too long, or has the same format.
     func prefersInterim(_ request: ResolvedRequest, stored: VariantRecord) -> Bool {
         stored.format == request.input.output.format || upgrades.isPending(request.upgradeKey)
             || encodingTime(of: request, at: stored.size) > encodingBudget
     }
 
-    /// Whether a request whose variant has to be made is answered in its interim output.
+    /// Whether a request whose variant is not cached is answered in its interim output.
     ///
-    /// While clients wait for a pixel thread, nothing is estimated: reading the header would be one more wait, and a
-    /// quicker output helps all waiting clients. A final answer does not depend on the load of a moment.
+    /// While clients wait for a pixel thread, nothing is estimated: reading the header would be another wait, and a
+    /// quicker output helps all waiting clients. A final answer does not depend on the current load.
     func prefersInterim(_ request: ResolvedRequest, from original: Original) async -> Bool {
         guard request.keys(of: .interim) != nil else { return false }
         if producer.pixels.queue.hasWaitingClients, mayUpgrade(request, from: original) { return true }
@@ -39,14 +39,15 @@ extension ImageResolver {
                 return isSlow(request, plan)
             }.value
         } catch {
-            // The own output may take more time than any image may; the quicker one need not.
+            // The requested output may exceed the limit on processing time where the quicker output does not.
             if case .badParameter = error { return true }
             return false
         }
     }
 
-    /// Whether an image of this plan is answered in the interim output first: its own takes longer than the budget, and
-    /// the other half of that at most. An animation is encoded in another format than its own.
+    /// Whether an image of this plan is answered in the interim output first: encoding the requested output takes
+    /// longer than the budget, and encoding the interim output at most half as long. An animation is encoded in another
+    /// format than its own.
     func isSlow(_ request: ResolvedRequest, _ plan: ImagePlan) -> Bool {
         guard plan.format == request.input.output.format, let interim = request.input.interim else { return false }
         let own = encodingTime(of: request, at: plan.size)
@@ -59,18 +60,17 @@ extension ImageResolver {
         producer.speed.duration(of: size, as: request.input.output)
     }
 
-    /// Whether the request's own output can be stored, so that it can replace another.
+    /// Whether the requested output can be stored, so that it can replace the interim output.
     ///
-    /// - Parameter original: the original that it is made from; nil = the original in the caches or at the origin then.
+    /// - Parameter original: the original to process; nil = the original that the caches or the origin have later.
     func mayUpgrade(_ request: ResolvedRequest, from original: Original? = nil) -> Bool {
         cache.keepsVariants(of: request.access) && original?.mayBeStored ?? true
     }
 
-    /// A response in the interim output, and the start of making the request's own. If that cannot be stored, nothing
-    /// is made, and the response is final.
+    /// A response in the interim output, and the start of encoding the requested output. If the requested output cannot
+    /// be stored, it is not encoded, and the response is final.
     ///
-    /// - Parameter original: the original that both are made from; nil = the original in the caches or at the origin
-    ///   then.
+    /// - Parameter original: the original to process; nil = the original that the caches or the origin have later.
     func interimResponse(
         _ response: ImageResponse, to request: ResolvedRequest, from original: Original? = nil
     ) -> ImageResponse {

@@ -6,12 +6,12 @@ import Foundation
 
 /// The current knowledge of the image that a request draws onto its source.
 ///
-/// It is a source like any other, with a record, an original and one variant, its color. That variant is never sent: it
-/// proves that the mark decodes, before anything is drawn or stored.
+/// A mark is a source like any other, with a record, an original and one variant, its color. That variant is never
+/// sent: it proves that the mark decodes, before anything is drawn or stored.
 final class ResolvedMark: Sendable {
     /// The request for the variant.
     let request: ResolvedRequest
-    /// The record, by whose content the keys of marked variants differ.
+    /// The record; the keys of marked variants depend on its content.
     let record: SourceRecord
     /// The bytes, if they are available.
     let original: Original?

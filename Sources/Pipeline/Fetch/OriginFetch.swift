@@ -150,7 +150,7 @@ struct OriginFetch: Sendable {
         }
     }
 
-    /// Fetches within a span, which the origin gets as the parent of its own.
+    /// Fetches within a span, which is the parent of the origin's own span.
     private func download(_ message: OriginRequest, _ urgency: Urgency) async throws(OriginError) -> OriginResponse {
         guard let span = RecordedSpan("download", urgency, kind: .client) else {
             return try await origin.fetch(message)

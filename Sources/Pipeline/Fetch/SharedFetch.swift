@@ -70,7 +70,7 @@ struct SharedFetch: Sendable {
         }
     }
 
-    /// Stores a shared answer, since the request that fetched it may store in fewer tiers than this one.
+    /// Stores a shared answer, because the request that fetched it may store in fewer tiers than this request.
     private func store(_ answer: OriginFetch.Answer, for request: ResolvedRequest) async {
         guard answer.record.isVerified, answer.original?.mayBeStored != false else { return }
         await fetch.cache.store(answer.record, for: request.access)

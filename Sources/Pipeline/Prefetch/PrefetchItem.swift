@@ -29,7 +29,7 @@ public struct PrefetchProgress: Sendable {
     public var state: State
     /// The number of items.
     public var total: Int
-    /// The number of items that are cached, whether the job made or found them.
+    /// The number of items that are cached, by the job or before it.
     public var done: Int
     /// The number of items that failed.
     public var failed: Int
@@ -55,7 +55,7 @@ public struct PrefetchFailure: Sendable {
 public enum PrefetchError: Error, Hashable, Sendable {
     /// The job has more than ``Prefetcher/maxItems`` items.
     case tooManyItems
-    /// ``Prefetcher/maxJobs`` jobs are running; one of them may be done after the delay.
+    /// ``Prefetcher/maxJobs`` jobs are running; a job may end after the delay.
     case tooManyJobs(retryAfterSeconds: Int)
     /// The prefetcher was shut down.
     case shutDown

@@ -14,7 +14,7 @@ public final class PrefetchJob: Identifiable, Sendable {
     private let now: @Sendable () -> Date
     private let state: Mutex<State>
 
-    /// The most failures that are listed; the rest are only counted.
+    /// The maximum number of listed failures; further failures are only counted.
     public static let maxFailures = 100
 
     private struct State {
@@ -43,7 +43,7 @@ public final class PrefetchJob: Identifiable, Sendable {
     /// intermediate values.
     public var updates: PrefetchUpdates { PrefetchUpdates(job: self) }
 
-    /// Returns the first progress after the one with this revision; nil if there will be none, or after cancellation.
+    /// Returns the first progress after this revision; nil if there will be none, or after cancellation.
     package func progress(after revision: Int?) async -> (progress: PrefetchProgress, revision: Int)? {
         await waitForChange(since: revision)
         return state.withLock { state in

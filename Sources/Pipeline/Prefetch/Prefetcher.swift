@@ -15,7 +15,8 @@ import Synchronization
 public final class Prefetcher: Sendable {
     /// The most items of a job.
     public static let maxItems = 10_000
-    /// The most jobs, running or ended. Ended jobs are removed after an hour, or earlier to make room.
+    /// The maximum number of jobs, running or ended. Ended jobs are removed after an hour, or earlier if new jobs need
+    /// their places.
     public static let maxJobs = 64
 
     typealias Load = @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
@@ -185,7 +186,7 @@ public final class Prefetcher: Sendable {
     }
 }
 
-/// The items that wait. Jobs take turns, so that a small job never waits for all of a large one.
+/// The items that wait. Jobs take turns, so that a small job never waits for all items of a large job.
 private struct RoundRobin: Sendable {
     private struct Line {
         let job: PrefetchJob

@@ -8,7 +8,7 @@ final class EncodingSpeed: Sendable {
     private static let weight = 0.1
     /// Smaller images say more about the fixed costs of a job.
     private static let minArea = 20_000
-    /// How far observations may move the average away from the constant, either way.
+    /// The maximum factor by which observations may move the average away from the constant, up or down.
     private static let maxFactor = 20.0
 
     private let efforts: EncoderEfforts
@@ -45,7 +45,7 @@ final class EncodingSpeed: Sendable {
 }
 
 extension OutputOptions {
-    /// The options that the time of encoding depends on, with one value in place of all targets and of all byte limits.
+    /// The options that the time of encoding depends on, with one value for all targets and one for all byte limits.
     fileprivate func kind(as format: OutputFormat) -> OutputOptions {
         let options = converted(to: format)
         return OutputOptions(

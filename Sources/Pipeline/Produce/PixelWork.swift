@@ -94,7 +94,7 @@ private final class PixelRun: Sendable {
         self.account = account
     }
 
-    /// Weighs the job, and processes it at once if it is a usual one and the memory set aside for it suffices.
+    /// Weighs the job, and processes it at once if it is usual and the memory reserved for it suffices.
     func weigh(
         _ allowedBytes: Int, _ interrupt: @escaping @Sendable () -> Bool
     ) throws(PipelineError) -> (JobWeight, PixelWork.Result?) {

@@ -28,7 +28,7 @@ struct VariantProducer: Sendable {
         var record: VariantRecord
         var isStored: Bool
         var timings: Timings
-        /// Whether another request made it a moment ago.
+        /// Whether another request produced it a moment ago.
         var isShared = false
     }
 
@@ -50,7 +50,7 @@ struct VariantProducer: Sendable {
         return (produced, joined || produced.isShared)
     }
 
-    /// The variant that another request made after this request's lookup in the caches.
+    /// The variant that another request produced after this request's lookup in the caches.
     private func recentlyProduced(_ request: ResolvedRequest, _ original: Original) async -> Produced? {
         guard !request.cache.waitsForDisk,
             let found = cache.recentVariant(
@@ -76,7 +76,8 @@ struct VariantProducer: Sendable {
             content: original.record.content, format: image.format, size: image.size, sourceBytes: original.body.count,
             digest: digest.hex, quality: image.quality)
         let entry = StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest)
-        // If only the header was read, the rest may be corrupt: neither the original nor the result is stored.
+        // If only the header was read, the remaining bytes may be corrupt: neither the original nor the result is
+        // stored.
         let isVerified = image.isProven || original.tier != nil
         if isVerified { original.record.markVerified() }
         let isStored =

@@ -16,8 +16,8 @@ package struct EdgeTags: Hashable, Sendable {
 }
 
 extension ImagePipeline {
-    /// The tags of a response: the tags of its source, of its mark and of the source whose fallback it is, the tags of
-    /// their hosts, the tag of everything, and the tags that their origins sent. Empty for an upload, which no cache
+    /// The tags of a response: the tags of its source, its mark and, for a fallback, the source that failed; the tags
+    /// of their hosts; the tag of everything; and the tags that their origins sent. Empty for an upload, which no cache
     /// stores.
     package func edgeTags(of response: ImageResponse) -> EdgeTags {
         guard !response.cache.isUpload else { return EdgeTags() }

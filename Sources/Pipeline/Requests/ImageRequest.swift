@@ -17,9 +17,8 @@ public struct ImageRequest: Sendable {
     /// The output format and its encoder options.
     public var output: OutputOptions
     /// A quicker output to answer with while ``output`` is not cached and would take longer to encode than
-    /// ``PipelineConfiguration/encodingBudget``. ``output`` is then made in the background, and answers later requests;
-    /// if it cannot be stored, it is not made.
-    /// Default: none.
+    /// ``PipelineConfiguration/encodingBudget``. ``output`` is then encoded in the background, and answers later
+    /// requests; if it cannot be stored, it is not encoded. Default: none.
     public var interim: OutputOptions?
     /// The priority of the work. Work shared by several requests runs at the highest of their priorities.
     public var priority: Priority
@@ -27,8 +26,8 @@ public struct ImageRequest: Sendable {
     public var cache: CacheOptions
     /// A source to use when ``source`` fails, under the same rules. Default: none.
     public var fallback: SourceURL?
-    /// An image to draw onto the result, as ``Recipe/mark`` says; nil = none. It is fetched and cached like a source,
-    /// and a request whose mark fails has no image.
+    /// An image to draw onto the result, at the place in ``Recipe/mark``; nil = none. It is fetched and cached like a
+    /// source. If it fails, so does the request.
     public var mark: SourceURL?
     /// Whether this server's operator chose the mark, rather than the client.
     package var trustsMark = false
@@ -115,12 +114,13 @@ public struct ImageRequest: Sendable {
     }
 }
 
-/// Takes what the requests of one tenant cost.
+/// An account of the work for the requests of one tenant.
 package protocol WorkAccount: Sendable {
     /// The tenant's part of the caches; nil = entries are stored without counting.
     var share: CacheShare? { get }
 
-    /// Charges time on a pixel thread, also of work that failed. Requests that share work charge the first one.
+    /// Charges time on a pixel thread, also of work that failed. Work that requests share is charged to the first
+    /// request.
     func charge(processing time: Duration)
 }
 

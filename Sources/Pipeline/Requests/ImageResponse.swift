@@ -32,7 +32,7 @@ public struct ImageResponse: Sendable {
     public var timings: Timings
     /// The failure of the source, if the fallback was used instead; else nil.
     public var fallbackReason: PipelineError?
-    /// Whether this is the ``ImageRequest/interim`` output, which the requested one will replace.
+    /// Whether this is the ``ImageRequest/interim`` output, which the requested output will replace.
     public var isInterim = false
     /// The placeholders that the request asked for; nil if it asked for none, or if they could not be computed.
     public var placeholders: Placeholders?
@@ -40,7 +40,7 @@ public struct ImageResponse: Sendable {
     public var quality: ResultQuality?
     /// The origin's response fields about the source and its caching: the fields in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
-    /// The source's record; nil in a response that no pipeline made.
+    /// The source's record; nil in a response that does not come from a pipeline.
     package var record: SourceRecord?
     /// The record of the mark that the image shows; nil without one.
     package var markRecord: SourceRecord?
@@ -58,9 +58,9 @@ public struct CacheReport: Hashable, Sendable {
     /// A tier in which an entry was found.
     public typealias Tier = CacheTier
 
-    /// The tier that had the variant; nil if it was made for this request.
+    /// The tier that had the variant; nil if the variant was produced for this request.
     public var variant: Tier?
-    /// The tier that had the original, if the variant was made from a cached one; else nil.
+    /// The tier that had the original, if the variant was produced from a cached original; else nil.
     public var original: Tier?
     /// Why the request was forwarded to the origin before this answer (RFC 9211 §2.2); nil if it was not.
     public var forwarded: CacheStatus.Reason?

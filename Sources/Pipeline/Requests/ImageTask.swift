@@ -58,11 +58,11 @@ public final class ImageTask: Sendable {
         work.cancel()
     }
 
-    /// The request's events, for one consumer. The sequence ends when the request succeeds or fails; ``value`` says
-    /// which.
+    /// The request's events, for one consumer. The sequence ends when the request succeeds or fails; ``value`` has the
+    /// result.
     ///
     /// Only the latest event of each kind is buffered, so a slow consumer delays nothing. An image from a cache has no
-    /// events. A download that another request started is reported from the moment this one joined it.
+    /// events. A download that another request started is reported from the moment when this request joined it.
     public var events: ImageEvents { ImageEvents(of: self, buffer) }
 
     /// The image, as ``ImagePipeline/image(for:)`` returns it. It can be awaited any number of times.

@@ -35,7 +35,7 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     case remembered(PipelineError, retryAfterSeconds: Int, isBeyondHTTP: Bool = false)
     /// The client accepts only a cached answer, and there is none.
     case notCached
-    /// The image could not be made in time.
+    /// The image was not ready in time.
     case timedOut
     /// All pixel threads are busy and the queue is full.
     case overloaded(retryAfterSeconds: Int)
@@ -111,7 +111,7 @@ extension PipelineError {
     /// The error of a download that the delegate refused.
     static let notDownloadable = PipelineError.notAllowed("This source may not be downloaded.")
 
-    /// The error of a request whose mark failed like this.
+    /// The error of a request if its mark failed with this error.
     var ofMark: PipelineError {
         switch self {
         case .invalidURL, .notAllowed, .notFound, .tooLarge, .unsupported, .missingDecoder, .corrupt, .originFailed,

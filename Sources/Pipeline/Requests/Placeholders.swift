@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// Small stand-ins to show until an image has loaded. A property is nil if the request did not ask for it.
+/// Small images and colors to show until an image has loaded. A property is nil if the request did not ask for it.
 public struct Placeholders: Hashable, Sendable {
     /// The BlurHash of 4 by 3 components: 28 characters.
     public var blurHash: String?

@@ -8,10 +8,10 @@ import DarkroomWaiting
 
 /// A request together with everything derived from it once: its chain, its keys and the purge epoch it started in.
 ///
-/// Every step takes this value, so that no step derives a key of its own, and nothing that was made before a purge is
-/// stored after it.
+/// Every step takes this value, so that no step derives a key of its own, and no image from before a purge is stored
+/// after it.
 struct ResolvedRequest: Sendable {
-    /// The request as the caller made it.
+    /// The request of the caller.
     var input: ImageRequest
     let chain: TransformChain
     private(set) var keys: RequestKeys
@@ -24,7 +24,7 @@ struct ResolvedRequest: Sendable {
     var deadline: Deadline?
     /// Reports downloads to the request's ``ImageTask``; nil if there is none.
     var reporter: ImageTaskReporter?
-    /// The mark that the chain draws; nil if there is none, or if nothing is known of it yet.
+    /// The mark that the chain draws; nil without a mark, or while its content is unknown.
     var mark: ResolvedMark?
     /// Whether the response keeps the source's bytes.
     var keepsOriginal = KeepsOriginal.never
@@ -38,7 +38,7 @@ struct ResolvedRequest: Sendable {
         case always
     }
 
-    /// Whether the chain draws a mark of which nothing is known yet. The keys do not name the variant then.
+    /// Whether the chain draws a mark whose content is unknown. The keys then do not name the variant.
     var lacksMark: Bool { input.mark != nil && mark == nil }
 
     /// The request as the caches see it.

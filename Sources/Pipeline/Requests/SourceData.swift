@@ -65,7 +65,7 @@ extension CacheOptions {
         return options
     }
 
-    /// The options for the other sources of such a request, which are downloaded and cached as always.
+    /// The options for the other sources of such a request, which are downloaded and cached as usual.
     var besideData: CacheOptions {
         var options = self
         if policy.allowsStoring { (options.query, options.store) = (.all, .all) }

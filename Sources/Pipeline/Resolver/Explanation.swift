@@ -18,7 +18,7 @@ public struct Explanation: Sendable {
     public var format: OutputFormat?
     /// The preferred format that the request is not answered in yet; nil if it is answered in its own.
     public var upgrade: Upgrade?
-    /// How the variant is made, or would be if it were not cached.
+    /// How the variant is produced, or would be produced if it were not cached.
     public var plan: PlanOutcome
     /// The known state of the mark; nil if the request has none.
     public var mark: Mark?
@@ -51,8 +51,8 @@ public struct Explanation: Sendable {
     public struct Mark: Hashable, Sendable {
         /// The canonical address.
         public var source: String
-        /// The SHA-256 of the content in 64 hexadecimal digits; nil if nothing is cached, and then the variant key is
-        /// not known either.
+        /// The SHA-256 of the content in 64 hexadecimal digits; nil if nothing is cached. The variant key is then
+        /// unknown too.
         public var contentDigest: String?
         /// The remaining freshness lifetime; negative once the mark is stale.
         public var remaining: Duration?
@@ -74,7 +74,7 @@ public struct Explanation: Sendable {
     public struct Upgrade: Hashable, Sendable {
         /// The preferred format.
         public var format: OutputFormat
-        /// Whether the image is being made in it.
+        /// Whether the image is being encoded in it.
         public var isUnderWay: Bool
         /// The estimated time of encoding it; nil if the size of the image is unknown.
         public var encodingTime: Duration?

@@ -97,7 +97,7 @@ struct ImageResolver: Sendable {
         }
     }
 
-    /// Whether the variant is stored, in the request's own output or the interim one.
+    /// Whether the variant is stored, in the requested output or the interim output.
     func hasVariant(_ inquiry: inout Inquiry) async -> Bool {
         guard let record = inquiry.look.record else { return false }
         await findVariant(of: record.content, &inquiry)
@@ -144,8 +144,8 @@ struct ImageResolver: Sendable {
 
     /// The answer to a request.
     ///
-    /// Placeholders may cost a download of a source whose bytes are gone, but they never cost an image that is cached:
-    /// if they fail, the image is returned without them.
+    /// Placeholders may require a download of a source that is no longer cached. If they fail, a cached image is
+    /// returned without them.
     ///
     /// - Parameter look: the result of an earlier lookup, if any.
     func image(for request: ResolvedRequest, _ look: CacheLook? = nil) async throws(PipelineError) -> ImageResponse {
@@ -261,7 +261,7 @@ struct ImageResolver: Sendable {
         return response(produced.body, produced.record, original.record, report, timings)
     }
 
-    /// Makes a request's variant, with its mark if it has one.
+    /// Produces a request's variant, with its mark if it has one.
     func produce(
         _ request: ResolvedRequest, from original: Original
     ) async throws(PipelineError) -> (value: VariantProducer.Produced, isShared: Bool) {
@@ -270,7 +270,7 @@ struct ImageResolver: Sendable {
         }
     }
 
-    /// The placeholders, from the caches or made from the original; nil if that fails.
+    /// The placeholders, from the caches or computed from the original; nil if that fails.
     private func placeholders(_ document: ResolvedRequest, _ inquiry: Inquiry) async -> Placeholders? {
         if let found = inquiry.placeholders { return Placeholders(json: found.body) }
         guard let original = inquiry.original else { return nil }
@@ -330,7 +330,7 @@ struct Inquiry {
     /// The known entries of the source: from the caches, later from the origin's answer.
     var look: CacheLook
     var variant: FoundVariant?
-    /// The variant in the interim output, looked for where the request's own is not stored.
+    /// The variant in the interim output, looked up if the requested output is not stored.
     var interim: FoundVariant?
     /// Whether `variant` is in the interim output.
     var isInterim = false

@@ -84,7 +84,7 @@ struct RequestExplainer: Sendable {
         request.keys(of: .interim) != nil && resolver.upgrades.isPending(request.upgradeKey)
     }
 
-    /// - Parameter interim: the variant that is the answer in place of the request's own; nil if there is none.
+    /// - Parameter interim: the variant that is the answer instead of the requested output; nil if there is none.
     private func explain(
         _ request: ResolvedRequest, _ interim: VariantRecord?, mayUpgrade: Bool, _ explanation: inout Explanation
     ) {
@@ -111,8 +111,8 @@ struct RequestExplainer: Sendable {
 
     // MARK: Plan
 
-    /// The original that the request would use, downloaded if necessary. A download is not stored, since no image is
-    /// made from it. If the origin fails, a stale original is used under the same conditions as for the request.
+    /// The original that the request would use, downloaded if necessary. A download is not stored, because it is not
+    /// decoded. If the origin fails, a stale original is used under the same conditions as for the request.
     private func download(
         _ decision: Resolution.Decision, _ request: ResolvedRequest, _ known: SourceRecord?, _ available: Original?
     ) async throws(PipelineError) -> Original? {

@@ -25,8 +25,8 @@ struct Resolution: Sendable {
     enum Fact: Hashable, Sendable {
         /// Whether the variant is stored, made from the known content.
         case variant
-        /// Whether the variant in the interim output is stored, made from the known content. Looked up where neither
-        /// the variant nor the original is available.
+        /// Whether the variant in the interim output is stored, from the known content. Looked up if neither the
+        /// variant nor the original is available.
         case interimVariant
         /// Whether the placeholders' document is stored, made from the known content.
         case placeholders
@@ -40,7 +40,7 @@ struct Resolution: Sendable {
 
     /// What to do next.
     enum Step: Hashable, Sendable {
-        /// Find out a fact, record it, and ask again.
+        /// Look up a fact, record it, and request the next step.
         case lookUp(Fact)
         /// Answer with the stored variant.
         case useVariant
@@ -147,7 +147,7 @@ struct Resolution: Sendable {
         if fact == .decodingFailure { decodingFailure = memory } else { originFailure = memory }
     }
 
-    /// Records the origin's answer. From here on the facts are about the record that the answer left.
+    /// Records the origin's answer. From then on, the facts are about the record after the answer.
     ///
     /// - Parameters:
     ///   - isVerified: whether its content is known to decode, so that the caches may have entries made from it.

@@ -5,10 +5,10 @@ import DarkroomWaiting
 /// A job runs when a thread is free and its memory fits into the budget. Until then it waits: jobs of higher priority
 /// go first, then jobs of the client that was served least, then the oldest.
 ///
-/// A job is weighed by the thread that takes it, because that reads the source's header. Until then it counts as a job
-/// of mean weight, and if no weighed job waits, memory is set aside for it, so that a usual job can run at once. A job
-/// that proves too heavy returns to its place; lighter jobs may overtake it a limited number of times. Long jobs never
-/// occupy the last thread, so that the others do not wait for their end.
+/// The thread that takes a job weighs it, because weighing reads the source's header. Until then the job counts as a
+/// job of mean weight. If no weighed job waits, memory is reserved for the job, so that a usual job can run at once. A
+/// job that proves too heavy returns to its place; lighter jobs may overtake it a limited number of times. Long jobs
+/// never occupy the last thread, so that other jobs do not wait for their end.
 struct Admission {
     /// The resources of the queue.
     struct Capacity: Hashable, Sendable {
@@ -27,7 +27,7 @@ struct Admission {
         var weight: JobWeight?
         /// The memory that is set aside while it is weighed.
         var allowedBytes = 0
-        /// How often other jobs started before it since it was its turn.
+        /// The number of jobs that have overtaken it since it was first in line.
         var timesOvertaken = 0
         var arrivedAt = ContinuousClock.now
     }
@@ -56,7 +56,7 @@ struct Admission {
         case nothing
     }
 
-    /// The number of jobs that may start before a job whose turn it is but that does not fit.
+    /// The number of jobs that may start before a job that is first in line but does not fit.
     static let maxOvertakings = 16
     /// The most memory that is set aside for a job while it is weighed.
     static let maxAllowedBytes = 64 << 20
@@ -98,8 +98,8 @@ struct Admission {
     /// The refusal that a job would meet, checked before its source is fetched.
     ///
     /// - Parameter others: the number of jobs whose sources are being fetched. They delay a new job, but count for no
-    ///   more than the jobs that wait, and take places only once the queue is half full: otherwise a slow origin, whose
-    ///   jobs don't arrive, would keep the threads idle.
+    ///   more than the waiting jobs, and take places only once the queue is half full. Otherwise jobs whose slow origin
+    ///   delivers nothing would keep the threads idle.
     mutating func refusal(of urgency: Urgency, behind others: Int, at now: ContinuousClock.Instant) -> Refusal? {
         waiting.updateUrgencies(shares)
         if isTooLate(urgency, behind: min(others, waiting.count), at: now) { return .tooLate }
@@ -130,7 +130,7 @@ struct Admission {
         guard freeThreads > 0 else { return .nothing }
         waiting.updateUrgencies(shares)
         guard let first = waiting.line.first(by: { mayStart($0.job) ? rank($0) : nil }) else { return .nothing }
-        // While memory is too short for the job whose turn it is, other jobs may use it, but only for a while.
+        // While memory does not suffice for the first job in line, other jobs may use it, but only for a while.
         let exhausted = waiting.weighed.contains { member in
             member.job.timesOvertaken >= Self.maxOvertakings && lacksMemory(member.job) && rank(member) < first.rank
         }
@@ -220,7 +220,7 @@ struct Admission {
         runningBytes == 0 || weight.bytes <= capacity.memoryBudgetBytes - runningBytes
     }
 
-    /// Whether a thread is left for other jobs if this one runs, or there is only one thread.
+    /// Whether a thread is left for other jobs if this job runs, or there is only one thread.
     private func leavesThread(_ weight: JobWeight) -> Bool {
         !weight.isLong || runningLong == 0 || runningLong < capacity.threads - 1
     }

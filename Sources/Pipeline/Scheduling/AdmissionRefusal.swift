@@ -44,11 +44,11 @@ extension Admission {
     /// The factor by which a wait may exceed its estimate, since later clients that were served less go first.
     private static let margin = 1.5
 
-    /// The estimated wait of a new job: the time of all jobs of higher priority, of its own client's waiting jobs, and
-    /// of the other clients' jobs until they are served as much.
+    /// The estimated wait of a new job: the time of all jobs of higher priority, of the waiting jobs of its client, and
+    /// of the jobs of other clients until they have been served as much.
     ///
-    /// - Parameter limit: the clients are looked at only if it depends on them whether the wait is above this limit.
-    ///   Otherwise the result is a bound on the same side of it.
+    /// - Parameter limit: clients are compared only if the comparison decides whether the wait exceeds this limit.
+    ///   Otherwise the result is a bound on the same side of the limit.
     func secondsBefore(_ newcomer: Urgency, upTo limit: Double? = nil) -> Double {
         let rating = newcomer.rating
         let above = Priority.allCases.filter { $0 > rating.level }.reduce(0) { $0 + seconds(waiting.load(at: $1)) }

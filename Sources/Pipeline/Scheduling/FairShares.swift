@@ -1,5 +1,5 @@
-/// The time that each client has been served, so that the client served least goes first (start-time fair queueing;
-/// Goyal, Vin and Cheng, 1996).
+/// The time for which each client has been served, so that the client served least goes first (start-time fair
+/// queueing; Goyal, Vin and Cheng, 1996).
 ///
 /// A new client, or one that returns after a pause, starts level with the client being served: idle time earns no
 /// credit.

@@ -16,8 +16,8 @@ struct JobWeight: Hashable, Sendable {
     /// An upper bound that is beyond any machine but keeps sums within an `Int`.
     fileprivate static let maximum = JobWeight(bytes: 1 << 48, work: 1e9)
 
-    /// The most work of a job that runs as soon as it is weighed. It is little enough that the processor budget of such
-    /// a job, which starts before its own work is known, is hardly more than the budget of a short one.
+    /// The maximum work of a job that runs as soon as it is weighed. Such a job starts before its work is known; the
+    /// maximum is so small that its processor budget is hardly more than the budget of a short job.
     static let maxUsualWork = 100.0
 
     /// Whether the job may take long enough to delay others noticeably: about a second.

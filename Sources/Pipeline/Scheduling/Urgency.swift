@@ -24,7 +24,7 @@ final class Urgency: Sendable {
         var dependencies: [Urgency] = []
     }
 
-    /// The most clients that are tracked for one piece of work.
+    /// The maximum number of clients that are tracked for one piece of work.
     private static let maxClients = 8
 
     private let state: Mutex<State>

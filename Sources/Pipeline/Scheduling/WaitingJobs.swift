@@ -84,7 +84,7 @@ struct WaitingJobs {
         return member.job
     }
 
-    /// Counts that another job started before this one since it was its turn.
+    /// Counts that another job overtook this job while it was first in line.
     func recordOvertaking(of member: Member) { member.job.timesOvertaken += 1 }
 
     /// Reads the urgencies that have risen.

@@ -26,7 +26,7 @@ extension RecordedSpan {
 }
 
 extension OriginError: SpanFailure {
-    /// The name of RFC 9209 §2.3 where it has one, or the origin's status.
+    /// The name in RFC 9209 §2.3 if there is one, or else the origin's status.
     var spanType: String { PipelineError(self).spanType }
 
     var spanMessage: String? { description }

@@ -60,8 +60,8 @@ final class PixelSpans: Sendable {
         span.end()
     }
 
-    /// Records the stages, whose durations a worker may have measured. The last one ends when processing does, each
-    /// other one when the next one starts.
+    /// Records the stages, whose durations a worker may have measured. The last stage ends with processing, each other
+    /// stage when the next stage starts.
     private func record(
         _ stages: ProcessingStages, in context: ServiceContext, from first: DefaultTracerClock.Timestamp,
         to end: DefaultTracerClock.Timestamp

@@ -8,8 +8,8 @@ struct RecordedSpan: Sendable {
 
     /// Starts a span, which must be ended.
     ///
-    /// There is none if the trace is not recorded, and none for background work, which may outlive the request that
-    /// caused it. Work that several requests share belongs to the trace of the first one.
+    /// Nil if the trace is not recorded, and for background work, which may outlive the request that caused it. Work
+    /// that several requests share belongs to the trace of the first request.
     init?(_ name: String, _ urgency: Urgency, kind: SpanKind = .internal) {
         guard urgency.level != .background else { return nil }
         tracer = InstrumentationSystem.tracer
