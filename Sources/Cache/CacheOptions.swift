@@ -31,7 +31,7 @@ public struct CacheOptions: Hashable, Sendable {
 public struct TierSelection: Hashable, Sendable {
     /// The tiers for the bytes that origins sent.
     public var originals: TierSet
-    /// The tiers for the images made from them.
+    /// The tiers for variants.
     public var variants: TierSet
 
     /// Creates a selection.

@@ -5,9 +5,9 @@ import Synchronization
 
 /// The part of the caches that the entries of one tenant may take.
 ///
-/// It lists the entries that the tenant's requests stored. Beyond its budget, entries of the same tenant leave the
-/// caches, those without a recent hit first, so that the tenant does not evict the entries of others. Entries that were
-/// evicted or purged stay in the list until newer ones replace them. An entry of the list takes about 250 bytes.
+/// It lists the entries that the tenant's requests stored. Beyond its budget, entries of the same tenant are evicted,
+/// entries without a recent hit first, so that the tenant does not evict the entries of other tenants. Entries that
+/// were evicted or purged stay in the list until newer ones replace them. An entry of the list takes about 250 bytes.
 package final class CacheShare: Sendable {
     private struct State {
         var budgetBytes: Int
@@ -21,7 +21,7 @@ package final class CacheShare: Sendable {
         state = Mutex(State(budgetBytes: budgetBytes))
     }
 
-    /// The most bytes that the entries may take. If it becomes less, entries leave when the next one is stored.
+    /// The maximum number of bytes of the entries. If it is lowered, entries are evicted when the next entry is stored.
     package var budgetBytes: Int {
         get { state.withLock(\.budgetBytes) }
         set { state.withLock { $0.budgetBytes = newValue } }

@@ -24,10 +24,10 @@ package final class ImageCache: Sendable {
     let policy: FreshnessPolicy
     let now: @Sendable () -> Date
     let effects: PurgeEffects
-    /// Writes whose end matters although no request waits for them.
+    /// Writes that must end although no request waits for them.
     let writes = OwnedTasks<Never>()
 
-    /// The budget of the records as a fraction of the memory tier's: one sixteenth.
+    /// The divisor of the memory tier's budget that gives the budget of the records: one sixteenth.
     private static let recordsDivisor = 16
 
     /// - Parameters:

@@ -1,6 +1,6 @@
 package import DarkroomStore
 
-/// The keys of a request, each derived from the one before. Requests share work if and only if their keys are equal.
+/// The keys of a request, each derived from the previous key. Requests share work if and only if their keys are equal.
 package struct RequestKeys: Sendable {
     /// The keys of entries that all requests for a source share, derived once.
     private final class SourceEntryKeys: Sendable {
@@ -26,9 +26,8 @@ package struct RequestKeys: Sendable {
     /// The entry of the source's record. Without a record, no other entry of the source is used.
     package var record: EntryKey { shared.record }
 
-    /// - Parameters:
-    ///   - source: see ``source(_:)``.
-    ///   - variant: made from everything that changes the bytes of the image.
+    /// - Parameters: - source: see ``source(_:)``. - variant: derived from everything that changes the bytes of the
+    ///   image.
     package init(source: StoreKey, variant: StoreKey) {
         self.variant = EntryKey(source: source, entry: variant)
         shared = SourceEntryKeys(source)

@@ -23,7 +23,7 @@ final class SharedTier: Sendable {
 
     /// The result of a lookup.
     struct Found {
-        /// The newest record; nil without a record, or without one that is newer than the known record.
+        /// The newest record; nil if there is none, or if the known record is as new.
         var record: SourceRecord?
         /// The variant, whatever its content.
         var variant: StoredEntry?
@@ -76,11 +76,10 @@ final class SharedTier: Sendable {
 
     // MARK: Writing
 
-    /// Stores a record, and a variant and the original that it was made from.
+    /// Stores a record, and a variant with its original.
     ///
-    /// - Parameters:
-    ///   - cost: the time that making the variant took.
-    ///   - isCurrent: whether the source has not been purged since the request started. Called right before the write.
+    /// - Parameters: - cost: the time that producing the variant took. - isCurrent: whether the source has not been
+    ///   purged since the request started. Called right before the write.
     func store(
         _ record: SourceRecord, of source: StoreKey,
         variant: (key: EntryKey, entry: StoredEntry, cost: Duration)? = nil,
@@ -110,7 +109,7 @@ final class SharedTier: Sendable {
         try await store.put(write, order: order, within: store.configuration.writeTimeout)
     }
 
-    /// Removes a source whose origin said that it is gone or may not be stored.
+    /// Removes a source that is gone or must not be stored, according to its origin.
     func remove(_ source: StoreKey) { store.removeSoon(source, order: store.milliseconds) }
 
     /// Deletes the objects of a purge's sources. They are not used in any case; this frees their space.

@@ -18,9 +18,9 @@ extension ImageCache {
         await withdrawIfPurged(access)
     }
 
-    /// Stores a variant and the original that it was made from, which is known to decode.
+    /// Stores a variant and its original, which is known to decode.
     ///
-    /// - Parameter cost: the time that making the variant took; nil if another request has written it to the shared
+    /// - Parameter cost: the time that producing the variant took; nil if another request has written it to the shared
     ///   tier.
     /// - Returns: whether a nearer tier accepted the variant; with `waitsForDisk`, whether the disk has it.
     package func store(
@@ -110,7 +110,8 @@ extension ImageCache {
         originalsInUse.remove([access.keys.source])
     }
 
-    /// Removes a source whose origin said that it is gone or may not be stored. Work in progress for it is not stored.
+    /// Removes a source that is gone or must not be stored, according to its origin. Work in progress for it is not
+    /// stored.
     package func remove(_ source: StoreKey) async {
         epochs.advance(source)
         await disk?.removeAll(ofSources: [source])
@@ -136,9 +137,10 @@ extension ImageCache {
         ) { [self] in isCurrent(access) }
     }
 
-    /// Stores the bytes before the record: a record without bytes costs a download, bytes without a record nothing.
+    /// Stores the bytes before the record: a record without bytes costs a download, bytes without a record cost
+    /// nothing.
     ///
-    /// - Returns: whether nearer tiers get the bytes, from this request or from another one.
+    /// - Returns: whether nearer tiers get the bytes, from this request or another.
     private func store(_ original: Original, in tiers: TierSelection, _ access: CacheAccess) -> Bool {
         guard original.tier == nil else { return false }
         var entry = original.entry

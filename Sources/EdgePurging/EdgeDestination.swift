@@ -1,11 +1,11 @@
 import Foundation
 
-/// A cache in front of this server, or a webhook, that is told of purges.
+/// A cache in front of this server, or a webhook, that receives purges.
 package struct EdgeDestination: Hashable, Sendable {
     package enum Vendor: String, CaseIterable, Sendable { case cloudflare, fastly, bunny, varnish, nginx, webhook }
 
     package let vendor: Vendor
-    /// The zone, service or pull zone; empty for the other vendors.
+    /// The zone, service or pull zone; empty for other vendors.
     package let account: String
     /// The base URL of the vendor's API, without a slash at the end, or else the URL of the edge itself.
     package let url: String

@@ -20,7 +20,7 @@ package struct EdgePurge: Codable, Hashable, Sendable {
     /// When the purge was carried out here.
     package let purgedAt: Date
     package let selector: Selector
-    /// The tags whose purge removes at least what the selector names.
+    /// The tags to purge. Purging them removes at least the images that the selector names.
     package let tags: [String]
     /// Whether images become stale instead of being removed.
     package let isSoft: Bool
@@ -59,7 +59,7 @@ package struct EdgeState: Hashable, Sendable {
     }
 }
 
-/// What became of the purges of one edge since the server started.
+/// Results of the purges of one edge since the server started.
 package struct EdgeStatistics: Hashable, Sendable {
     /// See ``EdgeDestination/name``.
     package let edge: String
@@ -69,7 +69,7 @@ package struct EdgeStatistics: Hashable, Sendable {
     package internal(set) var postponed = 0
     /// Requests that the edge refused.
     package internal(set) var refused = 0
-    /// How often one purge of everything took the place of too many waiting purges.
+    /// How often one purge of everything replaced too many waiting purges.
     package internal(set) var collapsed = 0
     /// Pending purges. A purge that is still to be sent twice counts twice.
     package internal(set) var pending = 0

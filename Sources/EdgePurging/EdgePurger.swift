@@ -23,7 +23,7 @@ package final class EdgePurger: Sendable {
         var waits: [Wait<Void>: Int?] = [:]
     }
 
-    /// The longest pause before a request is repeated, even if the edge asks for a longer one.
+    /// The longest pause before a request is repeated, even if the edge asks for a longer pause.
     static let maxPause = Duration.seconds(300)
     /// The longest wait of a caller.
     package static let maxWait = Duration.seconds(600)
@@ -91,7 +91,7 @@ package final class EdgePurger: Sendable {
 
     private var names: [String] { destinations.map(\.name) }
 
-    /// Reads the queue of the previous process. If it is damaged, edges are told to purge everything.
+    /// Reads the queue of the previous process. If it is damaged, everything is purged at all edges.
     private func restore() {
         guard !destinations.isEmpty, let file else { return }
         state.withLock { state in
@@ -112,7 +112,7 @@ package final class EdgePurger: Sendable {
 // MARK: Telling
 
 extension EdgePurger {
-    /// A purge that edges are told of.
+    /// A purge that is sent to edges.
     package struct Ticket: Sendable {
         fileprivate let sequence: Int
         fileprivate let holdsAt: Date
@@ -120,10 +120,8 @@ extension EdgePurger {
 
     /// Queues a purge, and returns once the queue is on disk.
     ///
-    /// - Parameters:
-    ///   - delay: the time until the purge holds on all nodes.
-    ///   - again: the time from then until earlier answers have reached the edges, which are then told again; nil =
-    ///     there are no such answers.
+    /// - Parameters: - delay: the time until the purge holds on all nodes. - again: the time from then until earlier
+    ///   responses have reached the edges, when the purge is sent again; nil = there are no such responses.
     package func tell(_ purge: EdgePurge, after delay: Duration, again: Duration?) async -> Ticket {
         let holdsAt = now().addingTimeInterval(delay / .seconds(1))
         let dates = [holdsAt] + (again.map { [holdsAt.addingTimeInterval($0 / .seconds(1))] } ?? [])
@@ -147,7 +145,7 @@ extension EdgePurger {
         }
     }
 
-    /// Waits until a purge holds and all edges were told of it.
+    /// Waits until a purge holds and all edges have confirmed it.
     ///
     /// Ends earlier if an edge refuses the purge, after ``maxWait``, when the server is about to stop, and when the
     /// task is canceled: the purge then stays in the queue.

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// A moment after which one piece of work no longer waits for anything. It costs neither a task nor a timer of its own.
+/// A moment after which one piece of work no longer waits. It needs neither a task nor a timer of its own.
 ///
-/// The work waits in one place at a time and says there how to end the wait, which then fails as if it were canceled.
+/// The work waits in one place at a time, and provides there a way to end the wait. A wait that is ended fails as if it
+/// were canceled.
 package final class Deadline: Sendable {
     private struct State {
         var hasPassed = false
@@ -27,7 +28,7 @@ package final class Deadline: Sendable {
     /// Runs an operation that waits.
     ///
     /// - Parameter endWait: makes the operation return promptly. Called on any thread when the deadline passes or the
-    ///   task is canceled, at once if that has happened before; at most once for either reason.
+    ///   task is canceled, at once if that has happened before; at most once for each reason.
     package func wait<Value>(
         _ operation: () async -> Value, endedBy endWait: @escaping @Sendable () -> Void
     ) async -> Value {
@@ -59,7 +60,7 @@ package final class Deadline: Sendable {
     }
 }
 
-/// Runs `operation` in a task of its own, and cancels that once the time limit of `timer` has passed.
+/// Runs `operation` in a separate task, and cancels the task once the time limit of `timer` has passed.
 ///
 /// The function returns only after `operation` has ended, so that nothing it started outlives the call: the operation
 /// must respond to cancellation promptly.

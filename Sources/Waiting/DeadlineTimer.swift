@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Deadlines at the cost of a table entry each: one sleeping task serves them all.
+/// Deadlines that cost a table entry each: one sleeping task serves all of them.
 package final class DeadlineTimer: Sendable {
     /// What happens at a deadline.
     package typealias Action = @Sendable () -> Void

@@ -2,9 +2,10 @@ import Synchronization
 
 /// Runs work once for all callers that need the same value at the same time.
 ///
-/// The work runs in a task of its own, so that no caller's cancellation ends it for the others. That task starts on the
-/// first caller's thread and continues on the first caller's executor once it has waited. When the last caller leaves,
-/// the task is canceled and the key is removed at once, so that no caller joins work that is being canceled.
+/// The work runs in a separate task, so that the cancellation of one caller does not end it for other callers. That
+/// task starts on the first caller's thread and continues on the first caller's executor once it has waited. When the
+/// last caller leaves, the task is canceled and the key is removed at once, so that no caller joins work that is being
+/// canceled.
 ///
 /// `Traits` are the properties of the work that joining callers can read and change, such as its urgency.
 package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Traits: Sendable>: Sendable {

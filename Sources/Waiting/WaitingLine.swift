@@ -11,8 +11,8 @@
 
 /// A line of waiters of many clients, whose places are shared fairly.
 ///
-/// A decision looks at all waiters, in a few microseconds for a thousand: its owner needs no other order than the order
-/// of waiters.
+/// A decision scans all waiters, in a few microseconds for a thousand, so its owner keeps no other order than the order
+/// of arrival.
 @usableFromInline package struct WaitingLine<Member: WaitingLineMember> {
     @usableFromInline package private(set) var members: [Member] = []
     /// The number of waiters of each client.

@@ -15,7 +15,7 @@ package struct CacheLook: Sendable {
     /// The known state of the variant's entry in a tier.
     fileprivate enum Finding {
         case unknown
-        /// The entry, whatever content it was made from; nil if the tier has none.
+        /// The entry, from any content; nil if the tier has none.
         case looked(StoredEntry?)
     }
 
@@ -43,7 +43,7 @@ package struct CacheLook: Sendable {
     }
 }
 
-/// A finished variant, made from the content that was asked for.
+/// A finished variant of the requested content.
 package struct FoundVariant: Sendable {
     package let body: ByteBuffer
     package let record: VariantRecord
@@ -51,7 +51,7 @@ package struct FoundVariant: Sendable {
 
     package var entry: StoredEntry { StoredEntry(body: body, metadata: record.bytes) }
 
-    /// Nil for an entry made from other content: the source has changed since.
+    /// Nil for an entry of other content: the source has changed since.
     fileprivate init?(_ entry: StoredEntry?, of content: StoreKey, _ tier: CacheTier) {
         guard let entry, let record = VariantRecord(entry.metadata), record.content == content else { return nil }
         (self.body, self.record, self.tier) = (entry.body, record, tier)
@@ -64,7 +64,7 @@ extension ImageCache {
     /// The known state of the source, if finding it needs no waiting: from memory, or from a file that the system has
     /// in memory. Nil means that ``look(_:_:)`` has to look.
     ///
-    /// A newer download whose image is still being made does not delay a fresh image in memory.
+    /// A newer download whose image is still being processed does not delay a fresh image in memory.
     package func lookAtOnce(_ access: CacheAccess) -> CacheLook? {
         guard !access.options.waitsForDisk else { return nil }
         if let record = storedRecord(access) ?? downloadedRecord(access) { return CacheLook(record: record) }
@@ -79,7 +79,7 @@ extension ImageCache {
 
     /// A variant, if finding it needs no waiting. Nil means that ``variant(_:of:for:_:_:)`` has to look.
     ///
-    /// - Parameter content: the content that it must have been made from.
+    /// - Parameter content: the content that the variant must belong to.
     package func variantAtOnce(
         _ key: EntryKey, of content: StoreKey, for access: CacheAccess, _ look: CacheLook
     ) -> FoundVariant? {
@@ -175,7 +175,7 @@ extension ImageCache {
 
     /// Looks for a variant in the tiers that the request reads.
     ///
-    /// - Parameter content: the content that it must have been made from.
+    /// - Parameter content: the content that the variant must belong to.
     package func variant(
         _ key: EntryKey, of content: StoreKey, for access: CacheAccess, _ look: CacheLook = CacheLook(),
         _ mode: LookMode = .use

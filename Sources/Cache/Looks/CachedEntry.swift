@@ -44,7 +44,7 @@ extension CachedEntry {
 
 extension ImageCache {
     /// The request's record, original and variant, with all tiers that have them, whether or not the request reads
-    /// those tiers. The shared tier is asked only if the request reads it. Nothing changes.
+    /// those tiers. The shared tier is read only if the request reads it. Nothing changes.
     ///
     /// - Parameter record: the known record of the source. Entries of other content don't count.
     package func entries(of access: CacheAccess, _ known: SourceRecord?) async -> [CachedEntry] {

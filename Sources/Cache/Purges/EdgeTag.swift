@@ -19,8 +19,8 @@ package enum EdgeTag {
         host.isEmpty ? localFiles : "h-" + host.replacing(":", with: "-")
     }
 
-    /// The tags to purge in caches in front of this server. They may match more than the target: a prefix has no tag of
-    /// its own, so its host is purged, or everything if the prefix ends within the host.
+    /// The tags to purge in caches in front of this server. They may match more than the target: there are no tags of
+    /// prefixes, so the host of a prefix is purged, or everything if the prefix ends within the host.
     package static func tags(of target: PurgeTarget, key: (SourceURL) -> StoreKey) -> [String] {
         switch target {
         case .source(let url): [source(key(url))]

@@ -74,8 +74,8 @@ final class PurgeFollower: Sendable {
     }
 
     private static let appendLimit = Duration.seconds(5)
-    /// The time for one read of the log and of the new purges. It is less than the time that ``propagation`` adds, so
-    /// that a server knows by then that it may lack purges.
+    /// The time limit of one read of the log and of the new purges. It is less than the time that ``propagation`` adds,
+    /// so that by then a server has noticed that it may lack purges.
     private static let pollLimit = Duration.milliseconds(900)
     private static let firstPollLimit = Duration.seconds(30)
 

@@ -51,8 +51,8 @@ final class PurgeEpochs: Sendable {
 
 /// The sources that other servers may have purged while this server could not read their purges.
 ///
-/// The origin is asked once about each of these sources before it is used. From then on it may be used again, since a
-/// store that cannot be read accepts no purges either.
+/// Each of these sources is revalidated with its origin once before it is used. From then on it may be used again,
+/// because a store that cannot be read accepts no purges either.
 final class UnconfirmedRecords: Sendable {
     /// Records that the origin confirmed up to this time are suspect, in milliseconds since 1970; the least number = no
     /// records.

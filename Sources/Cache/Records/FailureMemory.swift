@@ -6,10 +6,10 @@ package import DarkroomTransforms
 package import Foundation
 import Synchronization
 
-/// A negative cache: sources that failed, each for as long as its kind of failure warrants (SDWebImage's failed URLs,
-/// with an expiry).
+/// A negative cache: sources that failed, each for a time that depends on the kind of failure (SDWebImage's failed
+/// URLs, with an expiry).
 ///
-/// The errors are the pipeline's, which this module does not know.
+/// The errors belong to the pipeline; this module does not depend on them.
 package final class FailureMemory: Sendable {
     private struct Failure {
         var error: any Error
@@ -32,7 +32,7 @@ package final class FailureMemory: Sendable {
         package var error: any Error
         /// The time until it expires, at least 1.
         package var seconds: Int
-        /// Whether HTTP caching alone would ask the origin again, because the response stated no lifetime and its
+        /// Whether HTTP caching alone would contact the origin again, because the response stated no lifetime and its
         /// status is not cached heuristically.
         package var isBeyondHTTP = false
     }
@@ -154,10 +154,10 @@ package struct UndecodableContent: Sendable {
 package enum FailureRetention: Sendable {
     /// Not at all: the failure says nothing about the source.
     case never
-    /// The source does not exist: as long as the response says, else a minute.
+    /// The source does not exist: recorded for the lifetime that the response states, else a minute.
     case gone(StoredResponse?)
-    /// A transient failure: as long as the response says, else exponential backoff from 1 to 60 seconds, or longer if
-    /// the origin sent `Retry-After`. Not at all if the response says `no-store`.
+    /// A transient failure: recorded for the lifetime that the response states, else with exponential backoff from 1 to
+    /// 60 seconds, or longer if the origin sent `Retry-After`. Not recorded if the response says `no-store`.
     case transient(StoredResponse?, retryAfter: Duration? = nil)
     /// A source that the delegate blocked: a minute.
     case blocked

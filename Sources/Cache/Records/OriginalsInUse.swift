@@ -94,7 +94,7 @@ final class OriginalsInUse: Sendable {
         table.withLock { $0[source]?.original }.flatMap { $0.isStored ? nil : $0 }
     }
 
-    /// Adds an original for as long as anything else holds it.
+    /// Adds an original, which stays here while another reference to it exists.
     func insert(_ original: Original, for source: StoreKey) {
         table.withLock { table in
             if table.count >= Self.sweepCount { table = table.filter { $0.value.original != nil } }

@@ -7,8 +7,8 @@ import Synchronization
 
 /// The record of a source: the hash of its content, and its origin's caching metadata.
 ///
-/// The original and the variants are used only through the record. A 304 that freshens the record freshens them all,
-/// and a record of other content makes everything made from the old content unreachable at once.
+/// The original and the variants are used only through the record. A 304 that freshens the record freshens them all. A
+/// record of new content makes all entries of the old content unreachable at once.
 package final class SourceRecord: Sendable {
     /// The canonical address of the source.
     package let url: String
@@ -32,8 +32,8 @@ package final class SourceRecord: Sendable {
     /// The least order of the record in the shared tier, in milliseconds since 1970 by the store's clock: its order
     /// there, or an order that makes it later than the shared record that it replaces, whatever the clocks say.
     package let leastOrder: Int64
-    /// A moment after the responses that it replaces, by this machine's clock. The record's order is not before this
-    /// moment either.
+    /// A moment after the responses that the record replaces, by this machine's clock. The record's order is at or
+    /// after this moment.
     package let leastDate: Date
     private let verified: Atomic<Bool>
 
@@ -96,7 +96,7 @@ package final class SourceRecord: Sendable {
         return with(response, policy: policy)
     }
 
-    /// The least order of a record that replaces this one.
+    /// The minimum order of a record that replaces this record.
     package var nextOrder: Int64 { leastOrder + 1 }
 
     /// Later than this record, also after rounding to milliseconds.

@@ -44,8 +44,8 @@ final class SourceRecords: Sendable {
 
     /// Decodes the record in an entry from disk.
     ///
-    /// A record that the store has restored may be older than the source's last record, so the origin is asked before
-    /// it is used.
+    /// A record that the store has restored may be older than the source's last record, so it is revalidated before
+    /// use.
     func decode(_ entry: StoredEntry, of source: StoreKey) -> SourceRecord? {
         let isRestored = entry.isRestored
         if let known = decoded.withLock({ $0.value(for: source) }), known.bytes == entry.metadata,
@@ -78,7 +78,7 @@ final class SourceRecords: Sendable {
         return await onDisk(source)
     }
 
-    /// Copies a record from disk to memory, unless memory has a newer one by now.
+    /// Copies a record from disk to memory, unless memory has a newer record by now.
     func promote(_ record: SourceRecord, for source: StoreKey) {
         let freed = table.withLock { table in
             table.peek(source) == nil ? table.insert(record, cost: record.costBytes, for: source) : []

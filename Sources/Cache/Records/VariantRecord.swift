@@ -4,7 +4,7 @@ package import NIOCore
 
 /// The metadata stored with a variant's bytes.
 package struct VariantRecord: Hashable, Sendable {
-    /// The hash of the original that it was made from. The variant is used only while that is the source's content.
+    /// The hash of the variant's original. The variant is used only while the source has this content.
     package var content: StoreKey
     package var format: OutputFormat
     /// The size of the image, or of the image that a document describes.

@@ -2,10 +2,10 @@ import Foundation
 
 /// The purges that edges have not confirmed yet, for each edge in the order in which they are due.
 ///
-/// The queue is bounded without losing a purge: where an edge has too many, one purge of everything takes their place.
+/// The queue is bounded without losing a purge: if an edge has too many purges, one purge of everything replaces them.
 struct EdgeQueue: Codable, Equatable {
     struct Entry: Codable, Equatable {
-        /// The number of the purge, and of the latest one that this entry stands for.
+        /// The number of the purge, and of the latest purge that this entry stands for.
         var sequence: Int
         var purge: EdgePurge
         /// 1 for the first request about the purge, 2 for the second.
@@ -69,7 +69,7 @@ struct EdgeQueue: Codable, Equatable {
         collapses[edge, default: 0] += 1
     }
 
-    /// The purges to tell an edge next.
+    /// The purges to send to an edge next.
     enum Step: Equatable {
         /// Nothing waits.
         case idle

@@ -29,7 +29,7 @@ struct EdgeAnswer {
 /// What an answer means for the purges of its request.
 enum EdgeVerdict: Equatable {
     case told
-    /// The edge takes no purges for the time being.
+    /// The edge accepts no purges for the time being.
     ///
     /// - Parameter delay: how long the edge asks to wait; nil if it does not say.
     case postponed(for: Duration? = nil, reason: String)
@@ -37,7 +37,7 @@ enum EdgeVerdict: Equatable {
     case refused(reason: String)
 }
 
-/// What one request tells an edge.
+/// The content of one request to an edge.
 struct EdgeMessage {
     /// At least one; all of them soft or none.
     let purges: [EdgePurge]

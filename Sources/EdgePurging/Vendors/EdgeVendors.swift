@@ -59,8 +59,8 @@ extension EdgeAPI {
             fields: [("xkey-purge", message.tags.joined(separator: " "))] + message.bearer)
     }
 
-    /// Sends `PURGE` to one URL of an nginx, whatever a purge selects: nginx has no tags, and its configuration
-    /// replaces a part of all cache keys; see `docs/cdn.md`.
+    /// Sends `PURGE` to one URL of nginx, whatever a purge selects: nginx has no tags, and its configuration replaces a
+    /// part of all cache keys; see `docs/cdn.md`.
     static let nginx = EdgeAPI(maxPurges: 1_000, maxTagBytes: .max) { edge, message in
         EdgeRequest(method: "PURGE", url: edge.url, fields: message.bearer)
     }

@@ -20,7 +20,7 @@ extension EdgeAPI {
 
 /// Bodies and signatures of webhooks.
 enum Webhook {
-    /// The body. A change that receivers have to know of gets another version.
+    /// The body. A change that breaks receivers gets another version.
     struct Message: Encodable {
         struct Purge: Encodable {
             let version = 1
