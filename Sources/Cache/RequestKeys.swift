@@ -26,8 +26,9 @@ package struct RequestKeys: Sendable {
     /// The entry of the source's record. Without a record, no other entry of the source is used.
     package var record: EntryKey { shared.record }
 
-    /// - Parameters: - source: see ``source(_:)``. - variant: derived from everything that changes the bytes of the
-    ///   image.
+    /// - Parameters:
+    ///   - source: see ``source(_:)``.
+    ///   - variant: derived from everything that changes the bytes of the image.
     package init(source: StoreKey, variant: StoreKey) {
         self.variant = EntryKey(source: source, entry: variant)
         shared = SourceEntryKeys(source)

@@ -78,8 +78,9 @@ final class SharedTier: Sendable {
 
     /// Stores a record, and a variant with its original.
     ///
-    /// - Parameters: - cost: the time that producing the variant took. - isCurrent: whether the source has not been
-    ///   purged since the request started. Called right before the write.
+    /// - Parameters:
+    ///   - cost: the time that producing the variant took.
+    ///   - isCurrent: whether the source has not been purged since the request started. Called right before the write.
     func store(
         _ record: SourceRecord, of source: StoreKey,
         variant: (key: EntryKey, entry: StoredEntry, cost: Duration)? = nil,

@@ -120,8 +120,10 @@ extension EdgePurger {
 
     /// Queues a purge, and returns once the queue is on disk.
     ///
-    /// - Parameters: - delay: the time until the purge holds on all nodes. - again: the time from then until earlier
-    ///   responses have reached the edges, when the purge is sent again; nil = there are no such responses.
+    /// - Parameters:
+    ///   - delay: the time until the purge holds on all nodes.
+    ///   - again: the time from then until earlier responses have reached the edges, when the purge is sent again; nil
+    ///     = there are no such responses.
     package func tell(_ purge: EdgePurge, after delay: Duration, again: Duration?) async -> Ticket {
         let holdsAt = now().addingTimeInterval(delay / .seconds(1))
         let dates = [holdsAt] + (again.map { [holdsAt.addingTimeInterval($0 / .seconds(1))] } ?? [])

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// A read verifies the entry's SHA-256. It skips the check if the entry was verified since the store was opened and the
 /// file's inode, size and times of change are unchanged. A corrupt entry is removed, is counted, and is a miss. Files
-/// are not synced to the device: a power failure may cost the latest entries, but never the integrity of any.
+/// are not synced to the device: a power failure may cost the latest entries, but never corrupts an entry unnoticed.
 ///
 /// Once open, the store never fails. An entry that can't be read is a miss. An entry that can't be written is dropped.
 /// The beginning and the end of an outage are logged. While writing fails, one entry at a time is tried and the others
@@ -33,7 +33,7 @@ public final class DiskStore: Storing {
     private let lookups: DiskLookups?
     private let isProbing = Atomic(false)
 
-    /// Opens the store in its directory, in the same short time however many entries it holds.
+    /// Opens the store in its directory, in a short time that does not depend on the number of entries.
     ///
     /// The store then repairs in the background the effects of a crash or a failing disk, and logs each repair: files
     /// without a row are adopted or removed, rows without a file and unfinished files are removed, and an unusable
@@ -44,7 +44,7 @@ public final class DiskStore: Storing {
     ///   - configuration: the directory and the limits.
     ///   - logger: for repairs, corruption, and the beginning and end of outages.
     ///   - now: the computer's clock, read at the opening, and when a file was verified.
-    ///   - uptime: the time since an arbitrary moment, by which entries age; it is never set.
+    ///   - uptime: the time since an arbitrary moment, by which entries age; it cannot be set.
     ///   - freeFraction: the free share, 0 to 1, of the volume that holds a path; nil if it is unknown. Nothing is
     ///     written below 0.05. By default the system is asked.
     /// - Throws: ``DiskStoreError`` if another store has the directory open, or if it can't be created or written.
@@ -154,8 +154,8 @@ extension DiskStore {
         }
     }
 
-    /// Looks for entries of one source, in the order of the keys until one is missing. Costs about as much as looking
-    /// for one.
+    /// Looks for entries of one source, in the order of the keys until one is missing. Takes about as long as a lookup
+    /// of one entry.
     ///
     /// Entries that were read before are delivered at once, on the caller's thread, if the system has their files in
     /// memory. An entry that the device does not deliver within five seconds counts as missing.

@@ -14,8 +14,8 @@ public final class MemoryStore: Sendable {
     /// as 260 to 390 bytes for sources with ten entries, and 930 for sources with one.
     public static let entryOverheadBytes = 768
 
-    /// The most entries whose bodies stay in memory files, each of which takes a descriptor. The bodies of others are
-    /// copied.
+    /// The maximum number of entries whose bodies stay in memory files, each of which takes a descriptor. The bodies of
+    /// other entries are copied.
     static let maxFiles = 512
 
     /// The bytes that a shrink evicts at a time, so that lookups get the lock in between.
@@ -114,8 +114,8 @@ public final class MemoryStore: Sendable {
         StoreTotals(of: state.withLock { $0.entries(ofSource: source) })
     }
 
-    /// Evicts entries until the rest costs at most `targetBytes`, entries without a recent hit first. The budget
-    /// doesn't change: the store may fill up again.
+    /// Evicts entries until the remaining entries cost at most `targetBytes`, entries without a recent hit first. The
+    /// budget doesn't change: the store may fill up again.
     /// - Returns: the number and cost of the evicted entries.
     @discardableResult
     public func shrink(toBytes targetBytes: Int) -> StoreTotals {

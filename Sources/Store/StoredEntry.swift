@@ -23,8 +23,8 @@ public struct StoredEntry: Sendable {
     /// The SHA-256 of the body, if the owner knows it; otherwise the store computes it. With a wrong digest the entry
     /// counts as corrupt.
     public var bodyDigest: StoreKey?
-    /// An entry without a body that is stored for the same source on its own, and of which the store may keep a copy
-    /// with this entry, so that it can be restored if the store's index is lost. Nil in the result of a lookup.
+    /// Another entry of the same source, without a body, that is stored separately. The store may keep a copy of it
+    /// with this entry, to restore it if the store's index is lost. Nil in the result of a lookup.
     public var companion: Companion?
     /// Whether a lookup returned a restored copy (see ``companion``), which may be older than what was stored last.
     public var isRestored = false
@@ -38,7 +38,7 @@ public struct StoredEntry: Sendable {
         /// The labels of the other entry.
         public var labels: [String]
 
-        /// A copy of this entry, whose body is left out.
+        /// A copy of this entry without its body.
         public init(_ entry: StoredEntry, for key: StoreKey) {
             self.key = key
             metadata = entry.metadata

@@ -2,7 +2,7 @@ public import NIOCore
 
 /// A persistent store of originals and variants: the disk tier of the pipeline.
 ///
-/// ``DiskStore`` is the built-in store. A store of your own may keep entries anywhere, under these rules:
+/// ``DiskStore`` is the built-in store. Another store may keep entries anywhere, under these rules:
 ///
 /// - It may lose any entry at any time.
 /// - A lookup returns byte for byte the last entry stored for the key, or an earlier one, but never an entry that has
@@ -19,9 +19,9 @@ public protocol Storing: Sendable {
     ///   before the return.
     func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void)
 
-    /// Returns all of these entries of one source if that takes no waiting for a device, at most a few microseconds. By
+    /// Returns all of these entries of one source if that needs no waiting for a device, within a few microseconds. By
     /// default nil.
-    /// - Returns: nil if one is missing or would have to be waited for. The call does not count as a lookup, and
+    /// - Returns: nil if an entry is missing or would need waiting. The call does not count as a lookup, and
     ///   ``look(for:deliver:)`` may still find the entry.
     func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]?
 
@@ -89,7 +89,7 @@ extension Storing {
     public func summaries(ofSource source: StoreKey, limit: Int) async -> [EntrySummary] { [] }
 }
 
-/// A condition on labels, which selects the sources that have an entry with a matching one.
+/// A condition on labels, which selects sources with an entry that has a matching label.
 public enum LabelFilter: Hashable, Sendable {
     /// Labels equal to this one.
     case equal(String)

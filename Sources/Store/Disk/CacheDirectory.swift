@@ -54,7 +54,7 @@ final class CacheDirectory {
         current?.index.abandon()
     }
 
-    /// Runs an operation that costs the cache entries if it fails, but never a request. After an operation that met a
+    /// Runs an operation whose failure costs cache entries, but never fails a request. After an operation that met a
     /// corrupt index, opens a new one and tries again, unless `retriesCorruption` is false.
     /// - Returns: nil if the operation failed.
     func attempt<Value>(

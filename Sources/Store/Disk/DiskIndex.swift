@@ -15,7 +15,7 @@ final class DiskIndex: Sendable {
     struct Condition: Sendable {
         var totals: StoreTotals
         /// Whether index and files may disagree: the last process ended without closing the index, the comparison after
-        /// that was never completed, or the last one was long ago.
+        /// that was never completed, or the last comparison was long ago.
         var isReconciliationDue: Bool
     }
 
@@ -25,7 +25,7 @@ final class DiskIndex: Sendable {
     let keys = KeyFilter()
     let pool: DatabasePool
 
-    /// Opens the index or creates an empty one, in the same time however many entries it has.
+    /// Opens the index or creates an empty index. The time does not depend on the number of entries.
     ///
     /// Throws if the file has another format or version, or if it is visibly corrupt; corruption inside shows when it
     /// is read. Until `close()`, the index counts as not closed properly.

@@ -49,7 +49,7 @@ struct DiskLayout: Sendable {
         return "\(entries)/\(String(repeating: "0", count: Self.folderDigits - digits.count))\(digits)"
     }
 
-    /// The number of the folder with this name, or nil if the name is not one of the layout's.
+    /// The number of the folder with this name, or nil if the name is not part of the layout.
     func numberOfFolder(named name: String) -> Int? {
         guard name.utf8.count == Self.folderDigits, let number = Int(name, radix: 16),
             folder(number).hasSuffix("/\(name)")
@@ -100,7 +100,7 @@ struct DiskLayout: Sendable {
         "\(file(of: key)).partial"
     }
 
-    /// The files of these sources, whether or not the index knows them. Lists each folder once.
+    /// The files of these sources, whether or not the index has them. Lists each folder once.
     func files(ofSources sources: some Sequence<StoreKey>) -> [String] {
         var found: [String] = []
         for (number, sources) in Dictionary(grouping: sources, by: \.leadingBits) {

@@ -148,7 +148,7 @@ final class DiskState: Sendable {
 
     // MARK: Pending removals
 
-    /// Hides what a removal names from readers, until ``endRemoval(_:)``.
+    /// Hides the entries of a removal from readers, until ``endRemoval(_:)``.
     func beginRemoval(_ removal: PendingRemovals.Removal) {
         fields.withLock { $0.pendingRemovals.insert(removal) }
     }

@@ -71,8 +71,9 @@ final class DiskWriter {
 
     // MARK: Writing
 
-    /// Writes entries, whose keys must differ: first the files, then all rows in one transaction. Then makes room.
-    /// - Returns: for each whether it was written.
+    /// Writes entries, whose keys must differ: first the files, then all rows in one transaction. Then evicts entries
+    /// beyond the budget.
+    /// - Returns: for each entry whether it was written.
     func write(_ writes: [EntryWrite]) -> [Bool] {
         let isWritten =
             hasSpace() && remover.retryPending()

@@ -172,7 +172,7 @@ extension EntryHeader {
 }
 
 extension EntryRecord {
-    /// The entry in `file`, or nil unless every byte of the file is as it was when this record was made.
+    /// The entry in `file`, or nil unless every byte of the file is the same as when this record was written.
     func entry(verifying file: ByteBuffer) -> StoredEntry? {
         guard let header = EntryHeader(reading: file, fileBytes: file.readableBytes), header.record == self,
             let companion = file.getSlice(
@@ -187,7 +187,7 @@ extension EntryRecord {
         return StoredEntry(body: body, metadata: metadata, labels: labels.strings)
     }
 
-    /// The entry in the row itself, or nil unless the row has one and it is intact.
+    /// The entry in the row itself, or nil if the row has no entry or the entry is corrupt.
     var entryInRow: StoredEntry? {
         guard let content,
             checksum == Self.checksum(labels, ByteBuffer(), content, body: Self.digestOfNothing)

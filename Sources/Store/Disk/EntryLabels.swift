@@ -13,7 +13,7 @@ struct EntryLabels: Hashable, Sendable {
 
     private init() { bytes = [] }
 
-    /// Encodes labels without duplicates; nil if there are too many or one is too long.
+    /// Encodes labels without duplicates; nil if there are too many labels or a label is too long.
     init?(_ labels: [String]) {
         guard labels.count <= StoredEntry.maximumLabels else { return nil }
         var bytes: [UInt8] = []

@@ -2,8 +2,8 @@ import Foundation
 import Logging
 import NIOCore
 
-/// Looks entries up, on any thread: the row in the index, and then the file, whose every byte must match the row. An
-/// entry that was verified before is taken from memory and its file's version is compared instead.
+/// Looks entries up, on any thread: the row in the index, and then the file, in which every byte must match the row.
+/// For an entry that was verified before, the row is taken from memory and only the file's version is compared.
 struct EntryReader: Sendable {
     /// The result of a lookup.
     enum Lookup {

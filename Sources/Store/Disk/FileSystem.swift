@@ -51,7 +51,7 @@ enum FileSystem {
         }
     }
 
-    /// Appends a memory file, which need not be mapped for that.
+    /// Appends a memory file without mapping it.
     private static func copy(_ file: MemoryFile, to descriptor: Int32) throws(StorageError) {
         #if os(Linux)
             var offset = 0

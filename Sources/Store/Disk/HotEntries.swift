@@ -34,9 +34,9 @@ final class HotEntry: Sendable {
 
 /// The entries that were verified, and some of their files.
 ///
-/// A lookup finds here what it would find in the index. It need not hash a file whose version is still the verified
-/// version. Every change of the index removes its entries; a reader that looked into the index before a change must not
-/// add what it found after it, see ``generation``.
+/// A lookup finds here the same entries as in the index. It need not hash a file whose version is still the verified
+/// version. Every change of the index removes the changed entries here. A reader that read the index before a change
+/// must not add its result after the change, see ``generation``.
 struct HotEntries: Sendable {
     /// Enough for about 4,000 entries.
     private static let budgetBytes = 4 << 20
@@ -55,20 +55,20 @@ struct HotEntries: Sendable {
     }
 
     /// Adds an entry that was found in the index in this generation.
-    /// - Returns: what is to be freed after the lock.
+    /// - Returns: objects to free after the lock.
     mutating func insert(_ entry: HotEntry, foundIn generation: UInt64) -> [HotEntry] {
         guard generation == self.generation else { return [] }
         return entries.insert(entry, cost: entry.costBytes, for: entry.record.key)
     }
 
     /// Keeps the file of an entry open.
-    /// - Returns: what is to be freed after the lock.
+    /// - Returns: objects to free after the lock.
     mutating func insert(_ file: OpenFile, for key: EntryKey) -> [OpenFile] {
         entries.peek(key)?.version == file.version ? files.insert(file, cost: 1, for: key) : [file]
     }
 
     /// Removes entries whose rows have changed.
-    /// - Returns: what is to be freed after the lock, since closing the file of a removed entry deletes its bytes.
+    /// - Returns: objects to free after the lock, because closing the file of a removed entry deletes its bytes.
     mutating func remove(_ keys: some Sequence<EntryKey>) -> [OpenFile] {
         generation += 1
         return keys.compactMap { key in
@@ -78,7 +78,7 @@ struct HotEntries: Sendable {
     }
 
     /// Removes all entries of sources whose rows have changed.
-    /// - Returns: what is to be freed after the lock.
+    /// - Returns: objects to free after the lock.
     mutating func removeAll(ofSources sources: Set<StoreKey>) -> [OpenFile] {
         generation += 1
         _ = entries.removeAll { key, _ in sources.contains(key.source) }
@@ -86,7 +86,7 @@ struct HotEntries: Sendable {
     }
 
     /// Removes all entries.
-    /// - Returns: what is to be freed after the lock.
+    /// - Returns: objects to free after the lock.
     mutating func removeAll() -> some Sendable {
         generation += 1
         return (entries.removeAll(), files.removeAll())

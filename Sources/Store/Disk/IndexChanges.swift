@@ -110,7 +110,7 @@ extension DiskIndex {
 // Parts of a transaction.
 extension DiskIndex {
     /// An adopted file may have been written while the clock was ahead: it counts as used now, not in the future. A
-    /// restored row replaces only an older one that was restored too.
+    /// restored row replaces only an older restored row.
     ///
     /// - Parameters:
     ///   - isNew: whether the index is known to have no such row.

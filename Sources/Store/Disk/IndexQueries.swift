@@ -8,7 +8,7 @@ struct IndexRow: Equatable, Sendable {
     /// The last use, in microseconds since 1970.
     var lastUse: Int64
 
-    /// The values of a row, or nil if one has another type.
+    /// The values of a row, or nil if a value has another type.
     fileprivate init?(of key: EntryKey, _ row: Row) {
         guard
             let checksum = row.key(1), let labels = Data.fromDatabaseValue(row[2]),
@@ -62,7 +62,7 @@ struct IndexedEntry: Sendable {
 
 // Queries.
 extension DiskIndex {
-    /// The rows of entries of one source, in the order of the keys up to the first that has none.
+    /// The rows of entries of one source, in the order of the keys, up to the first key without a row.
     func rows(for keys: [EntryKey]) throws(StorageError) -> [IndexRow] {
         try Self.attempt("look up") {
             try pool.unsafeRead { database in
@@ -87,8 +87,8 @@ extension DiskIndex {
         let keys = keys.filter(self.keys.mayContain)
         if keys.isEmpty { return [:] }
         return try Self.attempt("look up") {
-            // By the writer's connection, which has the pages that the write needs next, and in one transaction, which
-            // takes and releases the locks once.
+            // Uses the writer's connection, which has cached the pages that the write needs next, and one transaction,
+            // which takes and releases the locks once.
             try pool.writeWithoutTransaction { database in
                 var found: [EntryKey: EarlierWrite] = [:]
                 try database.inTransaction(.deferred) {

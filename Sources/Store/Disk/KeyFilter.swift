@@ -16,7 +16,7 @@ final class KeyFilter: Sendable {
         var room: Int? = 0
     }
 
-    /// The least number of entries that a filter is made for.
+    /// The minimum capacity of a filter.
     private static let minimumEntries = 2048
 
     private let state = Mutex(State())
@@ -78,7 +78,7 @@ final class KeyFilter: Sendable {
     }
 }
 
-/// A set of keys with false positives, at its capacity about one in 400 queries, and without false negatives.
+/// A set of keys with false positives, about one in 400 queries at full capacity, and without false negatives.
 struct BloomFilter: Sendable {
     private static let bitsPerKey = 16
     private static let probes = 4

@@ -18,8 +18,8 @@ final class OpenDirectory: Sendable {
     private let layout: DiskLayout
     private let identity: [FileSystem.Identity?]
 
-    /// Creates what is missing and opens the index; replaces an unusable index with an empty one. Takes the same time
-    /// however many entries the index has. Throws only if a new index can't be created either.
+    /// Creates missing folders and opens the index; replaces an unusable index with an empty one. The time does not
+    /// depend on the number of entries. Throws only if a new index can't be created either.
     ///
     /// - Parameter time: the earliest time, in microseconds since 1970, for entries to be stamped with.
     init(
@@ -58,7 +58,7 @@ final class OpenDirectory: Sendable {
         self.identity = identity
     }
 
-    /// Whether the folder of entries and the index are still the opened ones.
+    /// Whether the paths of the entries and of the index still lead to the opened folder and file.
     var isInPlace: Bool { identity == Self.identity(of: layout) }
 
     /// The same opening with the files that are in place now, after the store itself has replaced some.
@@ -103,8 +103,9 @@ final class DirectoryLock {
 /// The clock by which entries age, in microseconds since 1970: the computer's clock when the directory was opened, plus
 /// the time that has passed since. Never runs backwards, not even from one opening to the next.
 ///
-/// Setting the computer's clock while the store is open changes nothing. If it was set back before the opening, no time
-/// has passed since the store was last used; if it was set ahead, that can't be distinguished from a long pause.
+/// Setting the computer's clock while the store is open has no effect. If the clock was set back before the opening, no
+/// time counts as passed since the last use of the store. A clock that was set ahead can't be distinguished from a long
+/// pause.
 struct MonotonicClock: Sendable {
     private let start: Int64
     private let startUptime: Duration

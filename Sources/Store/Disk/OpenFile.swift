@@ -8,8 +8,8 @@ import NIOCore
     import Darwin
 #endif
 
-/// The state of a regular file: which file it is, its size, and when it was last changed. A file whose version is the
-/// same has the same bytes, unless its device is failing or it changed within the clock's resolution.
+/// The state of a regular file: its identity, size and time of the last change. A file with the same version has the
+/// same bytes, unless its device is failing or it changed within the clock's resolution.
 struct FileVersion: Equatable, Sendable {
     private let identity: FileSystem.Identity
     let byteCount: Int

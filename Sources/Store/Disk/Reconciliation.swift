@@ -10,7 +10,7 @@ struct Reconciliation {
     private let layout: DiskLayout
     /// The number of the next folder.
     private var position = 0
-    /// The numbers of the folders that exist, last one first; nil before they are listed.
+    /// The numbers of the existing folders in descending order; nil before they are listed.
     private var folders: [Int]?
     /// Folders of a former version, which are deleted.
     private var formerFolders: [String] = []

@@ -7,7 +7,7 @@ import Synchronization
 /// The one thread that changes a disk store. It runs the queued jobs in order, consecutive writes together, and a slice
 /// of maintenance after each step and while the queue is empty. Ends with the last reference, once the queue is empty.
 ///
-/// The thread creates its ``DiskWriter`` itself and lends it to jobs: no other thread ever sees it.
+/// The thread creates its ``DiskWriter`` itself and passes it to jobs: no other thread has access to it.
 final class WriterThread: Sendable {
     private let queue: WriteQueue
 
@@ -94,7 +94,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// The limits of what is written together.
+    /// The limits of one batch of writes.
     private static let batchBytes = 8 << 20
     private static let batchEntries = 64
     /// The time that writes wait for others: the pages of the index that several rows share are written once.

@@ -14,8 +14,8 @@ package struct PurgeLog: Sendable {
     package struct Name: Hashable, Comparable, Sendable {
         /// The time of the purge in milliseconds since 1970, by the purging server's idea of the store's time.
         package let time: Int64
-        /// Whether the purge also concerns what is stored later on by servers that do not know it yet, since its
-        /// sources are not known one by one. It is kept as long as objects are.
+        /// Whether the purge also applies to entries that are stored later by servers that have not read it yet,
+        /// because its sources are not listed one by one. Such a purge is kept as long as objects are.
         package let isLasting: Bool
         fileprivate let number: UInt64
 
@@ -74,7 +74,8 @@ package struct PurgeLog: Sendable {
         return names.compactMap { Name($0) }.filter { $0.time <= latest }
     }
 
-    /// The most purges that are read in one listing. Old purges are deleted, so the log is expected to stay shorter.
+    /// The maximum number of purges that are read in one listing. Old purges are deleted, so the log is expected to
+    /// stay shorter.
     package static let maxPurges = 100_000
 
     /// The stored content of a purge; nil if it is gone or corrupt.

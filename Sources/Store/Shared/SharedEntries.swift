@@ -47,7 +47,7 @@ package struct SharedRecord: Hashable, Sendable {
 
 /// The result of a lookup in the shared tier.
 package struct SharedFindings: Sendable {
-    /// A variant, and the record that it was made with.
+    /// A variant, and the record that it was stored with.
     package struct Variant: Sendable {
         /// The variant.
         package let entry: StoredEntry
@@ -61,7 +61,7 @@ package struct SharedFindings: Sendable {
         }
     }
 
-    /// The newest record; nil without a record, or without one that is newer than the known record.
+    /// The newest record; nil if there is none, or if the known record is as new.
     package var record: SharedRecord?
     /// The variant, whatever its record.
     package var variant: Variant?
@@ -110,7 +110,7 @@ final class KnownRecords: Sendable {
         (table.withLock { $0.value(for: source) }?.order ?? -1) > order
     }
 
-    /// - Returns: the older version that this one replaces; nil if there is none.
+    /// - Returns: the older version that this version replaces; nil if there is none.
     @discardableResult
     func insert(_ version: RecordVersion, of source: StoreKey) -> RecordVersion? {
         table.withLock { table in

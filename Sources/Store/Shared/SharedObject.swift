@@ -3,10 +3,10 @@ import DarkroomMachine
 import NIOCore
 import Synchronization
 
-/// The format of an object in the shared tier: a head that says what it is, protected by a hash, and the body, whose
-/// hash is in the head.
+/// The format of an object in the shared tier: a head that describes the object and is protected by a hash, and the
+/// body, whose hash is in the head.
 ///
-/// Everything that a reader needs is in the object itself, since some stores keep no metadata.
+/// Everything that a reader needs is in the object itself, because some stores keep no metadata.
 struct SharedObject: Sendable {
     enum Kind: UInt8 {
         case record = 1
@@ -19,7 +19,7 @@ struct SharedObject: Sendable {
         var key: EntryKey
         /// When the object was written, in milliseconds since 1970, one of ``SharedObject/times``.
         var writtenAt: Int64
-        /// The record that the object was made with, or is.
+        /// The record that the object was stored with; for the object of a record, the record itself.
         var record: SharedRecord
         /// The entry's own metadata.
         var metadata = ByteBuffer()
@@ -36,8 +36,9 @@ struct SharedObject: Sendable {
     /// The times and orders of objects: the years 1970 to 9999. The values in an object are not trusted, and arithmetic
     /// on times in this range cannot overflow.
     static let times = Int64(0)...253_402_300_799_999
-    /// How far an object's time and order may be ahead of this server's. With less, clocks that differ would make
-    /// objects unreadable; with none, one object from the far future would outdate all others for good.
+    /// How far an object's time and order may be ahead of this server's clock. With a lower tolerance, differing clocks
+    /// would make objects unreadable. Without a limit, one object from the far future would outdate all other objects
+    /// permanently.
     static let clockTolerance = Int64(86_400_000)
     /// The capacity reserved for an announced body, which may never arrive.
     static let maxExpectedBytes = 1 << 20

@@ -18,7 +18,7 @@ extension SharedStore {
         if !isQueued { counts.countDrop() }
     }
 
-    /// Writes the objects of a source now. The record comes last: without it the others are not used.
+    /// Writes the objects of a source now. The record comes last: without it the other objects are not used.
     package func put(
         _ write: SharedWrite, order: Int64, within limit: Duration
     ) async throws(ObjectStorageError) {

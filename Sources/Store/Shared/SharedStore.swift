@@ -8,7 +8,7 @@ import Synchronization
 /// The tier that all servers share, in an object store.
 ///
 /// It never fails a request: an entry that the store does not deliver in time is a miss, and an entry that it does not
-/// accept is dropped. While the store fails, it is asked only occasionally.
+/// accept is dropped. While the store fails, requests are sent to it only occasionally.
 package final class SharedStore: Sendable {
     let bucket: any ObjectBucket
     package let configuration: SharedStoreConfiguration
@@ -76,8 +76,8 @@ package final class SharedStore: Sendable {
 // MARK: Reading
 
 extension SharedStore {
-    /// Looks for the newest record of a source and for a variant, at once. Takes one round trip, or two if the variant
-    /// was made with an older record.
+    /// Looks for the newest record of a source and for a variant, at the same time. Takes one round trip, or two if the
+    /// variant was stored with an older record.
     ///
     /// - Parameters:
     ///   - variant: nil = only the record.

@@ -4,10 +4,10 @@ extension SharedStore {
     /// Deletes the objects of all sources that a condition selects, one source after the other, except for sources with
     /// a record after this order.
     ///
-    /// Takes a request for each thousand objects, and one for each source if the condition needs the record.
+    /// Takes a request for each thousand objects, and a request for each source if the condition needs the record.
     ///
     /// - Parameters:
-    ///   - isMeant: gets the newest record of a source; nil = all sources are meant.
+    ///   - isMeant: the condition on the newest record of a source; nil = all sources.
     ///   - limit: the time for each request.
     /// - Returns: the number of deleted objects.
     @discardableResult

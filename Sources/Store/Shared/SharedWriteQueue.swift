@@ -61,7 +61,8 @@ final class SharedWriteQueue: Sendable {
         }
     }
 
-    /// Takes no more writes, and waits for the others until the limit; those that have not begun by then are dropped.
+    /// Accepts no more writes, and waits for queued writes until the limit; writes that have not begun by then are
+    /// dropped.
     func close(within limit: Duration) async {
         state.withLock { $0.isClosed = true }
         await withTaskGroup(of: Void.self) { group in

@@ -2,8 +2,9 @@ import DarkroomMachine
 import DarkroomObjectStorage
 import Synchronization
 
-/// Keeps the removal of a source's objects apart from writes to it, so that a removal does not delete what a write has
-/// just put under the same names. Changes begin in the order of the calls; writes go together.
+/// Separates the removal of a source's objects from writes to the source, so that a removal does not delete objects
+/// that a write has just put under the same names. Changes begin in the order of the calls; writes may run at the same
+/// time.
 final class SourceChanges: Sendable {
     private enum Change { case write, removal }
 

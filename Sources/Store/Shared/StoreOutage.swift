@@ -25,7 +25,7 @@ final class StoreOutage: Sendable {
     /// Whether requests would be refused now.
     var isPausing: Bool { state.withLock { $0.breaker.refusal(at: instant()) != nil } }
 
-    /// Asks for the permission for one activity; nil while the store is left alone.
+    /// Requests the permission for one activity; nil while the store is not to be contacted.
     func admit() -> CircuitBreaker.Permit? {
         state.withLock { state in
             state.ticket += 1
