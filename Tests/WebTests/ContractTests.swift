@@ -67,7 +67,7 @@ struct ContractTests {
 
     @Test func `what is told of caching is what the contract says`() throws {
         let told = CachingDocument(.stub(), CacheLocation(original: .all, variant: .all))
-        let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(told)) as? [String: Any] ?? [:]
+        let json = try JSONSerialization.jsonObject(with: encoded(told)) as? [String: Any] ?? [:]
         for (name, members) in [("Caching", json), ("CachePlaces", json["original"] as? [String: Any] ?? [:])] {
             let schema = try #require(contract["components"]?["schemas"]?[name])
             #expect(Set(schema["properties"]?.mapping?.keys.compactMap(\.string) ?? []) == Set(members.keys))

@@ -69,7 +69,7 @@ struct ExplainContractTests {
     }
 
     private func expect(_ document: some Encodable, toFit name: String) throws {
-        let text = String(decoding: try JSONEncoder().encode(document), as: UTF8.self)
+        let text = String(decoding: encoded(document), as: UTF8.self)
         try expect(try #require(try Yams.compose(yaml: text)), toFit: try schema(name), name)
     }
 

@@ -95,10 +95,8 @@ struct OperationsTests {
         #expect(members(tier) == keys(contract["components"]?["schemas"]?["CacheTier"]?["properties"]))
         let full = CacheTiers(memory: tier, disk: tier, decoded: tier)
         #expect(members(full) == keys(contract["components"]?["schemas"]?["CacheTiers"]?["properties"]))
-        let example = try #require(
-            contract["components"]?["responses"]?["Caches"]?["content"]?["application/json"]?["example"])
-        let text = try Yams.serialize(node: example)
-        #expect(throws: Never.self) { try YAMLDecoder().decode(CacheTiers.self, from: text) }
+        let example = contract["components"]?["responses"]?["Caches"]?["content"]?["application/json"]?["example"]
+        #expect(throws: Never.self) { try CacheTiers(example: example) }
     }
 
     @Test(arguments: ["/health/live", "/health/ready", "/health"])
@@ -152,7 +150,7 @@ struct OperationsTests {
     }
 
     private func members(_ document: some Encodable) -> Set<String>? {
-        let json = (try? JSONEncoder().encode(document)).flatMap { try? JSONSerialization.jsonObject(with: $0) }
+        let json = try? JSONSerialization.jsonObject(with: encoded(document))
         return (json as? [String: Any]).map { Set($0.keys) }
     }
 

@@ -21,7 +21,7 @@ struct PrefetchTests {
     }
 
     private func document(_ response: Response) async throws -> PrefetchDocument {
-        try JSONDecoder().decode(PrefetchDocument.self, from: Data(try await response.text().utf8))
+        try JSONDecoder.ofServer.decode(PrefetchDocument.self, from: Data(try await response.text().utf8))
     }
 
     @Test func `a job is accepted with its URL, which reports its progress`() async throws {
@@ -100,7 +100,7 @@ struct PrefetchTests {
             _ = try await site.respond("/prefetch", method: .post, fields: admin, body: body)
         }
         let text = try await site.respond("/prefetch", fields: admin).text()
-        let jobs = try JSONDecoder().decode(PrefetchList.self, from: Data(text.utf8)).jobs
+        let jobs = try JSONDecoder.ofServer.decode(PrefetchList.self, from: Data(text.utf8)).jobs
         #expect(jobs.map(\.state) == ["running", "running"])
         let path = "/prefetch/\(try #require(jobs.last).id)"
         let response = try await site.respond(path, method: .delete, fields: admin)

@@ -10,6 +10,8 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import Synchronization
+import Testing
+import Yams
 
 @testable import DarkroomCache
 @testable import DarkroomPipeline
@@ -227,5 +229,25 @@ extension TestSite {
     /// The explanation at a target.
     func explanation(_ target: String) async throws -> DialectExplanation {
         try JSONDecoder().decode(DialectExplanation.self, from: Data(try await respond(target).text().utf8))
+    }
+}
+
+/// A document as the server encodes it.
+func encoded(_ document: some Encodable) -> Data { Data(ByteBuffer.json(document).readableBytesView) }
+
+extension JSONDecoder {
+    /// Decodes documents as the server encodes them.
+    static var ofServer: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return decoder
+    }
+}
+
+extension Decodable {
+    /// Decodes an example of the contract.
+    init(example: Node?) throws {
+        let json = try ContractJSON.document(from: Yams.serialize(node: try #require(example)).utf8)
+        self = try JSONDecoder.ofServer.decode(Self.self, from: Data(json.readableBytesView))
     }
 }

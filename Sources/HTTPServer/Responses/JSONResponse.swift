@@ -1,11 +1,10 @@
-import Foundation
+package import Foundation
 import HTTPTypes
 package import Hummingbird
 package import NIOCore
 
 extension Response {
-    /// A JSON document that is valid only now, so it is not cacheable. Encoding it must not fail: numbers must be
-    /// finite.
+    /// A JSON document that is valid only now, so it is not cacheable. See `ByteBuffer.json`.
     package static func json(_ document: some Encodable) -> Response {
         Response(
             status: .ok,
@@ -17,9 +16,13 @@ extension Response {
 }
 
 extension ByteBuffer {
-    /// A JSON document on one line with sorted keys. Encoding it must not fail: numbers must be finite.
-    package static func json(_ document: some Encodable) -> ByteBuffer {
+    /// A JSON document on one line with sorted keys, by default in snake case. Encoding it must not fail: numbers must
+    /// be finite.
+    package static func json(
+        _ document: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase
+    ) -> ByteBuffer {
         let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = keys
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return ByteBuffer(bytes: (try? encoder.encode(document)) ?? Data())
     }

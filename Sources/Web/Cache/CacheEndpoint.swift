@@ -58,12 +58,4 @@ package struct CacheTier: Codable, Hashable, Sendable {
         self.hits = hits
         self.misses = misses
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case entries, bytes, hits, misses, evictions, damaged
-        case budgetBytes = "budget_bytes"
-        case droppedWrites = "dropped_writes"
-        case queuedWrites = "queued_writes"
-        case queuedBytes = "queued_bytes"
-    }
 }

@@ -42,7 +42,7 @@ struct EntriesEndpoint: Sendable {
 struct EntriesDocument: Encodable {
     let url: String
     let source: String
-    let contentDigest: String?
+    let contentSha256: String?
     /// RFC 3339.
     let fetched: String?
     let remainingSeconds: Double?
@@ -50,16 +50,10 @@ struct EntriesDocument: Encodable {
     let origin: [String: String]?
     let entries: [EntryDocument]
 
-    enum CodingKeys: String, CodingKey {
-        case url, source, fetched, origin, entries
-        case contentDigest = "content_sha256"
-        case remainingSeconds = "remaining_seconds"
-    }
-
     init(_ entries: SourceEntries) {
         url = entries.url
         source = entries.key
-        contentDigest = entries.record?.contentDigest
+        contentSha256 = entries.record?.contentDigest
         fetched = entries.record?.fetchedAt.formatted(.iso8601)
         remainingSeconds = entries.record?.remaining.inSeconds
         origin = entries.record.map { record in

@@ -15,11 +15,6 @@ struct EntryDocument: Encodable {
     let hits: Int?
     let format: String?
 
-    enum CodingKeys: String, CodingKey {
-        case entry, key, memory, disk, shared, bytes, hits, format
-        case ageSeconds = "age_seconds"
-    }
-
     init(_ entry: CachedEntry) {
         self.entry = entry.kind.rawValue
         key = entry.key

@@ -101,8 +101,8 @@ struct PurgeDocument: Codable, Hashable {
     var sources: Int
     var entries: Int
     var bytes: Int
-    var isDryRun: Bool
-    var isSoft: Bool
+    var dryRun: Bool
+    var soft: Bool
     /// Seconds until every server that shares a store with this one has carried the purge out; nil if none does.
     var propagation: Int?
     /// The matching sources; only for a dry run.
@@ -110,19 +110,12 @@ struct PurgeDocument: Codable, Hashable {
     /// The caches in front of the server, and whether they were told; nil if none is told of this purge.
     var edges: [EdgeProgress]?
 
-    private enum CodingKeys: String, CodingKey {
-        case sources, entries, bytes
-        case isDryRun = "dry_run"
-        case isSoft = "soft"
-        case propagation, list, edges
-    }
-
     init(_ report: PurgeReport, of query: PurgeQuery) {
         sources = report.sourceCount
         entries = report.entries
         bytes = report.bytes
-        isDryRun = query.isDryRun
-        isSoft = query.isSoft
+        dryRun = query.isDryRun
+        soft = query.isSoft
         propagation = (report.propagation?.duration).map { Int(($0 / .seconds(1)).rounded(.up)) }
         guard query.isDryRun else { return }
         list = report.sources.prefix(Self.maxListed).map {

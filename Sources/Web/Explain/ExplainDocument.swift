@@ -23,11 +23,6 @@ struct ExplainDocument: Encodable {
         let record: String
         let variant: String
         let encoderEpoch: String
-
-        enum CodingKeys: String, CodingKey {
-            case filter, identity, source, original, record, variant
-            case encoderEpoch = "encoder_epoch"
-        }
     }
 
     struct Freshness: Encodable {
@@ -38,13 +33,6 @@ struct ExplainDocument: Encodable {
         let lifetimeSeconds: Double?
         let ageSeconds: Double?
         let remainingSeconds: Double?
-
-        enum CodingKeys: String, CodingKey {
-            case decision, because, reason, rfc
-            case lifetimeSeconds = "lifetime_seconds"
-            case ageSeconds = "age_seconds"
-            case remainingSeconds = "remaining_seconds"
-        }
     }
 
     struct Format: Encodable {
@@ -53,11 +41,6 @@ struct ExplainDocument: Encodable {
         let reason: String
         /// The preferred format, which replaces this one as soon as it is made.
         let upgrade: Upgrade?
-
-        enum CodingKeys: String, CodingKey {
-            case name, reason, upgrade
-            case mimeType = "mime_type"
-        }
     }
 
     struct Upgrade: Encodable {
@@ -66,24 +49,12 @@ struct ExplainDocument: Encodable {
         let underWay: Bool
         /// The estimate that is over the setting `avif-budget`.
         let encodingSeconds: Double?
-
-        enum CodingKeys: String, CodingKey {
-            case name
-            case mimeType = "mime_type"
-            case underWay = "under_way"
-            case encodingSeconds = "encoding_seconds"
-        }
     }
 
     struct Mark: Encodable {
         let url: String
         let digest: String?
         let remainingSeconds: Double?
-
-        enum CodingKeys: String, CodingKey {
-            case url, digest
-            case remainingSeconds = "remaining_seconds"
-        }
     }
 
     /// The language of the query or path, and its parameters or options that change nothing.
@@ -105,11 +76,6 @@ struct ExplainDocument: Encodable {
         let value: String?
         let leftOut: [String]
 
-        enum CodingKeys: String, CodingKey {
-            case field, value
-            case leftOut = "left_out"
-        }
-
         init(_ tags: EdgeTags, in field: TagField) {
             self.field = field.name.rawName
             (value, leftOut) = field.value(of: tags)
@@ -129,11 +95,6 @@ struct ExplainDocument: Encodable {
     let limits: [Limit]
     /// Nil = responses have no tags.
     let tags: Tags?
-
-    enum CodingKeys: String, CodingKey {
-        case request, dialect, keys, caches, freshness, format, mark, plan, limits, tags
-        case planMissing = "plan_missing"
-    }
 
     init(
         _ explanation: Explanation, of query: ImageQuery, _ authorization: Authorization = Authorization(),

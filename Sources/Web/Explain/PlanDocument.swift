@@ -26,17 +26,9 @@ struct PlanDocument: Encodable {
     let shrinkOnLoad: Double
     let steps: [Step]
     let output: Output
-    let isExact: Bool
+    let exact: Bool
     let estimatedMemoryBytes: Int
     let estimatedProcessorMilliseconds: Double
-
-    enum CodingKeys: String, CodingKey {
-        case source, steps, output
-        case shrinkOnLoad = "shrink_on_load"
-        case isExact = "exact"
-        case estimatedMemoryBytes = "estimated_memory_bytes"
-        case estimatedProcessorMilliseconds = "estimated_processor_milliseconds"
-    }
 
     init(_ plan: ImagePlan) {
         source = Source(
@@ -45,7 +37,7 @@ struct PlanDocument: Encodable {
         shrinkOnLoad = plan.shrinkOnLoad.thousandths
         steps = plan.steps.map { Step(name: $0.name, width: $0.size.width, height: $0.size.height) }
         output = Output(width: plan.size.width, height: plan.size.height, frames: plan.frames)
-        isExact = plan.isExact
+        exact = plan.isExact
         estimatedMemoryBytes = plan.estimatedMemoryBytes
         estimatedProcessorMilliseconds = plan.expectedWork.thousandths
     }

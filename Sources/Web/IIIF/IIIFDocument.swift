@@ -90,7 +90,7 @@ extension ImageResponse {
     ///
     /// - Parameter type: part of the entity tag, since the same bytes of another type are another representation.
     mutating func show(_ document: IIIFDocument, as type: IIIFMediaType) {
-        body = .json(document)
+        body = .json(document, keys: .useDefaultKeys)
         digest = SHA256.hash(data: Array(body.readableBytesView) + Array(type.rawValue.utf8))
             .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         // Settings change the document too, so that the source's date is not the document's.

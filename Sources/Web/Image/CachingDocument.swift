@@ -33,12 +33,6 @@ struct CachingDocument: Encodable, Hashable {
     /// The document itself, without this member.
     let variant: Location
 
-    private enum CodingKeys: String, CodingKey {
-        case origin, fresh, original, variant
-        case ageSeconds = "age_seconds"
-        case remainingSeconds = "remaining_seconds"
-    }
-
     init(_ document: ImageResponse, _ location: CacheLocation) {
         let fields = document.originFields.filter { ![.contentType, .retryAfter].contains($0.name) }
         origin = Dictionary(

@@ -24,11 +24,6 @@ struct PrefetchDocument: Codable, Hashable {
     var created: String
     var failures: [Failure]
 
-    private enum CodingKeys: String, CodingKey {
-        case id, state, total, done, failed, bytes, created, failures
-        case etaSeconds = "eta_seconds"
-    }
-
     init(_ job: PrefetchJob, _ progress: PrefetchProgress) {
         id = job.id.uuidString.lowercased()
         state = progress.state.rawValue
