@@ -140,7 +140,7 @@ extension PipelineError {
     }
 
     /// Whether the request's fallback is used: the source failed, rather than the request or this server.
-    var permitsFallback: Bool {
+    package var permitsFallback: Bool {
         switch cause {
         case .notFound, .tooLarge, .unsupported, .missingDecoder, .corrupt, .originFailed, .originTimedOut,
             .originUnavailable:

@@ -82,6 +82,13 @@ package enum AuthorizationError: Error, Hashable {
     /// A path of another service has more than presets, although images are made with presets only.
     case pathPresetsOnly
 
+    /// The value, or the error of its parameter.
+    package static func wrapping<Value>(
+        _ value: @autoclosure () throws(InvalidParameter) -> Value
+    ) throws(AuthorizationError) -> Value {
+        do throws(InvalidParameter) { return try value() } catch { throw .invalidParameter(error) }
+    }
+
     /// The parameter at fault, if any.
     package var parameter: String? {
         switch self {

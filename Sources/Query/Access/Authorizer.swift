@@ -44,7 +44,7 @@ package struct Authorizer: Sendable {
     package func authorize(
         _ query: QueryString, path: String, presets use: PresetUse, isAdmin: Bool, isOpen: Bool = false
     ) throws(AuthorizationError) -> Authorization {
-        do throws(InvalidParameter) { try query.requireUniqueNames() } catch { throw .invalidParameter(error) }
+        try AuthorizationError.wrapping(query.requireUniqueNames())
         var authorization = Authorization(query: query)
         let signature = authorization.query.removeValue(of: AccessParameters.signature.name)
         if let signature {
@@ -58,11 +58,7 @@ package struct Authorizer: Sendable {
         let isUnrestricted = isAdmin && signature == nil
         if !isUnrestricted { try requirePreset(authorization, use) }
         guard use == .accepted else { return authorization }
-        do throws(InvalidParameter) {
-            authorization.query = try presets.expanding(authorization.query)
-        } catch {
-            throw .invalidParameter(error)
-        }
+        authorization.query = try AuthorizationError.wrapping(presets.expanding(authorization.query))
         return authorization
     }
 
@@ -88,11 +84,7 @@ package struct Authorizer: Sendable {
     private func expiry(_ query: inout QueryString) throws(AuthorizationError) -> Date? {
         guard let text = query.removeValue(of: AccessParameters.expiry.name) else { return nil }
         var draft = AccessParameters.Draft()
-        do throws(InvalidParameter) {
-            try AccessParameters.expiry.assign(text, &draft)
-        } catch {
-            throw .invalidParameter(error)
-        }
+        try AuthorizationError.wrapping(AccessParameters.expiry.assign(text, &draft))
         guard let expires = draft.expires, expires > now() else { throw .signatureExpired }
         return expires
     }

@@ -17,12 +17,8 @@ package enum SignedPath {
         guard let signature, let bytes = query.flatMap(Base64URL.bytes),
             let text = String(validating: bytes, as: UTF8.self)
         else { throw .signatureWrong }
-        do throws(InvalidParameter) {
-            var parameters = try QueryString(parsing: text)
-            parameters.append(AccessParameters.signature.name, signature)
-            return parameters
-        } catch {
-            throw .invalidParameter(error)
-        }
+        var parameters = try AuthorizationError.wrapping(QueryString(parsing: text))
+        parameters.append(AccessParameters.signature.name, signature)
+        return parameters
     }
 }

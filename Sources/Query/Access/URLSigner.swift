@@ -58,7 +58,7 @@ package struct URLSigner: Sendable {
         guard !isUpload || path == "/image" else { throw Refusal(description: "Uploads go to /image only.") }
         do throws(AuthorizationError) {
             let standard = endpoint.dialect(standard: dialect)
-            var parameters = try Self.parameters(query, standard: standard)
+            var parameters = try AuthorizationError.wrapping(Dialect.parameters(of: query, standard: standard))
             if let expires { parameters.append(AccessParameters.expiry.name, AccessParameters.text(of: expires)) }
             let signed = SignedRequest(path: path, parameters: parameters)
             let signature = key.sign(signed)
@@ -110,25 +110,13 @@ package struct URLSigner: Sendable {
         try ImageQueryGrammar.upload(limits: limits).parseUpload(query)
     }
 
-    private static func parameters(_ query: String, standard: Dialect) throws(AuthorizationError) -> QueryString {
-        do throws(InvalidParameter) {
-            return try Dialect.parameters(of: query, standard: standard)
-        } catch {
-            throw .invalidParameter(error)
-        }
-    }
-
     /// Throws where the query is malformed, or where the key may not ask for its sources.
     private func check(
         _ authorization: Authorization, _ endpoint: Endpoint, _ standard: Dialect
     ) throws(AuthorizationError) {
-        let query: ImageQuery?
-        do throws(InvalidParameter) {
-            query = try endpoint.read(authorization.query, limits, standard)
-        } catch {
-            throw .invalidParameter(error)
+        guard let query = try AuthorizationError.wrapping(endpoint.read(authorization.query, limits, standard)) else {
+            return
         }
-        guard let query else { return }
         let request: ImageRequest
         do throws(InvalidSourceURL) {
             request = try query.sourceRequest(sourceMap)

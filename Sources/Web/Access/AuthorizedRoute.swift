@@ -35,12 +35,8 @@ struct AuthorizedRoute: Sendable {
         self.dialect = dialect
         query = { request, _ throws(Problem) in
             let text = request.uri.query ?? ""
-            do throws(InvalidParameter) {
-                guard let dialect else { return try QueryString(parsing: text) }
-                return try Dialect.parameters(of: text, standard: dialect)
-            } catch {
-                throw Problem(error)
-            }
+            guard let dialect else { return try requireValid(QueryString(parsing: text)) }
+            return try requireValid(Dialect.parameters(of: text, standard: dialect))
         }
         self.respond = respond
     }
@@ -61,11 +57,7 @@ struct AuthorizedRoute: Sendable {
                     .invalidParameter, "The parameters are part of this path; a query after '?' is not allowed.")
             }
             let (signature, query) = (context.parameters.get("signature"), context.parameters.get("query"))
-            do throws(AuthorizationError) {
-                return try SignedPath.parameters(signature: signature, query: query)
-            } catch {
-                throw Problem(error)
-            }
+            return try requireAuthorized(SignedPath.parameters(signature: signature, query: query))
         }
         self.respond = respond
     }
@@ -79,7 +71,7 @@ extension AuthorizedRoute {
     ) {
         self.init(route, presets: .unsupported, respond: respond)
         translation = { request throws(Problem) in
-            try paths.translation(of: request.head.path ?? "", limits: limits)
+            try requireAuthorized(paths.translate((request.head.path ?? "")[...], limits: limits))
         }
     }
 
@@ -119,18 +111,13 @@ struct RouteAuthorizer: Sendable {
     ) throws(Problem) -> Authorization {
         let isAdmin = token?.isPresent(in: request.headers) == true
         if let path = try route.translation(request) {
-            do throws(AuthorizationError) { return try authorizer.authorize(path, isAdmin: isAdmin) } catch {
-                throw Problem(error)
-            }
+            return try requireAuthorized(authorizer.authorize(path, isAdmin: isAdmin))
         }
         let query = try route.query(request, context)
-        do throws(AuthorizationError) {
-            return try authorizer.authorize(
+        return try requireAuthorized(
+            authorizer.authorize(
                 query, path: route.signedPath, presets: route.presets(for: query), isAdmin: isAdmin,
-                isOpen: route.isOpen(context))
-        } catch {
-            throw Problem(error)
-        }
+                isOpen: route.isOpen(context)))
     }
 }
 
@@ -157,30 +144,5 @@ extension ImageURLBuilder {
         self.init(
             prefix: configuration.urlPrefix, limits: configuration.limits, keys: configuration.access.signingKeys,
             dialect: configuration.dialect)
-    }
-}
-
-extension PathDialect {
-    /// The meaning of a target, or a problem.
-    func translation(of target: String, limits: QueryLimits) throws(Problem) -> PathTranslation {
-        do throws(AuthorizationError) { return try translate(target[...], limits: limits) } catch {
-            throw Problem(error)
-        }
-    }
-}
-
-extension ImageQuery {
-    /// A request for the sources of the query.
-    ///
-    /// - Parameter map: the short names that the sources may have.
-    func requireValidSources(_ map: SourceMap) throws(Problem) -> ImageRequest {
-        do throws(InvalidSourceURL) { return try sourceRequest(map) } catch { throw Problem(error) }
-    }
-}
-
-extension Authorization {
-    /// Throws a problem unless this authorization allows the sources of a request.
-    func requireAllowedSources(of request: ImageRequest) throws(Problem) {
-        do throws(AuthorizationError) { try requireSources(of: request) } catch { throw Problem(error) }
     }
 }

@@ -30,24 +30,18 @@ package struct URLTranslator: Sendable {
         do throws(AuthorizationError) {
             if let paths {
                 let translation = try paths.translate(target, limits: limits)
-                let query = try parse(translation.query)
+                let query = try AuthorizationError.wrapping(grammar.parse(translation.query))
                 return builder.url(
                     of: query, for: Authorization(query: translation.query, expires: translation.expires))
             }
             let text = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-            do throws(InvalidParameter) {
-                let query = try Dialect.parameters(of: text.count == 2 ? String(text[1]) : "", standard: .wsrv)
-                return builder.url(of: try grammar.parse(query))
-            } catch {
-                throw .invalidParameter(error)
-            }
+            return builder.url(
+                of: try AuthorizationError.wrapping(
+                    grammar.parse(
+                        Dialect.parameters(of: text.count == 2 ? String(text[1]) : "", standard: .wsrv))))
         } catch {
             throw Refusal(description: error.detail)
         }
-    }
-
-    private func parse(_ query: QueryString) throws(AuthorizationError) -> ImageQuery {
-        do throws(InvalidParameter) { return try grammar.parse(query) } catch { throw .invalidParameter(error) }
     }
 
     /// Path and query of a URL.

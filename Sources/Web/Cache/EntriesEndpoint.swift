@@ -24,17 +24,8 @@ struct EntriesEndpoint: Sendable {
     }
 
     private func imageRequest(of request: Request) throws(Problem) -> ImageRequest {
-        let url: String
-        do throws(InvalidParameter) {
-            url = try EntriesGrammar().parse(request.uri.query ?? "")
-        } catch {
-            throw Problem(error)
-        }
-        do throws(InvalidSourceURL) {
-            return ImageRequest(source: try sourceMap.source(url, givenAs: "url").url)
-        } catch {
-            throw Problem(error)
-        }
+        let url = try requireValid(EntriesGrammar().parse(request.uri.query ?? ""))
+        return ImageRequest(source: try requireSource(sourceMap.source(url, givenAs: "url").url))
     }
 }
 

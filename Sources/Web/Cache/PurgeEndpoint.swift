@@ -41,12 +41,7 @@ struct PurgeEndpoint: Sendable {
 
     func respond(to request: Request) async throws(Problem) -> Response {
         try request.requireParsableTarget()
-        let query: PurgeQuery
-        do throws(InvalidParameter) {
-            query = try grammar.parse(request.uri.query ?? "")
-        } catch {
-            throw Problem(error)
-        }
+        let query = try requireValid(grammar.parse(request.uri.query ?? ""))
         guard let (target, tiers) = try target(of: query) else {
             return .json(PurgeDocument(await removeExpired(), of: query))
         }
@@ -66,7 +61,7 @@ struct PurgeEndpoint: Sendable {
     /// Nil = expired entries.
     private func target(of query: PurgeQuery) throws(Problem) -> (PurgeTarget, TierSet)? {
         switch query.scope {
-        case .url(let url): (.source(try source(url)), .all)
+        case .url(let url): (.source(try requireSource(sourceMap.source(url, givenAs: "url").url)), .all)
         case .prefix(let prefix): (.prefix(try self.prefix(prefix)), .all)
         case .host(let host): (.host(host), .all)
         case .tag(let tag): (.tag(tag), .all)
@@ -78,12 +73,6 @@ struct PurgeEndpoint: Sendable {
     private func prefix(_ text: String) throws(Problem) -> String {
         do throws(SourceURLError) { return try sourceMap.prefix(text) } catch {
             throw Problem(.invalidURL, error.description, parameter: "prefix")
-        }
-    }
-
-    private func source(_ url: String) throws(Problem) -> SourceURL {
-        do throws(InvalidSourceURL) { return try sourceMap.source(url, givenAs: "url").url } catch {
-            throw Problem(error)
         }
     }
 }

@@ -33,8 +33,7 @@ struct ExplainEndpoint: Sendable {
     /// The meaning of a path of another service in `path`; nil if there is none.
     private func translation(of request: Request) throws(Problem) -> PathTranslation? {
         guard let text = request.uri.query, text.contains("path=") else { return nil }
-        let query: QueryString
-        do throws(InvalidParameter) { query = try QueryString(parsing: text) } catch { throw Problem(error) }
+        let query = try requireValid(QueryString(parsing: text))
         guard let path = query.pairs.first(where: { $0.name == "path" }) else { return nil }
         guard let dialect = image.configuration.pathDialect else {
             throw Problem(
@@ -48,7 +47,8 @@ struct ExplainEndpoint: Sendable {
                 InvalidParameter(
                     other.name, "Parameter '\(InvalidParameter.clipped(other.name))' cannot be combined with 'path'."))
         }
-        var translation = try dialect.translation(of: path.value ?? "", limits: image.configuration.limits)
+        var translation = try requireAuthorized(
+            dialect.translate((path.value ?? "")[...], limits: image.configuration.limits))
         translation.query.pairs += query.pairs.filter { $0.name == "fetch" }
         return translation
     }
@@ -57,7 +57,8 @@ struct ExplainEndpoint: Sendable {
         to request: Request, _ context: ServerRequestContext, _ authorization: Authorization
     ) async throws(Problem) -> Response {
         guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
-        let (query, fetch) = try query(of: authorization, request.headers)
+        let (query, fetch) = try requireValid(
+            grammar.parse(authorization.query, hints: image.clientHints(request.headers)))
         let imageRequest = try image.imageRequest(query, of: request.headers, authorization, in: context)
         do throws(PipelineError) {
             let explanation = try await explain(imageRequest, fetch)
@@ -77,15 +78,5 @@ struct ExplainEndpoint: Sendable {
         }
         guard let translation = try? grammar.translation(of: authorization.query) else { return nil }
         return ExplainDocument.Dialect(name: translation.dialect.rawValue, ignored: translation.ignored)
-    }
-
-    private func query(
-        of authorization: Authorization, _ fields: HTTPFields
-    ) throws(Problem) -> (image: ImageQuery, fetch: Bool) {
-        do throws(InvalidParameter) {
-            return try grammar.parse(authorization.query, hints: image.clientHints(fields))
-        } catch {
-            throw Problem(error)
-        }
     }
 }

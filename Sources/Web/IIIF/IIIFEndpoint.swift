@@ -92,14 +92,10 @@ struct IIIFEndpoint: Sendable {
         let base = identifier.baseReference(configuration)
         let information = try identifier.informationQuery(configuration)
         let source = try IIIFSource(try await response(to: information, request, context, authorization, describe))
-        let image: IIIFImage
-        do throws(InvalidParameter) {
-            image = try path.image(
+        let image = try requireValid(
+            path.image(
                 of: information.url, full: source.size, limits: limits,
-                resampling: configuration.limits.defaultResampling)
-        } catch {
-            throw Problem(error)
-        }
+                resampling: configuration.limits.defaultResampling))
         var query = image.query
         // The document has just been judged by what the client and the origin say of freshness.
         query.cache = .forceCache
@@ -115,13 +111,10 @@ struct IIIFEndpoint: Sendable {
         func segment(_ name: String) throws(InvalidParameter) -> String {
             try IIIFPath.text(of: context.parameters.get(name) ?? "", named: name)
         }
-        do throws(InvalidParameter) {
-            return try IIIFImagePath(
+        return try requireValid(
+            IIIFImagePath(
                 region: segment("region"), size: segment("size"), rotation: segment("rotation"), file: segment("file"),
-                limits: configuration.limits)
-        } catch {
-            throw Problem(error)
-        }
+                limits: configuration.limits))
     }
 
     /// The compliance level (§6).

@@ -14,12 +14,7 @@ struct IIIFIdentifier {
 
     /// The source that a server has under this name.
     func source(_ map: SourceMap) throws(Problem) -> (text: String, source: SourceMap.Source) {
-        let text: String
-        do throws(InvalidParameter) {
-            text = try IIIFPath.text(of: segment, named: "identifier")
-        } catch {
-            throw Problem(error)
-        }
+        let text = try requireValid(IIIFPath.text(of: segment, named: "identifier"))
         do throws(SourceURLError) {
             return (text, try map.source(text))
         } catch {

@@ -87,7 +87,7 @@ struct ImageEndpoint: Sendable {
         to request: Request, at path: String, _ context: ServerRequestContext, _ authorization: Authorization
     ) async throws(Problem) -> Response {
         guard !request.headers.viaContains(configuration.viaPseudonym) else { throw .loop }
-        let query = try query(of: authorization, request.headers)
+        let query = try requireValid(grammar.parse(authorization.query, hints: clientHints(request.headers)))
         guard configuration.allowGPS || !query.includesPosition else { throw .gpsNotAllowed }
         let imageRequest = try imageRequest(query, of: request.headers, authorization, in: context)
         do throws(PipelineError) {
@@ -116,14 +116,6 @@ struct ImageEndpoint: Sendable {
         return problem
     }
 
-    private func query(of authorization: Authorization, _ fields: HTTPFields) throws(Problem) -> ImageQuery {
-        do throws(InvalidParameter) {
-            return try grammar.parse(authorization.query, hints: clientHints(fields))
-        } catch {
-            throw Problem(error)
-        }
-    }
-
     /// The client hints of a request; nil if the server does not use them.
     func clientHints(_ fields: HTTPFields) -> ClientHints? {
         guard configuration.negotiation.usesClientHints else { return nil }
@@ -137,9 +129,9 @@ struct ImageEndpoint: Sendable {
         _ query: ImageQuery, of fields: HTTPFields, _ authorization: Authorization,
         in context: ServerRequestContext? = nil
     ) throws(Problem) -> ImageRequest {
-        var imageRequest = try query.requireValidSources(configuration.sourceMap)
+        var imageRequest = try requireSource(query.sourceRequest(configuration.sourceMap))
         context?.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources)
-        try authorization.requireAllowedSources(of: imageRequest)
+        try requireAuthorized(authorization.requireSources(of: imageRequest))
         let preferences = configuration.negotiation.preferences(
             of: query, accept: fields[.accept], connection: ConnectionHints(fields))
         query.apply(to: &imageRequest, for: preferences, policy: try policy(query.cache, fields))

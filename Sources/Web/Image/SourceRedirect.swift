@@ -14,7 +14,7 @@ extension ImageEndpoint {
     func redirect(
         to source: SourceURL, for query: ImageQuery, _ request: Request, after error: PipelineError
     ) -> Response? {
-        guard query.redirectsToSource, error.isAboutSource, source.scheme.isWeb,
+        guard query.redirectsToSource, error.permitsFallback, source.scheme.isWeb,
             !configuration.sourceMap.contains(source), request.headers.isForImage
         else { return nil }
         return Response(
@@ -33,17 +33,5 @@ extension HTTPFields {
         if let destination = self[.secFetchDest] { return destination == "image" }
         let accept = self[.accept]
         return accept?.lowercased().contains("image/") ?? false && !acceptsPage(accept)
-    }
-}
-
-extension PipelineError {
-    /// Whether the source cannot be fetched or is no image that can be used, rather than the request or the server.
-    fileprivate var isAboutSource: Bool {
-        switch cause {
-        case .notFound, .tooLarge, .unsupported, .missingDecoder, .corrupt, .originFailed, .originTimedOut,
-            .originUnavailable:
-            true
-        default: false
-        }
     }
 }

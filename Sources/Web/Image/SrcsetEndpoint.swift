@@ -37,14 +37,9 @@ struct SrcsetEndpoint: Sendable {
         to request: Request, _ context: ServerRequestContext, _ authorization: Authorization
     ) async throws(Problem) -> Response {
         guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
-        let query: SrcsetQuery
-        do throws(InvalidParameter) {
-            query = try grammar.parse(authorization.query)
-        } catch {
-            throw Problem(error)
-        }
-        let imageRequest = try query.first.requireValidSources(image.configuration.sourceMap)
-        try authorization.requireAllowedSources(of: imageRequest)
+        let query = try requireValid(grammar.parse(authorization.query))
+        let imageRequest = try requireSource(query.first.sourceRequest(image.configuration.sourceMap))
+        try requireAuthorized(authorization.requireSources(of: imageRequest))
         let source = try await summary(for: query, request.headers, authorization, context)
         let images = try images(query, of: imageRequest, source)
         let document = SrcsetDocument(

@@ -3,6 +3,21 @@ import DarkroomHTTPServer
 import DarkroomQuery
 import HTTPTypes
 
+/// The value, or the problem of its parameter.
+func requireValid<Value>(_ value: @autoclosure () throws(InvalidParameter) -> Value) throws(Problem) -> Value {
+    do throws(InvalidParameter) { return try value() } catch { throw Problem(error) }
+}
+
+/// The value, or the problem of the source's address.
+func requireSource<Value>(_ value: @autoclosure () throws(InvalidSourceURL) -> Value) throws(Problem) -> Value {
+    do throws(InvalidSourceURL) { return try value() } catch { throw Problem(error) }
+}
+
+/// The value, or the problem of a request that is not authorized.
+func requireAuthorized<Value>(_ value: @autoclosure () throws(AuthorizationError) -> Value) throws(Problem) -> Value {
+    do throws(AuthorizationError) { return try value() } catch { throw Problem(error) }
+}
+
 extension Problem {
     init(_ error: InvalidParameter) {
         self.init(.invalidParameter, error.detail, parameter: error.parameter)

@@ -33,7 +33,8 @@ struct UploadEndpoint: Sendable {
         to request: Request, _ context: ServerRequestContext, _ authorization: Authorization, _ budget: UploadBudget
     ) async throws(Problem) -> Response {
         guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
-        let query = try query(of: authorization, request.headers)
+        let query = try requireValid(
+            grammar.parseUpload(authorization.query, hints: image.clientHints(request.headers)))
         // Everything but the body is checked before the client is asked for the body.
         var imageRequest = try image.imageRequest(query, of: request.headers, authorization, in: context)
         let reader = UploadReader(
@@ -56,14 +57,6 @@ struct UploadEndpoint: Sendable {
         } catch {
             context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
             throw image.problem(error, of: query)
-        }
-    }
-
-    private func query(of authorization: Authorization, _ fields: HTTPFields) throws(Problem) -> ImageQuery {
-        do throws(InvalidParameter) {
-            return try grammar.parseUpload(authorization.query, hints: image.clientHints(fields))
-        } catch {
-            throw Problem(error)
         }
     }
 }
