@@ -63,3 +63,76 @@ package struct StaticCredentials: CredentialsProviding {
 
     package func invalidate(_ credentials: Credentials) {}
 }
+
+/// Where credentials come from.
+package enum CredentialsSource: String, Hashable, Sendable, CaseIterable {
+    /// The settings of this server.
+    case settings
+    /// `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`.
+    case environment
+    /// The shared credentials and configuration files of the AWS tools.
+    case sharedFiles
+    /// The token of a workload, exchanged at AWS Security Token Service.
+    case webIdentity
+    /// The endpoint of a container platform: ECS or EKS Pod Identity.
+    case container
+    /// The instance metadata service of EC2, version 2.
+    case instance
+}
+
+/// Why there are no credentials. Descriptions contain no keys, tokens or file contents.
+package enum CredentialsError: Error, Hashable, Sendable {
+    /// No source has credentials.
+    case notFound
+    /// The shared files have no profile of this name, which the environment asks for.
+    case profileNotFound(String)
+    /// One of two parts that belong together is missing, such as the secret key.
+    case incomplete(CredentialsSource)
+    /// A file cannot be read.
+    case unreadable(CredentialsSource, path: String)
+    /// The source provided something unreadable, or an invalid key.
+    case malformed(CredentialsSource)
+    /// The URL of the container's endpoint is not allowed: without TLS, only loopback and the addresses of ECS and EKS
+    /// are.
+    case endpointNotAllowed
+    /// The source answered with this status.
+    case refused(CredentialsSource, status: Int)
+    /// The source did not answer, or not in time.
+    case unreachable(CredentialsSource)
+    /// The task was canceled.
+    case canceled
+}
+
+extension CredentialsError: CustomStringConvertible {
+    /// The error as a sentence.
+    package var description: String {
+        switch self {
+        case .notFound:
+            "There are no credentials for the object store: not in settings, environment, the shared credentials file, "
+                + "a web identity, the container or the instance."
+        case .profileNotFound(let name): "The shared credentials file has no profile '\(name)'."
+        case .incomplete(let source): "The credentials of \(source.text) are incomplete."
+        case .unreadable(let source, let path):
+            "The file '\(path)' for the credentials of \(source.text) is unreadable."
+        case .malformed(let source): "The credentials of \(source.text) are malformed."
+        case .endpointNotAllowed:
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI is not allowed; use https, a loopback address, or one of ECS or EKS."
+        case .refused(let source, let status): "The credentials of \(source.text) were refused with status \(status)."
+        case .unreachable(let source): "The credentials of \(source.text) could not be loaded: no answer."
+        case .canceled: "Loading credentials was canceled."
+        }
+    }
+}
+
+extension CredentialsSource {
+    fileprivate var text: String {
+        switch self {
+        case .settings: "the settings"
+        case .environment: "the environment"
+        case .sharedFiles: "the shared credentials file"
+        case .webIdentity: "the web identity"
+        case .container: "the container"
+        case .instance: "the instance"
+        }
+    }
+}

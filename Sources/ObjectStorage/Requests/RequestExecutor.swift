@@ -143,3 +143,65 @@ extension HTTPTransport.Answer {
         throw AttemptFailure(.notS3(status: status))
     }
 }
+
+/// How often and when a request is sent again, after the store asked for fewer requests or failed (429, 500, 503), or
+/// the connection was reset.
+///
+/// Pauses are random between zero and a limit that doubles with each attempt ("full jitter"), so that clients that
+/// failed together do not return together.
+package struct RetryPolicy: Hashable, Sendable {
+    /// The largest number of attempts, at least 1.
+    package var maxAttempts: Int
+    /// The limit of the first pause.
+    package var firstPause: Duration
+    /// The limit of all pauses.
+    package var maxPause: Duration
+
+    /// By default, three attempts, with pauses of up to 50 and 100 ms.
+    package init(
+        maxAttempts: Int = 3, firstPause: Duration = .milliseconds(50), maxPause: Duration = .seconds(2)
+    ) {
+        self.maxAttempts = maxAttempts
+        self.firstPause = firstPause
+        self.maxPause = maxPause
+    }
+
+    /// The pause after a failed attempt.
+    ///
+    /// - Parameters:
+    ///   - attempt: the number of failed attempts, from 1.
+    ///   - random: from 0 to 1.
+    ///   - retryAfter: the shortest pause, as the store asked for it.
+    ///   - remaining: the time until the operation's limit.
+    /// - Returns: nil if there is no other attempt, or no time for it.
+    func pause(
+        afterAttempt attempt: Int, random: Double, retryAfter: Duration?, remaining: Duration
+    ) -> Duration? {
+        guard attempt < maxAttempts else { return nil }
+        let doubled = firstPause * (1 << min(max(attempt, 1) - 1, 20))
+        let pause = max(min(doubled, maxPause) * random, retryAfter ?? .zero)
+        return pause < remaining ? pause : nil
+    }
+}
+
+/// The deadline of an operation, with the phase that it is in.
+typealias OperationProgress = PhasedDeadline<ObjectStorageError.Phase>
+
+/// Runs an operation in a task of its own, which is canceled once the limit has passed or our task is canceled.
+///
+/// The function returns only after the operation has ended, so that nothing it started outlives the call: the operation
+/// must respond to cancellation promptly.
+func withTimeLimit<Value: Sendable>(
+    _ limit: Duration, _ timer: DeadlineTimer,
+    _ operation: @escaping @Sendable (OperationProgress) async throws(ObjectStorageError) -> Value
+) async throws(ObjectStorageError) -> Value {
+    let progress = OperationProgress(.credentials)
+    let number = timer.begin(after: limit, progress.deadline.pass)
+    defer { timer.end(number) }
+    do throws(ObjectStorageError) {
+        return try await progress.deadline.run { () async throws(ObjectStorageError) in try await operation(progress) }
+    } catch {
+        if error == .canceled, let phase = progress.phaseWhenPassed { throw .timedOut(phase) }
+        throw error
+    }
+}
