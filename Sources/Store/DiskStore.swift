@@ -267,3 +267,95 @@ extension DiskStore {
         return false
     }
 }
+
+extension DiskStore {
+    /// The time from which the age of an entry counts.
+    public enum Expiry: String, CaseIterable, Sendable {
+        /// The last use, or the last write if that is later.
+        case access
+        /// The last write.
+        case modification
+        /// The first write for the key; later writes don't change it, unless the entry was removed in between.
+        case creation
+    }
+
+    /// The configuration of a disk store.
+    public struct Configuration: Sendable {
+        /// The path of the cache directory. It is created if missing; other files in it are left alone.
+        public var directory: String
+        /// The byte budget for all files together, 10 GiB by default. With 0 the store is disabled: it stays empty and
+        /// doesn't touch the directory.
+        public var budgetBytes = 10 << 30
+        /// The limit of bytes that wait to be written, 64 MiB by default. A larger entry is taken when nothing else
+        /// waits.
+        public var queuedBytes = 64 << 20
+        /// The limit of entries that wait to be written, 1024 by default.
+        public var queuedEntries = 1024
+        /// The number of threads that read, 4 by default and at least 1.
+        public var readers = 4
+        /// The age at which an entry expires; nil, the default, = never.
+        public var maxAge: Duration?
+        /// The time from which the age counts, by default the last use.
+        public var expiry = Expiry.access
+
+        /// The default configuration for this directory.
+        public init(directory: String) {
+            self.directory = directory
+        }
+    }
+}
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The reason why a disk store can't be opened. Corruption never prevents opening: it is repaired.
+public enum DiskStoreError: Error, Equatable, Sendable {
+    /// Another store, in this process or another, has this directory open.
+    case inUse(directory: String)
+    /// The directory is on a read-only volume, or this user may not write to it.
+    case readOnly(directory: String)
+    /// The directory, or the index in it, can't be created or written for another reason.
+    case unusable(directory: String, reason: String)
+}
+
+extension DiskStoreError {
+    /// Maps the storage error that made an opening fail.
+    init(_ error: StorageError, directory: String) {
+        switch error.code {
+        case EROFS, EACCES, EPERM: self = .readOnly(directory: directory)
+        default: self = .unusable(directory: directory, reason: error.description)
+        }
+    }
+}
+
+extension DiskStoreError: CustomStringConvertible {
+    /// One sentence for the operator, without a final period.
+    public var description: String {
+        switch self {
+        case .inUse(let directory): "the cache directory \(directory) is in use by another process"
+        case .readOnly(let directory): "the cache directory \(directory) is not writable"
+        case .unusable(let directory, let reason): "the cache directory \(directory) is unusable: \(reason)"
+        }
+    }
+}
+
+/// A file or index operation that failed.
+struct StorageError: Error {
+    /// The operation, for a log line.
+    var operation: String
+    /// The text of the system or of SQLite.
+    var reason: String
+    /// The system's error number, if a system call failed.
+    var code: Int32?
+    /// Whether the index is corrupt or in another format, so that it has to be replaced.
+    var isCorruption = false
+}
+
+extension StorageError: CustomStringConvertible {
+    var description: String { "\(operation): \(reason)" }
+}
