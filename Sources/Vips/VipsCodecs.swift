@@ -51,3 +51,58 @@ public enum VipsLoader: String, Sendable, CaseIterable {
         }
     }
 }
+
+/// The encoders in use.
+public enum VipsSaver: String, Sendable, CaseIterable {
+    case jpeg = "jpegsave_buffer"
+    case png = "pngsave_buffer"
+    case webp = "webpsave_buffer"
+    case gif = "gifsave_buffer"
+    case heif = "heifsave_buffer"
+    case jxl = "jxlsave_buffer"
+    case tiff = "tiffsave_buffer"
+
+    /// Encodes an image with the saver's libvips options. `interrupt` ends the computation of pixels, as in `rendered`.
+    public func encode(
+        _ image: VipsImage, _ options: KeyValuePairs<String, VipsValue> = [:], interrupt: Interrupt? = nil
+    ) throws(VipsError) -> ByteBuffer {
+        let outcome = image.withInterrupt(interrupt) { () -> Result<ByteBuffer, VipsError> in
+            Result { () throws(VipsError) -> ByteBuffer in
+                var operation = try VipsOperation(rawValue)
+                try operation.set("in", .image(image))
+                for (name, value) in options { try operation.set(name, value) }
+                try operation.run()
+                return try operation.bytes("buffer")
+            }
+        }
+        return try outcome.get()
+    }
+}
+
+/// The compressions of pixels in HEIF files, by their numbers in libheif.
+package enum HEIFCodec: Int32, Sendable, CaseIterable {
+    /// The compression of HEIC.
+    case hevc = 1
+    /// The compression of AVIF.
+    case av1 = 4
+
+    /// Whether libheif can decode it. libvips has a loader for HEIF files even if libheif has no decoder, which may be
+    /// a package of its own.
+    package var canDecode: Bool { has("heif_have_decoder_for_format") }
+
+    /// Whether libheif can encode it.
+    package var canEncode: Bool { has("heif_have_encoder_for_format") }
+
+    private func has(_ function: String) -> Bool {
+        VipsRuntime.start()
+        return darkroom_heif_has(function, rawValue) != 0
+    }
+
+    /// The version of the loaded libheif; nil if it is not loaded.
+    package static var libraryVersion: (major: Int, minor: Int)? {
+        VipsRuntime.start()
+        // One byte for each part, from the highest on.
+        let number = Int(darkroom_heif_version())
+        return number == 0 ? nil : (number >> 24, number >> 16 & 0xff)
+    }
+}

@@ -1,0 +1,98 @@
+import DarkroomVips
+
+/// Rotates the hue of every color (in CIELCh).
+public struct Hue: Transform, Hashable, Codable {
+    /// The accepted angles; 0 changes nothing, positive angles move red towards yellow.
+    public static let degrees = 0...359
+
+    /// The angle, one of `degrees`.
+    public var degrees: Int
+
+    /// Rotates hues by this angle.
+    public init(degrees: Int) {
+        self.degrees = degrees
+    }
+
+    public var key: String { "hue(\(degrees))" }
+
+    public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
+
+    public var reading: InputReading { .colorApart }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mapFrames { frame throws(VipsError) in
+            try frame.modulating(hueDegrees: Double(degrees))
+        }
+    }
+}
+
+/// Multiplies the lightness of every color (in CIELCh).
+public struct Lightness: Transform, Hashable, Codable {
+    /// The accepted factors: 0 = black, 1 changes nothing.
+    public static let factors = 0.0...10.0
+
+    /// The factor, one of `factors`.
+    public var factor: Double
+
+    /// Multiplies lightness by this factor.
+    public init(factor: Double) {
+        self.factor = factor
+    }
+
+    public var key: String { "mod(\(factor))" }
+
+    public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
+
+    public var reading: InputReading { .colorApart }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mapFrames { frame throws(VipsError) in
+            try frame.modulating(lightness: factor)
+        }
+    }
+}
+
+/// Multiplies the chroma of every color (in CIELCh).
+public struct Saturation: Transform, Hashable, Codable {
+    /// The accepted factors: 0 = gray, 1 changes nothing.
+    public static let factors = 0.0...10.0
+
+    /// The factor, one of `factors`.
+    public var factor: Double
+
+    /// Multiplies chroma by this factor.
+    public init(factor: Double) {
+        self.factor = factor
+    }
+
+    public var key: String { "sat(\(factor))" }
+
+    public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
+
+    public var reading: InputReading { .colorApart }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mapFrames { frame throws(VipsError) in
+            try frame.modulating(chroma: factor)
+        }
+    }
+}
+
+extension VipsImage {
+    /// Multiplies lightness and chroma, and rotates hue in CIELCh.
+    func modulating(
+        lightness: Double = 1, chroma: Double = 1, hueDegrees: Double = 0
+    ) throws(VipsError) -> VipsImage {
+        try changingColor { color throws(VipsError) in
+            try color.applying("colourspace", ["space": "lch"])
+                .applying("linear", ["a": .doubles([lightness, chroma, 1]), "b": .doubles([0, 0, hueDegrees])])
+                .applying("copy", ["interpretation": "lch"]).applying("colourspace", ["space": "srgb"])
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import DarkroomVips
+import Foundation
+
+/// Adds a constant to every color sample.
+public struct Brightness: Transform, Hashable, Codable {
+    /// The accepted values, in percent of full scale; 0 changes nothing.
+    public static let percents = -100...100
+
+    /// The added part of full scale in percent, one of `percents`.
+    public var percent: Int
+
+    /// Adds this percentage of full scale.
+    public init(percent: Int) {
+        self.percent = percent
+    }
+
+    public var key: String { "bri(\(percent))" }
+
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 20) }
+
+    public var reading: InputReading { .colorApart }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let table = VipsImage.curve { $0 + Double(percent) / 100 }
+        return try image.mappingTones(by: table)
+    }
+}
+
+/// Changes contrast along a sigmoid curve: tones move away from middle gray, or towards it.
+public struct Contrast: Transform, Hashable, Codable {
+    /// The accepted values; 0 changes nothing, and beyond 100 few tones remain.
+    public static let percents = -300...300
+
+    /// More contrast above 0, less below; one of `percents`.
+    public var percent: Int
+
+    /// More contrast for a positive percentage, less for a negative one.
+    public init(percent: Int) {
+        self.percent = percent
+    }
+
+    public var key: String { "con(\(percent))" }
+
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 20) }
+
+    public var reading: InputReading { .colorApart }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let slope = Double(abs(percent)) / 10
+        guard slope > 0 else { return image }
+        let table = VipsImage.curve { percent > 0 ? Self.steeper($0, slope) : Self.flatter($0, slope) }
+        return try image.mappingTones(by: table)
+    }
+
+    /// A logistic curve, scaled so that black stays black and white stays white.
+    private static func steeper(_ tone: Double, _ slope: Double) -> Double {
+        let (low, high) = (logistic(0, slope), logistic(1, slope))
+        return (logistic(tone, slope) - low) / (high - low)
+    }
+
+    /// The inverse of `steeper`.
+    private static func flatter(_ tone: Double, _ slope: Double) -> Double {
+        let (low, high) = (logistic(0, slope), logistic(1, slope))
+        let level = low + tone * (high - low)
+        return 0.5 - log(1 / level - 1) / slope
+    }
+
+    private static func logistic(_ tone: Double, _ slope: Double) -> Double {
+        1 / (1 + exp(slope * (0.5 - tone)))
+    }
+}
+
+/// Changes dark tones by a power curve: every tone 0…1 is raised to the power of 1 / `exponent`. Exponents above 1
+/// brighten, exponents below 1 darken.
+public struct Gamma: Transform, Hashable, Codable {
+    /// The accepted exponents.
+    public static let exponents = 0.3...3.0
+    /// The exponent of a request that does not name an exponent.
+    public static let defaultExponent = 2.2
+
+    /// One of `exponents`; 1 changes nothing.
+    public var exponent: Double
+
+    /// A power curve of this exponent, 2.2 by default.
+    public init(exponent: Double = Gamma.defaultExponent) {
+        self.exponent = exponent
+    }
+
+    public var key: String { "gam(\(exponent))" }
+
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 20) }
+
+    public var reading: InputReading { .colorApart }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        try image.mappingTones(by: .curve { pow($0, 1 / exponent) })
+    }
+}
