@@ -72,3 +72,86 @@ package struct WorkerConfiguration: Sendable {
             maxResultBytes: maxResultBytes)
     }
 }
+
+/// Where untrusted images are decoded, and how missing sandbox layers are handled.
+package enum Isolation: String, CaseIterable, Sendable {
+    /// In worker processes with every layer. Start-up fails if one is missing.
+    case strict
+    /// In worker processes with the layers that the system has. A warning names missing ones.
+    case auto
+    /// In the server process.
+    case none
+}
+
+/// A layer of the worker sandbox.
+package enum IsolationLayer: String, CaseIterable, Codable, Sendable {
+    /// The worker exits with its server, gains no privileges by executing files, and cannot be traced (prctl(2)).
+    case bound
+    /// Memory, file size, CPU time, descriptors and threads are limited, and core files are off (setrlimit(2)).
+    case limits
+    /// The worker can read libraries and fonts only, write nothing, and reach neither TCP nor other processes
+    /// (landlock(7)).
+    case landlock
+    /// Only system calls needed for computation are allowed: no sockets, no processes, no execution (seccomp(2)).
+    case seccomp
+}
+
+/// Why the worker pool did not start.
+package enum WorkerStartError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// `Isolation.strict` is set, and the system lacks these layers.
+    case missingLayers([IsolationLayer])
+    /// Worker processes are not available on this platform.
+    case unsupported
+    /// No worker became ready; the text is a diagnostic.
+    case failed(String)
+
+    package var description: String {
+        switch self {
+        case .missingLayers(let layers):
+            "this system lacks the sandbox layers \(layers.map(\.rawValue).joined(separator: ", ")), which "
+                + "strict isolation requires; use auto to run without them"
+        case .unsupported: "worker processes require Linux"
+        case .failed(let reason): "no worker process started (\(reason))"
+        }
+    }
+}
+
+/// State and counters of the worker pool since it was started.
+package struct WorkerStatistics: Equatable, Sendable {
+    /// Why a worker exited.
+    package enum EndReason: String, CaseIterable, Sendable {
+        /// The process exited on its own or was killed by a signal.
+        case crashed
+        /// Killed because it ignored a cancellation.
+        case hung
+        /// Killed because it exceeded its memory limit.
+        case memory
+        /// Killed because its job took far more processor time than expected.
+        case overtime
+        /// Killed because its reply violated the protocol.
+        case protocolViolation = "protocol"
+        /// Replaced by a fresh worker after its share of jobs, CPU time or memory growth.
+        case recycled
+        /// Ended because it had nothing to do.
+        case idle
+    }
+
+    /// Workers that are idle or busy now.
+    package var ready = 0
+    /// The number of workers of a healthy pool: the workers in use, and a spare.
+    package var configured = 0
+    /// Workers that have become ready.
+    package var started = 0
+    /// Starts that failed.
+    package var failedStarts = 0
+    /// Exits by reason.
+    package var ended: [EndReason: Int] = [:]
+    /// Sources and jobs in quarantine.
+    package var quarantined = 0
+    /// Jobs refused because of the quarantine.
+    package var refused = 0
+    /// CPU time of all workers, in seconds. Never decreases: it includes the CPU time of workers that have exited.
+    package var processorSeconds = 0.0
+    /// Resident memory of all workers, in bytes.
+    package var residentBytes = 0
+}
