@@ -103,3 +103,118 @@ extension IIIFImagePath {
                 "\(rectangle.canonical(in: full))/\(size)/\(rotation.canonical)/\(quality.canonical).\(format.name)")
     }
 }
+
+/// How the scaled region is mirrored left to right and then rotated (IIIF Image API 3.0 §4.3).
+struct IIIFRotation: Hashable, Sendable {
+    /// `!`
+    let mirrors: Bool
+    /// Clockwise, at least 0 and below 360.
+    let degrees: Double
+
+    init(_ text: String) throws(InvalidParameter) {
+        mirrors = text.hasPrefix("!")
+        guard let degrees = IIIFNumbers.decimal(text.dropFirst(mirrors ? 1 : 0)), degrees <= 360 else {
+            throw InvalidParameter(
+                "rotation", got: text, expected: "degrees from 0 to 360, after ! for an image that is mirrored first")
+        }
+        self.degrees = degrees == 360 ? 0 : degrees
+    }
+
+    /// A chain rotates first and then mirrors, which gives the same result with the opposite angle.
+    func apply(to recipe: inout Recipe) {
+        recipe.flop = mirrors
+        recipe.rotationDegrees = mirrors && degrees > 0 ? 360 - degrees : degrees
+    }
+
+    /// The canonical rotation (§4.8).
+    var canonical: String { "\(mirrors ? "!" : "")\(ValueSchema.plain(degrees))" }
+}
+
+/// The colors of the result (IIIF Image API 3.0 §4.4).
+enum IIIFQuality: String, Hashable, Sendable, CaseIterable {
+    case `default`, color, gray, bitonal
+
+    init(parsing text: String) throws(InvalidParameter) {
+        guard let quality = IIIFQuality(rawValue: text) else {
+            throw InvalidParameter(
+                "quality", got: text, expected: "one of \(Self.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        self = quality
+    }
+
+    var filter: Filter? {
+        switch self {
+        case .default, .color: nil
+        case .gray: .greyscale
+        case .bitonal: .bitonal
+        }
+    }
+
+    /// The canonical quality (§4.8).
+    var canonical: String { self == .color ? Self.default.rawValue : rawValue }
+}
+
+/// The format of the result (IIIF Image API 3.0 §4.5).
+package struct IIIFFormat: Hashable, Sendable {
+    /// As in paths.
+    package let name: String
+    let output: OutputFormat
+
+    /// All formats, the formats of level 2 first. Names have three letters where a format has such an extension.
+    package static let all = OutputFormat.imagesByReach.map { format in
+        IIIFFormat(name: format.extensions.first { $0.utf8.count == 3 } ?? format.rawValue, output: format)
+    }
+
+    /// The formats that a server can write.
+    package static func all(without unwritable: Set<OutputFormat>) -> [IIIFFormat] {
+        all.filter { !unwritable.contains($0.output) }
+    }
+
+    private init(name: String, output: OutputFormat) {
+        self.name = name
+        self.output = output
+    }
+
+    init(parsing text: String) throws(InvalidParameter) {
+        guard let format = Self.all.first(where: { $0.name == text }) else {
+            throw InvalidParameter(
+                "format", got: text, expected: "one of \(Self.all.map(\.name).joined(separator: ", "))")
+        }
+        self = format
+    }
+}
+
+/// Numbers in IIIF paths: decimal digits, with a point where they need not be integers (§4.7).
+enum IIIFNumbers {
+    /// The numbers of a comma-separated list, of at most nine digits each; nil for an item without digits. The list is
+    /// empty if the text has anything else.
+    static func pixels(_ text: Substring) -> [Int?] {
+        let members = text.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = members.map { $0.hasPrefix("-") ? nil : Digits.integer(String($0)) }
+        return zip(members, numbers).allSatisfy { $0.isEmpty || $1 != nil } ? numbers : []
+    }
+
+    /// The numbers of a comma-separated list; an empty list if it has anything else.
+    static func decimals(_ text: Substring) -> [Double] {
+        let members = text.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = members.compactMap { decimal($0) }
+        return numbers.count == members.count ? numbers : []
+    }
+
+    /// A number of at most 16 digits before its point, which it may begin with, and 32 after it: viewers divide, and
+    /// write `33.333333333333336`.
+    static func decimal(_ text: Substring) -> Double? {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts[0].count <= 16, parts[0].count > 0 || parts.count == 2,
+            parts.dropFirst().allSatisfy({ (1...32).contains($0.count) }),
+            parts.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) })
+        else { return nil }
+        return Double("0\(text)")
+    }
+
+    /// A part of a length in pixels, rounded to the nearest pixel.
+    static func rounded(_ percent: Double, percentOf length: Int) -> Int { rounded(Double(length) * percent / 100) }
+
+    /// The nearest integer, half away from zero, of a number that is not negative.
+    static func rounded(_ number: Double) -> Int { Int(min(number, 1e15).rounded()) }
+}
