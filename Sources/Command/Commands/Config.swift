@@ -1,5 +1,7 @@
 import ArgumentParser
+import DarkroomDialects
 import Foundation
+import NIOCore
 
 /// `darkroom config`
 struct Config: ParsableCommand {
@@ -50,5 +52,74 @@ struct PrintConfig: SettingsCommand {
         } catch {
             throw error.report()
         }
+    }
+}
+
+/// A command that takes every setting as a flag.
+///
+/// Flags come from the table of settings instead of one property each.
+protocol SettingsCommand: ParsableCommand {
+    /// Everything after the command's name.
+    var arguments: [String] { get }
+    /// The names of flags that are no settings.
+    static var ownFlags: Set<String> { get }
+}
+
+extension SettingsCommand {
+    static var ownFlags: Set<String> { [] }
+
+    func validate() throws {
+        guard !arguments.contains("--help"), !arguments.contains("-h") else { throw CleanExit.helpRequest(self) }
+        guard !arguments.contains("--version") else { throw CleanExit.message(Darkroom.release) }
+        _ = try flags()
+    }
+
+    /// Throws for what is no flag of this command, with the nearest name.
+    func flags() throws(ValidationError) -> SettingFlags { try SettingFlags(arguments, besides: Self.ownFlags) }
+}
+
+extension SettingSources {
+    /// What flags, the environment of this process and a file give.
+    init(_ flags: SettingFlags) throws(SettingError) {
+        try self.init(
+            flags: flags.values, environment: ProcessInfo.processInfo.environment, file: flags.config)
+    }
+}
+
+extension SettingError {
+    /// Reports each mistake on standard error.
+    /// - Returns: the exit status for it.
+    func report() -> ExitCode {
+        for sentence in sentences { StandardError.write(sentence) }
+        return ExitCode(EX_CONFIG)
+    }
+}
+
+/// `darkroom import-settings`
+struct ImportSettings: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import-settings", abstract: "Turn the environment variables of another service into settings.",
+        usage: "darkroom import-settings imgproxy|imagor FILE > darkroom.yaml",
+        discussion: """
+            Reads NAME=VALUE lines, as Docker and shells have them, and prints a YAML file of settings. Variables \
+            without a counterpart become comments that say why. The output contains secrets. Check it with \
+            'darkroom config check'.
+            """)
+
+    @Argument(help: "Service that the variables belong to: imgproxy or imagor.") var service: Service
+    @Argument(help: "File of variables.") var file: String
+
+    enum Service: String, ExpressibleByArgument, CaseIterable {
+        case imgproxy, imagor
+    }
+
+    func run() throws {
+        let text: String
+        do throws(FileError) { text = String(buffer: try FileBytes.read(file, upTo: 1 << 20)) } catch {
+            StandardError.write("\(file): \(error.sentence)")
+            throw ExitCode.failure
+        }
+        let kind: ImportedSettings.Service = service == .imgproxy ? .imgproxy : .imagor
+        print(ImportedSettings(text, of: kind).yaml, terminator: "")
     }
 }

@@ -3,6 +3,7 @@ import DarkroomHTTPServer
 import DarkroomMetrics
 import DarkroomOpenTelemetry
 import DarkroomPipeline
+import DarkroomStore
 import DarkroomWeb
 import DarkroomWorkers
 
@@ -186,4 +187,166 @@ struct ServerMetrics: Sendable {
             $0.queuedBytes
         },
     ]
+}
+
+extension ServerMetrics {
+    /// Readings of purges of the caches in front; none without the setting `purge-to`.
+    var edgeFamilies: [MetricFamily] {
+        let edges = edges.statistics
+        guard !edges.isEmpty else { return [] }
+        let results: [(name: String, count: KeyPath<EdgeStatistics, Int>)] = [
+            ("told", \.told), ("postponed", \.postponed), ("refused", \.refused),
+        ]
+        let requests = edges.flatMap { edge in
+            results.map { name, count in
+                MetricFamily.Series(
+                    SeriesLabels([("edge", edge.edge), ("result", name)]), .number(Double(edge[keyPath: count])))
+            }
+        }
+        return [
+            MetricFamily(
+                "darkroom_edge_purge_requests_total", .counter,
+                help: "Requests to purge caches in front, by cache and result: told (confirmed), postponed (the cache "
+                    + "is busy or does not answer; repeated later) or refused.", requests),
+            family("darkroom_edge_purges_pending", .gauge, "Requests to purge that the cache has not confirmed.") {
+                Double($0.pending)
+            },
+            family(
+                "darkroom_edge_purge_overdue_seconds", .gauge,
+                "How long the oldest purge that is due waits for the cache to confirm it; 0 without one."
+            ) {
+                $0.overdueSeconds
+            },
+            family(
+                "darkroom_edge_purges_collapsed_total", .counter,
+                "Times that too many purges waited, so that one purge of everything took their place, by cache."
+            ) {
+                Double($0.collapsed)
+            },
+            MetricFamily(
+                "darkroom_edge_queue_write_failures_total", .counter,
+                help: "Times that the queue of purges could not be written to disk.",
+                Double(self.edges.fileFailures)),
+        ]
+    }
+
+    private func family(
+        _ name: String, _ kind: MetricFamily.Kind, _ help: String, _ value: (EdgeStatistics) -> Double
+    ) -> MetricFamily {
+        MetricFamily(
+            name, kind, help: help,
+            edges.statistics.map {
+                MetricFamily.Series(SeriesLabels([("edge", $0.edge)]), .number(value($0)))
+            })
+    }
+}
+
+extension ServerMetrics {
+    /// The work of answering in two steps.
+    var formatFamilies: [MetricFamily] {
+        let upgrades = pipeline.formatUpgrades
+        return [
+            MetricFamily(
+                "darkroom_interim_answers_total", .counter,
+                help: "Images answered in a faster format because the preferred format was not ready.",
+                Double(upgrades.interimAnswers)),
+            MetricFamily(
+                "darkroom_format_upgrades_total", .counter,
+                help:
+                    "Images made in the preferred format after a response in a faster format, by result: made, dropped "
+                    + "(under load, or after a purge) or failed.",
+                upgrades.outcomes.map { .init(SeriesLabels([("result", $0.result)]), .number(Double($0.count))) }),
+            MetricFamily(
+                "darkroom_format_upgrades_waiting", .gauge,
+                help: "Images waiting to be made in the preferred format.",
+                Double(upgrades.waiting)),
+            MetricFamily(
+                "darkroom_format_upgrades_running", .gauge, help: "Images being made in the preferred format.",
+                Double(upgrades.running)),
+        ]
+    }
+}
+
+extension ServerMetrics {
+    /// What signing keys have used; none without keys. The number of series is bounded by the number of keys.
+    var keyFamilies: [MetricFamily] {
+        let keys = accounts.usage
+        guard !keys.isEmpty else { return [] }
+        let quotas = keys.flatMap { key in
+            key.quotas.map { quota in
+                (labels: Self.labels(key, quota: quota.kind.rawValue), ratio: quota.ratio, refusals: quota.refusals)
+            }
+        }
+        let shares = keys.compactMap { key in
+            key.cacheRatio.map { MetricFamily.Series(Self.labels(key, quota: "cache"), .number($0)) }
+        }
+        return [
+            MetricFamily(
+                "darkroom_key_processor_seconds_total", .counter,
+                help: "Time on pixel workers for requests of a signing key.",
+                keys.map { .init(Self.labels($0), .number($0.processorSeconds)) }),
+            MetricFamily(
+                "darkroom_key_egress_bytes_total", .counter,
+                help: "Bytes of response bodies to requests of a signing key.",
+                keys.map { .init(Self.labels($0), .number($0.egressBytes)) }),
+            MetricFamily(
+                "darkroom_key_cache_bytes", .gauge, help: "Bytes of cache entries that count for a signing key.",
+                keys.compactMap { key in key.cacheBytes.map { .init(Self.labels(key), .number(Double($0))) } }),
+            MetricFamily(
+                "darkroom_key_quota_used_ratio", .gauge,
+                help: "Used part of a signing key's quota: cache, processor or egress. Above 1, requests are refused.",
+                quotas.map { .init($0.labels, .number($0.ratio)) } + shares),
+            MetricFamily(
+                "darkroom_key_quota_refusals_total", .counter,
+                help: "Requests refused because a signing key had used up a quota: processor or egress.",
+                quotas.map { .init($0.labels, .number(Double($0.refusals))) }),
+        ]
+    }
+
+    private static func labels(_ key: KeyUsage, quota: String? = nil) -> SeriesLabels {
+        SeriesLabels([("key", key.id)] + (quota.map { [("quota", $0)] } ?? []))
+    }
+}
+
+extension ServerMetrics {
+    /// Readings of the shared tier; none without one.
+    var sharedFamilies: [MetricFamily] {
+        guard let statistics = caches.shared?.statistics else { return [] }
+        let results = [
+            ("hit", statistics.hits), ("miss", statistics.misses), ("failure", statistics.failures),
+            ("skipped", statistics.skipped),
+        ]
+        let activities = [("reading", statistics.isReadable), ("writing", statistics.isWritable)]
+        let counters = [
+            (
+                "damaged", "Objects in the shared store that were corrupt, foreign or incomplete.", statistics.damaged
+            ),
+            ("writes", "Objects written to the shared store.", statistics.writes),
+            (
+                "dropped_writes",
+                "Writes to the shared store that were dropped: the queue was full, or the store failed.",
+                statistics.droppedWrites
+            ),
+        ]
+        return [
+            MetricFamily(
+                "darkroom_shared_store_lookups_total", .counter,
+                help: "Lookups in the shared store, by result: hit, miss, failure (an error, or no answer in time) or "
+                    + "skipped (because the store was failing).",
+                results.map { MetricFamily.Series(SeriesLabels([("result", $0)]), .number(Double($1))) }),
+            MetricFamily(
+                "darkroom_shared_store_up", .gauge,
+                help: "1 while the shared store works, else 0, by activity: reading or writing.",
+                activities.map { MetricFamily.Series(SeriesLabels([("activity", $0)]), .number($1 ? 1 : 0)) }),
+            MetricFamily(
+                "darkroom_shared_store_queued_writes", .gauge, help: "Writes waiting for the shared store.",
+                Double(statistics.queuedWrites)),
+            MetricFamily(
+                "darkroom_shared_store_queued_bytes", .gauge, help: "Bytes waiting to be written to the shared store.",
+                Double(statistics.queuedBytes)),
+        ]
+            + counters.map { name, help, count in
+                MetricFamily("darkroom_shared_store_\(name)_total", .counter, help: help, Double(count))
+            }
+    }
 }
