@@ -47,6 +47,14 @@ extension Transform {
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.withUnknownSize() }
 }
 
+/// A transform of colors alone: the size stays, and color and alpha are read apart.
+public protocol ColorTransform: Transform {}
+
+extension ColorTransform {
+    public var reading: InputReading { .colorApart }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+}
+
 /// The estimated cost of a step beyond decoding, resampling and encoding. Times are nanoseconds on one core of a 2020
 /// server.
 public struct TransformCost: Hashable, Sendable {

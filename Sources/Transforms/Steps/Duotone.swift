@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// Maps luminance to a gradient between two colors; alpha is not changed.
-public struct Duotone: Transform, Hashable, Codable {
+public struct Duotone: ColorTransform, Hashable, Codable {
     /// The color that replaces black.
     public var shadow: Color
     /// The color that replaces white.
@@ -16,10 +16,6 @@ public struct Duotone: Transform, Hashable, Codable {
     public var key: String { "duotone(\(shadow.hex),\(highlight.hex))" }
 
     public var cost: TransformCost { .pixelwise(10, withAlpha: 25) }
-
-    public var reading: InputReading { .colorApart }
-
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let gradient = try VipsImage.fromBytes(gradient, width: 256, height: 1, bands: 3)

@@ -4,7 +4,7 @@ import DarkroomVips
 ///
 /// `greyscale` keeps luminance only, `sepia` is luminance in warm brown, `negate` inverts every color sample, and
 /// `bitonal` makes each pixel black or white.
-public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
+public enum Filter: String, ColorTransform, Hashable, CaseIterable, Codable {
     case greyscale
     case sepia
     case negate
@@ -19,10 +19,6 @@ public enum Filter: String, Transform, Hashable, CaseIterable, Codable {
         case .negate: .pixelwise(3, withAlpha: 20)
         }
     }
-
-    public var reading: InputReading { .colorApart }
-
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mapFrames { frame throws(VipsError) in

@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// Multiplies every color sample and adds a constant for each channel.
-public struct LinearTones: Transform, Hashable, Codable {
+public struct LinearTones: ColorTransform, Hashable, Codable {
     /// The accepted values of ``factor``.
     public static let factors = 0.0...300.0
     /// The accepted values of the offsets, in percent of full scale.
@@ -27,9 +27,6 @@ public struct LinearTones: Transform, Hashable, Codable {
     public var key: String { "linear(\(factor),\(red),\(green),\(blue))" }
 
     public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 70) }
-    public var reading: InputReading { .colorApart }
-
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mappingTones(by: VipsImage.fromBytes(curves, width: 256, height: 1, bands: 3))

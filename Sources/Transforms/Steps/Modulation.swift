@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// Rotates the hue of every color (in CIELCh).
-public struct Hue: Transform, Hashable, Codable {
+public struct Hue: ColorTransform, Hashable, Codable {
     /// The accepted angles; 0 changes nothing, positive angles move red towards yellow.
     public static let degrees = 0...359
 
@@ -17,10 +17,6 @@ public struct Hue: Transform, Hashable, Codable {
 
     public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
 
-    public var reading: InputReading { .colorApart }
-
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
-
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mapFrames { frame throws(VipsError) in
             try frame.modulating(hueDegrees: Double(degrees))
@@ -29,7 +25,7 @@ public struct Hue: Transform, Hashable, Codable {
 }
 
 /// Multiplies the lightness of every color (in CIELCh).
-public struct Lightness: Transform, Hashable, Codable {
+public struct Lightness: ColorTransform, Hashable, Codable {
     /// The accepted factors: 0 = black, 1 changes nothing.
     public static let factors = 0.0...10.0
 
@@ -45,10 +41,6 @@ public struct Lightness: Transform, Hashable, Codable {
 
     public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
 
-    public var reading: InputReading { .colorApart }
-
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
-
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mapFrames { frame throws(VipsError) in
             try frame.modulating(lightness: factor)
@@ -57,7 +49,7 @@ public struct Lightness: Transform, Hashable, Codable {
 }
 
 /// Multiplies the chroma of every color (in CIELCh).
-public struct Saturation: Transform, Hashable, Codable {
+public struct Saturation: ColorTransform, Hashable, Codable {
     /// The accepted factors: 0 = gray, 1 changes nothing.
     public static let factors = 0.0...10.0
 
@@ -72,10 +64,6 @@ public struct Saturation: Transform, Hashable, Codable {
     public var key: String { "sat(\(factor))" }
 
     public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
-
-    public var reading: InputReading { .colorApart }
-
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mapFrames { frame throws(VipsError) in

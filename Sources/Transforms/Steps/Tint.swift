@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// Gives every pixel the hue and chroma of one color and keeps its lightness (in CIELAB).
-public struct Tint: Transform, Hashable, Codable {
+public struct Tint: ColorTransform, Hashable, Codable {
     /// The color whose hue and chroma every pixel gets.
     public var color: Color
 
@@ -13,10 +13,6 @@ public struct Tint: Transform, Hashable, Codable {
     public var key: String { "tint(\(color.hex))" }
 
     public var cost: TransformCost { .pixelwise(53, withAlpha: 70) }
-
-    public var reading: InputReading { .colorApart }
-
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let swatch = try VipsImage.fromBytes([color.red, color.green, color.blue], width: 1, height: 1, bands: 3)

@@ -2,7 +2,7 @@ import DarkroomVips
 import Foundation
 
 /// Adds a constant to every color sample.
-public struct Brightness: Transform, Hashable, Codable {
+public struct Brightness: ColorTransform, Hashable, Codable {
     /// The accepted values, in percent of full scale; 0 changes nothing.
     public static let percents = -100...100
 
@@ -18,10 +18,6 @@ public struct Brightness: Transform, Hashable, Codable {
 
     public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 20) }
 
-    public var reading: InputReading { .colorApart }
-
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
-
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let table = VipsImage.curve { $0 + Double(percent) / 100 }
         return try image.mappingTones(by: table)
@@ -29,7 +25,7 @@ public struct Brightness: Transform, Hashable, Codable {
 }
 
 /// Changes contrast along a sigmoid curve: tones move away from middle gray, or towards it.
-public struct Contrast: Transform, Hashable, Codable {
+public struct Contrast: ColorTransform, Hashable, Codable {
     /// The accepted values; 0 changes nothing, and beyond 100 few tones remain.
     public static let percents = -300...300
 
@@ -44,10 +40,6 @@ public struct Contrast: Transform, Hashable, Codable {
     public var key: String { "con(\(percent))" }
 
     public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 20) }
-
-    public var reading: InputReading { .colorApart }
-
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let slope = Double(abs(percent)) / 10
@@ -76,7 +68,7 @@ public struct Contrast: Transform, Hashable, Codable {
 
 /// Changes dark tones by a power curve: every tone 0…1 is raised to the power of 1 / `exponent`. Exponents above 1
 /// brighten, exponents below 1 darken.
-public struct Gamma: Transform, Hashable, Codable {
+public struct Gamma: ColorTransform, Hashable, Codable {
     /// The accepted exponents.
     public static let exponents = 0.3...3.0
     /// The exponent of a request that does not name an exponent.
@@ -93,10 +85,6 @@ public struct Gamma: Transform, Hashable, Codable {
     public var key: String { "gam(\(exponent))" }
 
     public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 20) }
-
-    public var reading: InputReading { .colorApart }
-
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mappingTones(by: .curve { pow($0, 1 / exponent) })
