@@ -192,7 +192,7 @@ let package = Package(
         tests(
             of: "Pipeline",
             sees: [
-                "Cache", "Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching",
+                "Cache", "Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching", "Machine",
                 "TestClock", "TestLogs", "Waiting",
             ],
             packages: [nioCore, distributedTracing, httpTypes, inMemoryTracing, logging]),

@@ -152,7 +152,7 @@ public final class ImagePipeline: Sendable {
     public func imageTask(for request: ImageRequest, previews: Bool = false) -> ImageTask {
         let events = EventBuffer()
         let reporter = ImageTaskReporter(events, makesPreviews: previews)
-        let work = Task { [self] in
+        let work = Task.immediate { [self] in
             defer { events.finish() }
             return await Result { () async throws(PipelineError) in
                 try await image(for: request, reporter: reporter)

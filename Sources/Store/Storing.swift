@@ -73,7 +73,7 @@ public protocol Storing: Sendable {
 
 extension Storing {
     public func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
-        Task {
+        Task.immediate {
             var found: [StoredEntry] = []
             for key in keys {
                 guard let entry = await entry(for: key) else { break }

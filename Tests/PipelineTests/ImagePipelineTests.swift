@@ -67,7 +67,7 @@ struct ImagePipelineTests {
         let pipeline = pipeline(origin, memoryBytes: memoryBytes)
         _ = try await pipeline.image(for: request(width: 20))
         // It is in use until the disk has it.
-        await until { pipeline.resolver.cache.originalsInUse[RequestKeys.source("http://example.com/a.png")] == nil }
+        await origin.released()
         let second = try await pipeline.image(for: request(width: 10))
         #expect(second.cache == CacheReport(original: tier, isStored: true))
         #expect(origin.fetches.value == 1)

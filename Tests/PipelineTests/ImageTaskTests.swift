@@ -72,7 +72,7 @@ struct ImageTaskTests {
         let wider = try ImageRequest(url: "http://example.com/a.png", width: 30)
         let second = pipeline.imageTask(for: request)
         let third = pipeline.imageTask(for: wider)
-        await until { pipeline.resolver.fetcher.fetches.waiterCount == 3 }
+        #expect(pipeline.resolver.fetcher.fetches.waiterCount == 3)
         await origin.send(upTo: 10)
         for task in [second, third] {
             var events = task.events.makeAsyncIterator()
@@ -168,7 +168,7 @@ struct ImageTaskTests {
         let first = pipeline.imageTask(for: request)
         await origin.fetches.reaches(1)
         let second = pipeline.imageTask(for: request)
-        await until { pipeline.resolver.fetcher.fetches.waiterCount == 2 }
+        #expect(pipeline.resolver.fetcher.fetches.waiterCount == 2)
         first.cancel()
         await #expect(throws: PipelineError.cancelled) { try await first.value }
         await origin.send(upTo: 10)

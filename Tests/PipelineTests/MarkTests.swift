@@ -37,7 +37,7 @@ struct MarkTests {
         async let image = bench.askMarked()
         await gate.holds(1)
         #expect(bench.fetches() == 1 && bench.fetches(of: "/a.png") == 1)
-        await until { bench.origin.reservedBytes == 0 }
+        await bench.origin.released()
         gate.open()
         _ = try await image
         #expect(bench.fetches() == 1)

@@ -22,13 +22,13 @@ struct PrefetchSharingTests {
     /// The current priority of the first download.
     private var urgency: OriginRequest.Priority? { bench.origin.requests.first?.urgency() }
 
-    /// A request for the image that is being prefetched, once it has joined.
-    private func join() async throws -> Task<ImageResponse, any Error> {
+    /// A request for the image that is being prefetched, which has joined.
+    private func join() throws -> Task<ImageResponse, any Error> {
         var request = try bench.request()
         request.priority = .high
         let wanted = request
-        let live = Task { [bench] in try await bench.pipeline.image(for: wanted) }
-        await until { urgency == .high }
+        let live = Task.immediate { [bench] in try await bench.pipeline.image(for: wanted) }
+        #expect(urgency == .high)
         return live
     }
 
@@ -47,7 +47,7 @@ struct PrefetchSharingTests {
         let job = try prefetcher.start([try bench.request()])
         await bench.origin.fetches.reaches(1)
         #expect(urgency == .background)
-        let live = try await join()
+        let live = try join()
         gate.open()
         #expect(try await live.value.cache.isShared)
         #expect(await job.finished()?.done == 1)
@@ -58,7 +58,7 @@ struct PrefetchSharingTests {
     @Test func `Canceling a job does not affect a request that shares its work`() async throws {
         let job = try prefetcher.start([try bench.request()])
         await bench.origin.fetches.reaches(1)
-        let live = try await join()
+        let live = try join()
         prefetcher.cancel(job)
         gate.open()
         _ = try await live.value

@@ -92,7 +92,7 @@ struct PrefetcherTests {
         let other = try prefetcher.start(paths(2, of: "b"))
         prefetcher.cancel(job)
         #expect(job.progress.state == .cancelled)
-        await until { pictures.paths.suffix(2).sorted() == ["/b0", "/b1"] }
+        await pictures.haveLast(["/b0", "/b1"])
         #expect(pictures.paths.count == 4)
         gate.open()
         #expect(await other.finished()?.done == 2)

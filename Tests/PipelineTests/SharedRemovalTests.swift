@@ -53,7 +53,7 @@ struct SharedRemovalTests {
         cluster.wall.advance(seconds: 1)
         await second.pipeline.purge(.everything)
         try await ask(second, [ordered[39]])
-        await until { [bucket = cluster.bucket] in !bucket.names.contains { $0.contains(held) } }
+        await cluster.bucket.waitForNames { !$0.contains { $0.contains(held) } }
         let third = await cluster.node()
         #expect(try await third.tier(ordered[39]) == .shared)
         #expect(try await third.ask(ordered[1]).cache.forwarded == .miss)

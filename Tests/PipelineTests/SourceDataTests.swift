@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomMachine
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
@@ -13,12 +14,15 @@ import Testing
 /// Images that come with the request.
 @Suite(.timeLimit(.minutes(2)))
 struct SourceDataTests {
+    /// - Parameter bench: waits for the end of the use of the bytes, and of this request.
     private func request(
-        _ bytes: ByteBuffer? = nil, width: Int = 20, store: TierSelection = .none, mode: CacheMode = .default
+        _ bytes: ByteBuffer? = nil, width: Int = 20, store: TierSelection = .none, mode: CacheMode = .default,
+        of bench: Bench? = nil
     ) throws -> ImageRequest {
         var recipe = Recipe()
         recipe.box = Box(width: width, height: nil)
-        let data = SourceData(try bytes ?? Pictures.green.get())
+        let bytes = try bytes ?? Pictures.green.get()
+        let data = SourceData(SharedBytes(bytes), reservation: bench?.origin.reservation(bytes.readableBytes))
         return ImageRequest(
             data: data, recipe: recipe, cache: CacheOptions(policy: RequestCachePolicy(mode: mode), store: store))
     }
@@ -36,13 +40,12 @@ struct SourceDataTests {
         let bench = try Bench()
         let size = try Pictures.green.get().readableBytes
         for runs in 1...2 {
-            let image = try await bench.pipeline.image(for: request())
+            let image = try await bench.pipeline.image(for: request(of: bench))
             #expect(image.size.width == 20 && image.sourceBytes == size)
             #expect(image.cache.isUpload && image.cache.forwarded == .bypass && image.cache.originStatus == nil)
             #expect(!image.cache.isStored && image.timings.fetch == nil)
             #expect(bench.processing.runs.value == runs)
-            let address = try request().source
-            await bench.settle(address)
+            await bench.settle()
         }
         #expect(bench.origin.fetches.value == 0)
         #expect(bench.memory.statistics.entries == 0 && bench.disk.count == 0)
@@ -57,9 +60,9 @@ struct SourceDataTests {
 
     @Test func `A stored result answers equal bytes from any client, and only with equal parameters`() async throws {
         let bench = try Bench()
-        let first = try await bench.pipeline.image(for: request(store: .variants))
+        let first = try await bench.pipeline.image(for: request(store: .variants, of: bench))
         #expect(first.cache.isStored && first.cache.forwarded == .miss)
-        await bench.settle(try request().source)
+        await bench.settle()
         let again = try await bench.pipeline.image(for: request(store: .variants))
         #expect(again.cache == CacheReport(variant: .memory) && again.digest == first.digest)
         #expect(try await bench.pipeline.image(for: request(width: 10, store: .variants)).cache.variant == nil)
@@ -71,18 +74,17 @@ struct SourceDataTests {
     @Test func `The bytes are never stored, whatever the request says`() async throws {
         let bench = try Bench()
         for store in [TierSelection.all, .originals, .memory] {
-            let request = try request(store: store)
-            _ = try await bench.pipeline.image(for: request)
-            await bench.settle(request.source)
-            let location = await bench.pipeline.location(of: request)
+            _ = try await bench.pipeline.image(for: request(store: store, of: bench))
+            await bench.settle()
+            let location = try await bench.pipeline.location(of: request(store: store))
             #expect(location.original == [])
         }
     }
 
     @Test func `What is stored of uploads is purged by their tag`() async throws {
         let bench = try Bench()
-        _ = try await bench.pipeline.image(for: request(store: .all))
-        await bench.settle(try request().source)
+        _ = try await bench.pipeline.image(for: request(store: .all, of: bench))
+        await bench.settle()
         let report = await bench.pipeline.purge(.tag(SourceData.purgeTag))
         #expect(report.sourceCount == 1)
         #expect(try await bench.pipeline.image(for: request(store: .all)).cache.variant == nil)

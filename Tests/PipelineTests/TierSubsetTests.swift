@@ -38,11 +38,10 @@ struct TierSubsetTests {
         var first: CacheTier? { [CacheTier.memory, .disk, .shared].first { set.isSuperset(of: $0.set) } }
 
         /// Returns once what a request has made is stored, and its original no longer in use.
-        func settle(_ pipeline: ImagePipeline) async {
+        func settle(_ origin: FakeOrigin) async {
             if set.contains(.disk) { await disk.waitForCount { $0 >= 3 } }
             await shared.flush()
-            let source = RequestKeys.source(SourceURL.example.canonical)
-            await until { pipeline.resolver.cache.originalsInUse[source] == nil }
+            await origin.released()
         }
     }
 
@@ -54,7 +53,7 @@ struct TierSubsetTests {
         let origin = FakeOrigin(try Pictures.red.get(), .control("max-age=600", etag: "a"))
         let pipeline = await tiers.pipeline(origin)
         let made = try await pipeline.image(for: request())
-        await tiers.settle(pipeline)
+        await tiers.settle(origin)
         #expect(try await pipeline.location(of: request()).variant == set)
         let lookup = pipeline.lookup(for: try request())
         #expect((pipeline.imageAtOnce(lookup) != nil) == set.contains(.memory))
@@ -69,7 +68,7 @@ struct TierSubsetTests {
         let origin = FakeOrigin(try Pictures.red.get(), .control("max-age=600", etag: "a"))
         let pipeline = await tiers.pipeline(origin)
         _ = try await pipeline.image(for: request())
-        await tiers.settle(pipeline)
+        await tiers.settle(origin)
         #expect(
             try await pipeline.explain(request()).decision?.step
                 == (set.isEmpty ? .fetch(.unconditional, .miss) : .useVariant))

@@ -88,8 +88,8 @@ struct TwoStepTests {
         let release = bench.processing.hold(.avif)
         let first = try await bench.pipeline.image(for: request(bench))
         let waiting = try request(bench, waits: true)
-        let best = Task { try await bench.pipeline.image(for: waiting) }
-        await until { bench.pipeline.resolver.producer.productions.waiterCount == 2 }
+        let best = Task.immediate { try await bench.pipeline.image(for: waiting) }
+        #expect(bench.pipeline.resolver.producer.productions.waiterCount == 2)
         release()
         #expect(first.format == .webp)
         #expect(try await best.value.format == .avif)
@@ -102,7 +102,7 @@ struct TwoStepTests {
         let release = bench.processing.hold(.avif)
         let request = try request(bench)
         _ = try await bench.pipeline.image(for: request)
-        await until { jobs(bench, .avif) == 1 }
+        await bench.processing.begins(.avif)
         await bench.pipeline.purge(.source(.example))
         bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=60", etag: "b")))
         release()
@@ -155,11 +155,11 @@ struct TwoStepTests {
         var second = slow
         second.recipe.box.width = 30
         second.priority = priority
-        let waiting = Task { [second] in try await pipeline.image(for: second) }
-        await until { pipeline.load.waitingCount == 1 }
+        let waiting = Task.immediate { [second] in try await pipeline.image(for: second) }
+        #expect(pipeline.load.waitingCount == 1)
         let request = try request(bench)
-        let busy = Task { try await pipeline.image(for: request) }
-        await until { pipeline.load.waitingCount == 2 }
+        let busy = Task.immediate { try await pipeline.image(for: request) }
+        #expect(pipeline.load.waitingCount == 2)
         release()
         #expect(try await busy.value.isInterim == (priority != .background))
         _ = try await (first.value, waiting.value)

@@ -44,10 +44,8 @@ struct Bench {
             keyFilter: keyFilter, now: { wall.now }, clock: clock, random: { random })
     }
 
-    /// Returns once the source's original is no longer in use, so that the next request does not share it.
-    func settle(_ url: SourceURL = .example) async {
-        await until { pipeline.resolver.cache.originalsInUse[RequestKeys.source(url.canonical)] == nil }
-    }
+    /// Returns once no original is in use, so that the next request does not share it.
+    func settle() async { await origin.released() }
 
     func request(
         _ url: String = "http://example.com/a.png", width: Int = 20, mode: CacheMode = .default,
@@ -88,13 +86,16 @@ struct Bench {
 /// The real processor with a counter. It can be blocked, and made to fail for a page.
 final class CountingProcessor: ImageProcessing {
     let runs = Counter()
-    private let seen = Mutex<[ImageJob]>([])
+    private let seen = Watched<[ImageJob]>([])
     private let dropped = Mutex<[String]>([])
     private let damagedPage = Mutex<Int?>(nil)
     private let held = Mutex<DispatchSemaphore?>(nil)
     private let heldFormat = Mutex<(format: OutputFormat, signal: DispatchSemaphore)?>(nil)
 
-    var jobs: [ImageJob] { seen.withLock { $0 } }
+    var jobs: [ImageJob] { seen.value }
+
+    /// Returns once a job with this output format has begun.
+    func begins(_ format: OutputFormat) async { await seen.wait { $0.contains { $0.output.format == format } } }
 
     /// The identities that were dropped.
     var forgotten: [String] { dropped.withLock { $0 } }
@@ -126,7 +127,7 @@ final class CountingProcessor: ImageProcessing {
             defer { held = nil }
             return held
         }
-        seen.withLock { $0.append(job) }
+        seen.change { $0.append(job) }
         runs.add()
         signal?.wait()
         if let (format, signal) = heldFormat.withLock(\.self), format == job.output.format {

@@ -35,14 +35,17 @@ final class FakeOrigin: OriginFetching {
     private let isNextLetThrough = Mutex(false)
     private let budget = InFlightByteBudget(budgetBytes: 1 << 30)
 
-    /// The bytes of images that something holds.
-    var reservedBytes: Int { budget.usedBytes }
+    private let releases = Watched(())
 
     init(_ answers: [String: Answer], gate: Gate? = nil, wall: WallClock = WallClock()) {
         self.answers = Mutex(answers)
         self.gate = gate
         self.wall = wall
+        budget.onRelease { [releases] in releases.change { _ in } }
     }
+
+    /// Returns once nothing holds the bytes of an image.
+    func released() async { await releases.wait { [budget] _ in budget.usedBytes == 0 } }
 
     convenience init(
         _ body: ByteBuffer, _ fields: HTTPFields = [:], gate: Gate? = nil, wall: WallClock = WallClock()
@@ -113,11 +116,16 @@ final class FakeOrigin: OriginFetching {
                 url: request.url, status: isKnown ? .notModified : .ok, headers: fields,
                 body: isKnown ? ByteBuffer() : body, requestedAt: askedAt, receivedAt: askedAt,
                 sentFields: request.headers)
-            let reservation = budget.makeReservation()
-            reservation.finish(bytes: isKnown ? 0 : body.readableBytes)
-            response.reservation = reservation
+            response.reservation = reservation(isKnown ? 0 : body.readableBytes)
             return response
         }
+    }
+
+    /// Counts bytes for ``released()`` until its last reference ends.
+    func reservation(_ bytes: Int) -> ByteReservation {
+        let reservation = budget.makeReservation()
+        reservation.finish(bytes: bytes)
+        return reservation
     }
 }
 

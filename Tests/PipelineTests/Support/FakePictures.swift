@@ -19,30 +19,35 @@ final class FakePictures: Sendable {
     }
 
     let gate: Gate
-    private let state = Mutex(State())
+    private let state = Watched(State())
 
     init(gate: Gate = .opened) {
         self.gate = gate
     }
 
-    var asked: [ImageRequest] { state.withLock(\.asked) }
+    var asked: [ImageRequest] { state.value.asked }
     /// The requested paths.
     var paths: [String] { asked.map(\.source.path) }
     /// The most requests in progress at once.
-    var most: Int { state.withLock(\.most) }
+    var most: Int { state.value.most }
+
+    /// Returns once the last requested paths are these, in any order.
+    func haveLast(_ paths: Set<String>) async {
+        await state.wait { Set($0.asked.suffix(paths.count).map(\.source.path)) == paths }
+    }
 
     /// Makes the next requests for a path fail with these errors, one after the other.
-    func fail(_ path: String, _ errors: PipelineError...) { state.withLock { $0.errors[path] = errors } }
+    func fail(_ path: String, _ errors: PipelineError...) { state.change { $0.errors[path] = errors } }
 
     @Sendable func load(_ request: ImageRequest) async throws(PipelineError) -> ImageResponse {
-        state.withLock { state in
+        state.change { state in
             state.asked.append(request)
             state.underWay += 1
             state.most = max(state.most, state.underWay)
         }
-        defer { state.withLock { $0.underWay -= 1 } }
+        defer { state.change { $0.underWay -= 1 } }
         guard await gate.pass() else { throw .cancelled }
-        let error = state.withLock { state in
+        let error = state.change { state in
             state.errors[request.source.path].flatMap { $0.isEmpty ? nil : $0 }.map { errors in
                 state.errors[request.source.path] = Array(errors.dropFirst())
                 return errors[0]

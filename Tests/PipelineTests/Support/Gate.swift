@@ -105,8 +105,8 @@ final class Gate: Sendable {
     }
 }
 
-/// Polls a condition on state inside the pipeline whose changes no event announces. Prefer `Counter.reaches` and
-/// `Gate.holds`. The test's time limit ends the wait.
+/// Polls a condition on state inside the pipeline whose changes no event announces. Prefer `Watched.wait`, or
+/// `Task.immediate`, whose work has begun when it returns. The test's time limit ends the wait.
 func until(_ condition: @Sendable () async -> Bool) async {
     while await !condition(), !Task.isCancelled { await Task.yield() }
 }

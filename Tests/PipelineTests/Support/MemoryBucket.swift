@@ -25,6 +25,11 @@ final class MemoryBucket: ObjectBucket {
         set { objects.change { $0[name] = newValue } }
     }
 
+    /// Returns once the names fulfill the condition.
+    func waitForNames(_ condition: @escaping @Sendable (any Collection<String>) -> Bool) async {
+        await objects.wait { condition($0.keys) }
+    }
+
     func count(of operation: Operation) -> Int { operations.value[operation] ?? 0 }
 
     /// Makes operations fail from now on; nil = no more.
