@@ -8,7 +8,7 @@ import Tracing
 
 /// A port of the server.
 package enum Listener: Hashable, Sendable {
-    /// Serves images, and administration too unless that has a listener of its own.
+    /// Serves images, and administration too unless there is an admin listener.
     case main
     /// Serves administration only.
     case admin
@@ -24,7 +24,7 @@ package struct Listeners: Sendable {
     /// - Parameters:
     ///   - prefetcher: runs the jobs of `/prefetch`. Event streams end with its jobs, so shut it down before the
     ///     listeners.
-    ///   - tellEdges: tells the caches in front of the server of purges; nil = there are none.
+    ///   - tellEdges: sends purges to the caches in front of the server; nil = there are none.
     ///   - logger: takes what is not an entry of the access log.
     ///   - onListening: called for each listener with its channel, whose local address has the port.
     package init(
@@ -61,7 +61,7 @@ extension WebConfiguration {
     var listeners: [Listener] { adminAddress == nil ? [.main] : [.main, .admin] }
 }
 
-/// All endpoints, and which of them each listener serves to whom.
+/// All endpoints, with the listeners that serve them and the access that they require.
 struct Endpoints: Sendable {
     var image: ImageEndpoint
     var explain: ExplainEndpoint
@@ -79,7 +79,7 @@ struct Endpoints: Sendable {
     /// Describes the source of an IIIF image, which alone counts as an image; nil = both do.
     var describeSource: (@Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse)?
 
-    /// The routes for all clients, or for those with a signature if the server requires one.
+    /// The routes for all clients, or for clients with a signature if the server requires one.
     var imageRoutes: [AuthorizedRoute] {
         image.routes + image.pathRoutes + UploadEndpoint(image: image).routes + image.info.infoRoutes
             + explain.routes + srcset.routes
@@ -125,7 +125,7 @@ struct Endpoints: Sendable {
             }
     }
 
-    /// The routes for clients, and the sites whose scripts may read them. What is for operators is never shared.
+    /// The routes for clients, and the sites whose scripts may read them. Scripts may never read routes for operators.
     private func sharedRoutes(_ configuration: WebConfiguration) -> [(routes: [AuthorizedRoute], origins: CORSPolicy)] {
         [(imageRoutes, configuration.access.origins), (iiifRoutes, configuration.iiifOrigins)]
     }

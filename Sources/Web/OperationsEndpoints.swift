@@ -46,7 +46,7 @@ struct MetricsEndpoint: Sendable {
         return [route]
     }
 
-    /// The route of a listener that leaves administration to another one.
+    /// The route of a listener without administration, if another listener has it.
     static let routeElsewhere = Route("/metrics") { _, _ throws(Problem) in
         throw Problem(.noSuchRoute, "Metrics are at /metrics of the admin port, which the setting 'admin-port' names.")
     }

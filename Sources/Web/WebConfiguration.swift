@@ -28,7 +28,7 @@ package struct WebConfiguration: Sendable {
     /// The bearer token for administration and forced refresh. When nil, only an admin listener serves administration,
     /// without authentication.
     package var adminToken: String?
-    /// The status of responses with a fallback image: 200…599, one that may have a body.
+    /// The status of responses with a fallback image: 200…599, except statuses without a body.
     package var fallbackStatus: Int
     /// The prefix of URLs that the server hands out, without a trailing slash; nil = they are relative to the host.
     package var publicURL: String?
@@ -66,7 +66,7 @@ package struct WebConfiguration: Sendable {
     package var negotiation: NegotiationPolicy
     /// The field with purge tags that responses have.
     package var responseTags: ResponseTags
-    /// Writes this field; nil = none, or the listeners have not been made yet.
+    /// Writes this field; nil = no field, or the listeners do not exist yet.
     var tagger: ResponseTagger?
     /// The clock for the expiry of signatures.
     package var now: @Sendable () -> Date = { Date() }
@@ -114,7 +114,7 @@ package struct WebConfiguration: Sendable {
         self.responseTags = responseTags
     }
 
-    /// The sites whose scripts may read what `/iiif` serves: all, as the Image API requires.
+    /// The sites whose scripts may read responses below `/iiif`: all, as the Image API requires.
     var iiifOrigins: CORSPolicy { servesIIIF ? .all : .none }
 
     /// What precedes the types of problems; empty = they are relative.
@@ -126,7 +126,7 @@ package struct WebConfiguration: Sendable {
 
 /// Access control: signing keys, presets and cross-origin sharing.
 package struct Access: Hashable, Sendable {
-    /// Where there are any, image requests must be signed with one, or carry the admin token. Their IDs are unique.
+    /// With at least one key, image requests must be signed or carry the admin token. IDs of keys are unique.
     package var signingKeys: [SigningKey] = []
     /// The rates that keys have of their own, by key ID: how often their signatures may be used, all clients together.
     package var keyRates: [String: Rate] = [:]
@@ -134,12 +134,12 @@ package struct Access: Hashable, Sendable {
     package var keyQuotas: [String: KeyQuotas] = [:]
     /// The presets of this server.
     package var presets = Presets()
-    /// Whether images are made with presets only.
+    /// Whether image requests must use a preset.
     package var presetsOnly = false
     /// The sites whose scripts may read responses.
     package var origins = CORSPolicy.none
 
-    /// The client that a request counts for: the key that signed it if that has a rate of its own, else the address.
+    /// The client that a request counts for: the key that signed it if the key has a rate, else the address.
     func client(of key: SigningKey?, address: @autoclosure () -> String) -> String {
         if let key, keyRates[key.id] != nil { return "key \(key.id)" }
         return address()

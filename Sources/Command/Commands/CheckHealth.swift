@@ -46,7 +46,7 @@ struct CheckHealth: AsyncParsableCommand, SettingsCommand {
         if let path = settings.listeners.unixSocket { return ReadinessProbe(unixSocket: path) }
         let (host, port) = (settings.listeners.host, settings.listeners.port)
         guard port != 0 else { throw SettingError("port is 0, a free port that the server chose; name it with --url.") }
-        // A server that listens on every address is asked on loopback.
+        // A server that listens on every address is probed on loopback.
         switch IPAddress(host) {
         case .v4(0): return ReadinessProbe(server: "http://127.0.0.1:\(port)")
         case .v6(0): return ReadinessProbe(server: "http://[::1]:\(port)")
@@ -59,7 +59,7 @@ struct CheckHealth: AsyncParsableCommand, SettingsCommand {
 /// A request to `/health/ready`.
 struct ReadinessProbe {
     let url: String
-    /// What is asked, for people: the URL, or the Unix socket.
+    /// The probed server, for people: the URL, or the Unix socket.
     let name: String
     /// The time for connection and response.
     let timeout: TimeAmount

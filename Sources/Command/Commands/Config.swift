@@ -57,7 +57,7 @@ struct PrintConfig: SettingsCommand {
 
 /// A command that takes every setting as a flag.
 ///
-/// Flags come from the table of settings instead of one property each.
+/// Flags come from the table of settings instead of properties.
 protocol SettingsCommand: ParsableCommand {
     /// Everything after the command's name.
     var arguments: [String] { get }
@@ -74,7 +74,7 @@ extension SettingsCommand {
         _ = try flags()
     }
 
-    /// Throws for what is no flag of this command, with the nearest name.
+    /// Throws for an argument that is not a flag of this command, with the nearest name.
     func flags() throws(ValidationError) -> SettingFlags { try SettingFlags(arguments, besides: Self.ownFlags) }
 }
 

@@ -32,7 +32,7 @@ struct Darkroom: AsyncParsableCommand {
             ImportSettings.self, PrintSettings.self, Version.self,
         ])
 
-    /// The version of this program. `make lint` names the other places that state it.
+    /// The version of this program. `make lint` lists places that state another version.
     static let release = "0.1.0"
 }
 

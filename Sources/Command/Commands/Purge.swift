@@ -192,7 +192,7 @@ struct PurgeAnswer: Codable, Equatable, Sendable {
 }
 
 extension PrefetchClient {
-    /// Purges what the selector names.
+    /// Purges the images of the selector.
     ///
     /// - Parameter waits: whether the server answers only once all caches have confirmed the purge.
     func purge(_ selector: PurgeSelector, isSoft: Bool, waits: Bool) async throws(PrefetchFailure) -> PurgeAnswer {

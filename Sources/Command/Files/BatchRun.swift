@@ -113,7 +113,7 @@ final class BatchRun: Sendable {
             image = try processing.process(query.job(source)) { [stop] in stop.isSet }
         } catch {
             guard error != .interrupted || !stop.isSet else { return nil }
-            // A bitmap may hold what is no image here.
+            // A bitmap may contain an unsupported kind of image.
             guard error != .unsupported || file.isNamed else { return .skipped(.notAnImage) }
             return .failed(sentence: "\(file.source): \(error.sentence)")
         }

@@ -1,7 +1,7 @@
 import DarkroomTransforms
 import Foundation
 
-/// What became of one file.
+/// The outcome for one file.
 struct FileReport: Sendable {
     enum Outcome: Sendable {
         case written(to: String, FileResult)
@@ -13,7 +13,7 @@ struct FileReport: Sendable {
     let outcome: Outcome
 }
 
-/// What was written for one file.
+/// The result written for one file.
 struct FileResult: Equatable, Sendable {
     var format: OutputFormat
     var size: PixelSize
@@ -30,7 +30,7 @@ struct FileTally: Equatable, Sendable {
     private(set) var sourceBytes = 0
     private(set) var bytes = 0
 
-    /// The files that are done with, one way or another.
+    /// The finished files, whatever their outcome.
     var finished: Int { written + failed + skippedCount }
     var skippedCount: Int { skipped.values.reduce(0, +) }
 

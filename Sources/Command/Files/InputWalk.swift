@@ -2,8 +2,8 @@ import Foundation
 
 /// The inputs of a command, folder by folder, without hidden files and without the folder of the results.
 ///
-/// All inputs are walked side by side: those whose results go to the same folder are seen together, so that conflicts
-/// are found with the names of one folder in memory, however large the tree is.
+/// All inputs are walked in parallel: inputs with results in the same folder are visited together, so that conflicts
+/// are found with the names of only one folder in memory, however large the tree is.
 struct InputWalk: Sendable {
     /// An input folder at some depth, and what of it a pattern has matched so far.
     private struct Branch: Sendable {
@@ -106,7 +106,7 @@ struct InputWalk: Sendable {
         entries = (found + resolved(candidates, at: level.path)).reversed()
     }
 
-    /// Decides what becomes of one name in a folder. Returns whether it is a file to transform.
+    /// Classifies one name in a folder. Returns whether it is a file to transform.
     private mutating func sort(
         _ entry: FolderEntry, in folder: String, _ branch: Branch, _ found: inout [InputEntry],
         _ folders: inout [String: [Branch]]
@@ -192,7 +192,7 @@ struct InputWalk: Sendable {
         }
     }
 
-    /// The candidates without those that are the same file as an earlier one.
+    /// The candidates without repetitions of the same file.
     private static func distinct(_ group: ArraySlice<Candidate>) -> [Candidate] {
         guard group.count > 1 else { return Array(group) }
         var seen: [FileStatus] = []

@@ -3,8 +3,8 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// Writes results. A file of the result's name is either absent or whole: bytes go to a hidden file beside it, which is
-/// renamed at the end.
+/// Writes results. A file with the result's name is either absent or complete: bytes are written to a hidden file
+/// beside it, which is renamed at the end.
 enum ResultFile {
     enum Failure: Error, Equatable {
         /// There is a file, and it is not to be replaced.
@@ -78,7 +78,7 @@ enum ResultFile {
 
     private static func rename(_ temporary: String, to path: String, replaces: Bool) -> Int32 {
         if replaces { return Foundation.rename(temporary, path) == 0 ? 0 : errno }
-        // Unlike rename(2), link(2) fails if another process has made the file in the meantime.
+        // Unlike rename(2), link(2) fails if another process has created the file in the meantime.
         if link(temporary, path) == 0 {
             unlink(temporary)
             return 0
@@ -101,12 +101,12 @@ struct ResultName: Sendable {
         if let format { return format }
         let suffix = Self.halves(of: name).suffix.lowercased()
         if let format = Self.formats[suffix], format.isAvailable { return format }
-        // PNG loses nothing, whatever the input turns out to be. HEIC files are photographs.
+        // PNG is lossless, whatever the input contains. HEIC files are photographs.
         return SourceFormat.heic.extensions.contains(suffix) ? .jpeg : .png
     }
 
-    /// The input's name with the extension of its result. An extension that means the format already stays as it is
-    /// spelled, and one that means no image, such as `.v2` of `photo.v2`, is part of the name.
+    /// The input's name with the extension of its result. An extension that already means the format keeps its
+    /// spelling. An extension that means no image, such as `.v2` of `photo.v2`, is part of the name.
     func name(for name: String) -> String {
         let format = format(for: name)
         let (stem, suffix) = Self.halves(of: name)

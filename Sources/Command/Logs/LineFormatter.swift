@@ -18,14 +18,14 @@ struct LineFormatter {
     private let format: LogFormat
     /// The lines, each with its line break.
     private(set) var bytes: [UInt8] = []
-    /// The text of a second of the clock, up to its fraction: most lines share it with the one before.
+    /// The text of a second of the clock, up to its fraction: most lines share it with the previous line.
     private var second: (number: Double, text: String) = (-.infinity, "")
 
     init(_ format: LogFormat) {
         self.format = format
     }
 
-    /// Removes the lines but keeps their memory for the next ones.
+    /// Removes the lines but keeps their memory for the next lines.
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     /// Appends formatted lines.
@@ -55,7 +55,7 @@ struct LineFormatter {
         end()
     }
 
-    /// Appends a field of an entry, if it has a value, behind the details whose names come before.
+    /// Appends a field of an entry, if it has a value, after the details with names that sort before it.
     private mutating func append(
         _ name: String, _ value: Value?, after details: inout ArraySlice<AccessLogDetails.Field>
     ) {

@@ -3,7 +3,8 @@ import Dispatch
 import Foundation
 import Logging
 
-/// The lines that wait for the ``LogWriter``, bounded in number and bytes. A line without room is dropped and counted.
+/// The lines that wait for the ``LogWriter``, bounded in number and bytes. A line beyond the bounds is dropped and
+/// counted.
 struct LogQueue {
     /// The bounds of what waits. Of each, an eighth is reserved for lines of level `error` and above.
     struct Limits {

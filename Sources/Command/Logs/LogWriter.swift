@@ -7,9 +7,8 @@ import Synchronization
 /// request.
 ///
 /// Lines are written in the order in which they arrive, many with one `write(2)`: lines below the level `warning` wait
-/// up to 50 ms for more. Lines that arrive while the descriptor blocks wait in a ``LogQueue``. Lines that it has no
-/// room for are counted, and reported in a line of their own once writing continues. The thread lives as long as the
-/// process.
+/// up to 50 ms for more. Lines that arrive while the descriptor blocks wait in a ``LogQueue``. Lines beyond its bounds
+/// are counted, and reported in a separate line once writing continues. The thread lives as long as the process.
 final class LogWriter: Sendable {
     let format: LogFormat
     /// The lowest level of events that are logged.
@@ -37,7 +36,7 @@ final class LogWriter: Sendable {
         set { minimum.withLock { $0 = newValue } }
     }
 
-    /// The number of lines that were not written, for lack of room or because writing failed.
+    /// The number of lines that were not written, because the queue was full or writing failed.
     var droppedCount: Int { queue.withLock(\.droppedCount) }
 
     /// Queues an entry of the access log. Never blocks.

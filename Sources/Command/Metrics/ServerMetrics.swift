@@ -309,7 +309,7 @@ extension ServerMetrics {
 }
 
 extension ServerMetrics {
-    /// Readings of the shared tier; none without one.
+    /// Readings of the shared tier; empty without a shared tier.
     var sharedFamilies: [MetricFamily] {
         guard let statistics = caches.shared?.statistics else { return [] }
         let results = [

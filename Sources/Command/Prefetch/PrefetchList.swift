@@ -2,7 +2,7 @@ import DarkroomPipeline
 import DarkroomQuery
 import Foundation
 
-/// The list of a `darkroom prefetch` command, and what is made of each source.
+/// The list of a `darkroom prefetch` command, and the variants of each source.
 struct PrefetchList: Sendable {
     /// The addresses of sources, each with its line.
     private let urls: [(line: Int, url: String)]
@@ -30,7 +30,7 @@ struct PrefetchList: Sendable {
 
     private var imagesPerSource: Int { max(1, queries.count + widths.count) }
 
-    /// What one job is asked for.
+    /// The content of one job.
     struct Batch: Sendable {
         /// The number of images.
         let imageCount: Int

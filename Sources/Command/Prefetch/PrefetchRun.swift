@@ -3,7 +3,7 @@ import Synchronization
 
 /// Has a server make a list of images, job after job, and follows each to its end.
 struct PrefetchRun: Sendable {
-    /// What the jobs so far have made.
+    /// The results of the jobs so far.
     struct Counts: Equatable, Sendable {
         var done = 0
         var failed = 0
@@ -26,7 +26,7 @@ struct PrefetchRun: Sendable {
         case line(Int, detail: String)
         /// The stream ended early several times in a row.
         case lost(UUID, reason: String)
-        /// The server does not know the job any longer.
+        /// The server no longer has the job.
         case forgotten
         case canceled
     }

@@ -27,7 +27,7 @@ final class CommandOutput: Sendable {
     private let stop: StopFlag
     private let state = Mutex(State())
 
-    /// The time between two pictures of the bar.
+    /// The time between two updates of the bar.
     static let interval = Duration.milliseconds(100)
 
     /// - Parameters:
@@ -148,7 +148,7 @@ struct Terminal: Sendable {
     let isColored: Bool
     private let environment: [String: String]
 
-    /// Nil if standard error is no terminal, or one that cannot move its cursor.
+    /// Nil if standard error is not a terminal, or a terminal that cannot move its cursor.
     init?(isTerminal: Bool = isatty(STDERR_FILENO) == 1, environment: [String: String]) {
         guard isTerminal, let type = environment["TERM"], !type.isEmpty, type != "dumb" else { return nil }
         isColored = environment["NO_COLOR", default: ""].isEmpty

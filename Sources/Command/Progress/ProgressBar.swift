@@ -86,8 +86,8 @@ struct ProgressBar: Equatable, Sendable {
     }
 }
 
-/// The rate of a work in progress, over the last seconds: images differ so much that an average over all of them would
-/// long remember the first ones.
+/// The rate of work in progress, over the last seconds: images differ so much that the first images would dominate an
+/// average over all images for a long time.
 struct Throughput: Sendable {
     /// Oldest first.
     private var samples: [(time: Duration, count: Int)] = [(.zero, 0)]

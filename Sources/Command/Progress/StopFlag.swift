@@ -26,7 +26,7 @@ enum StopReason: Equatable, Sendable {
     }
 }
 
-/// Tells the threads of a command to stop. The first reason counts.
+/// Signals the threads of a command to stop. The first reason counts.
 final class StopFlag: Sendable {
     private let state = Mutex<StopReason?>(nil)
 

@@ -10,7 +10,7 @@ import Logging
 import NIOPosix
 import ServiceLifecycle
 
-/// Tells the caches in front of this server of its purges, as the settings say.
+/// Sends the purges of this server to the caches in front of it that the settings name.
 struct EdgePurges: Sendable {
     let purger: EdgePurger
     private let isShared: Bool
@@ -34,7 +34,8 @@ struct EdgePurges: Sendable {
         answerTime = settings.limits.requestTimeout
     }
 
-    /// - Parameter serverState: tells whether answers are being made that a cache in front may store after the purge.
+    /// - Parameter serverState: shows whether responses are in progress that a cache in front may store after the
+    ///   purge.
     func telling(_ pipeline: ImagePipeline, _ serverState: ServerState) -> EdgeTelling {
         { [purger, isShared, answerTime] notice in
             let purge = EdgePurge(
@@ -66,7 +67,7 @@ extension PurgeTarget {
     }
 }
 
-/// Tells edges until all services after it have shut down.
+/// Sends purges to edges until all services after it have shut down.
 struct EdgePurgeService: Service, CustomStringConvertible {
     let purger: EdgePurger
 

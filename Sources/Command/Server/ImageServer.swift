@@ -133,7 +133,7 @@ struct ImageServer {
         logger.info("stopped", metadata: ["uptime-seconds": .stringConvertible(Int(uptime))])
     }
 
-    /// Logs what the environment decides besides the settings.
+    /// Logs the limits and codecs that the environment determines.
     private func logEnvironment() {
         if !settings.serviceLinks.isEmpty {
             logger.info(

@@ -3,7 +3,7 @@ import Foundation
 
 /// The listening sockets that systemd opened for this process (socket activation, sd_listen_fds(3)).
 ///
-/// A socket whose `FileDescriptorName=` is `admin` is for the admin listener; the other one is for the main listener.
+/// A socket whose `FileDescriptorName=` is `admin` is for the admin listener, the other socket for the main listener.
 struct InheritedSockets: Sendable {
     private(set) var main: InheritedSocket?
     private(set) var admin: InheritedSocket?
@@ -14,7 +14,7 @@ struct InheritedSockets: Sendable {
     /// The sockets that the variables `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES` describe; none if they are absent
     /// or meant for another process.
     ///
-    /// Throws if there are more sockets than listeners, or one that is not a listening socket.
+    /// Throws if there are more sockets than listeners, or if a socket does not listen.
     init(_ environment: [String: String], process: Int32 = getpid()) throws(SettingError) {
         guard environment["LISTEN_PID"].flatMap(Int32.init) == process,
             let count = environment["LISTEN_FDS"].flatMap(CInt.init), count > 0

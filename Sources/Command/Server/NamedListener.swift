@@ -6,7 +6,7 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// A listener whose failure tells which listener it is.
+/// A listener whose errors name the listener.
 struct NamedListener: Service, CustomStringConvertible {
     let listener: Listener
     let service: ListenerService

@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// The stores that sources are read from, each with credentials of its own.
+/// The stores that sources are read from, each with its credentials.
 struct ObjectSourceStores {
     /// What `s3://name/…` leads to.
     private(set) var sources: [ObjectSource] = []

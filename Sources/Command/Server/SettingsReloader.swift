@@ -8,10 +8,10 @@ import UnixSignals
 
 /// Applies changed settings to a running server, whose connections stay open.
 ///
-/// Routes, fast responders and the guard of sources are built anew from the settings, and each request uses those that
-/// it began with. So no part of the server has to watch a setting.
+/// Routes, fast responders and the guard of sources are built anew from the settings, and each request uses the objects
+/// that it began with. So no part of the server has to watch a setting.
 struct SettingsReloader: Sendable {
-    /// The settings in force.
+    /// The current settings.
     private(set) var settings: Settings
     let sources: @Sendable () throws(SettingError) -> SettingSources
     /// The configuration at startup.
@@ -51,7 +51,7 @@ struct SettingsReloader: Sendable {
 
     private func apply(_ new: Settings) {
         log.level = new.logging.level
-        // Before the routes: what they make known must have passed the new guard.
+        // Before the routes: targets that they register must have passed the new guard.
         client.vet(by: new.clientSettings)
         var configuration = new.webConfiguration
         configuration.unwritable = web.limits.unwritable

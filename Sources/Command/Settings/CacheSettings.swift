@@ -100,8 +100,8 @@ struct FreshnessSettings: SettingTheme {
 }
 
 extension SettingKind where Value == [QueryDroppingFilter.Rule] {
-    /// `HOSTGLOB=NAMEGLOB,NAMEGLOB,…`, where a member without `=` is one more name of the rule before it. In YAML
-    /// also a map of host globs to name globs.
+    /// `HOSTGLOB=NAMEGLOB,NAMEGLOB,…`, where a member without `=` is a further name of the previous rule. In YAML also
+    /// a map of host globs to name globs.
     static var queryDroppingRules: SettingKind {
         let grammar = "rules of the form HOSTGLOB=NAMEGLOB,NAMEGLOB such as *.example.com=utm_*,token"
         return SettingKind("HOSTGLOB=NAMEGLOB,...", grammar) { rules in

@@ -29,7 +29,7 @@ extension Settings {
             responseTags: self.edges.responseTags)
     }
 
-    /// A quarter of what downloads may hold, and at least one source.
+    /// A quarter of the budget of downloads, and at least one source.
     private var uploadBudget: UploadBudget? {
         guard self.access.uploads else { return nil }
         let maxSourceBytes = self.limits.maxSourceBytes
@@ -42,7 +42,7 @@ extension Settings {
             usesClientHints: self.formats.clientHints)
     }
 
-    /// Whether `local:///samples/…` are images of the executable: without files of one's own to try the playground.
+    /// Whether `local:///samples/…` are images in the executable: for the playground, if there is no `local-root`.
     var hasSampleImages: Bool { self.access.playground && self.origins.localRoot == nil }
 
     var clientLimits: ClientLimits {

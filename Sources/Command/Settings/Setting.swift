@@ -16,7 +16,7 @@ struct Setting<Value: Sendable>: SettingRow {
     ///   - defaultText: the default in words, where the value depends on the machine.
     ///   - isSecret: whether error messages must not repeat the value.
     ///   - isReloadable: whether a running server can take another value.
-    ///   - help: what the setting does, in full sentences.
+    ///   - help: the effect of the setting, in full sentences.
     init(
         _ name: String, _ kind: SettingKind<Value>, default defaultValue: Value, shownAs defaultText: String? = nil,
         isSecret: Bool = false, isReloadable: Bool = false, help: String
@@ -59,7 +59,7 @@ protocol SettingRow: Sendable {
     var isSecret: Bool { get }
     /// Whether a running server can take another value; see ``Settings/reloaded(from:)``.
     var isReloadable: Bool { get }
-    /// The value where no source gives one.
+    /// The value if no source has the setting.
     var defaultValue: Value { get }
     /// The default as users write it; `none` for no value.
     var defaultText: String { get }
@@ -70,7 +70,7 @@ protocol SettingRow: Sendable {
 
     /// The value as users write it; `none` for no value, `set` for a secret.
     func text(in values: [String: any Sendable]) -> String
-    /// The Swift value of what a source gives.
+    /// The Swift value of a given setting.
     func read(_ given: GivenSetting) throws(SettingError) -> any Sendable
 }
 
@@ -113,7 +113,7 @@ struct SettingMistakes: Sendable {
 
     /// Adds the mistakes of a check.
     ///
-    /// - Returns: what the check returns; nil if it found mistakes.
+    /// - Returns: the result of the check; nil if it found mistakes.
     @discardableResult
     mutating func collect<Value>(_ check: () throws(SettingError) -> Value) -> Value? {
         do throws(SettingError) {
@@ -132,9 +132,9 @@ struct SettingMistakes: Sendable {
 
 /// Why a kind of setting does not accept a value.
 enum SettingRefusal: Error {
-    /// The value is not what the grammar describes.
+    /// The value does not follow the grammar.
     case expected(String, got: String?)
-    /// A reason of its own, without the value where that is a secret.
+    /// A specific reason, without the value if it is a secret.
     case because(String)
     /// A reason that begins with the place within the value, such as `[0].hosts`.
     case inside(String)

@@ -14,8 +14,8 @@ struct SettingFlags: Equatable {
         self.config = config
     }
 
-    /// Throws for what is no flag of the command, with the nearest name.
-    /// - Parameter others: the names of flags that are no settings.
+    /// Throws for an argument that is not a flag of the command, with the nearest name.
+    /// - Parameter others: the names of flags that are not settings.
     init(_ arguments: [String], besides others: Set<String> = []) throws(ValidationError) {
         let names = Set(SettingsTable.rows.map(\.name) + ["config"]).union(others)
         var rest = arguments[...]

@@ -196,7 +196,7 @@ extension SettingValue {
             self = boolean.map { .boolean($0, scalar.string) } ?? .text(scalar.string)
         case .sequence(let sequence): self = .list(sequence.map { SettingValue($0) })
         case .mapping(let mapping): self = .map(mapping.map { ($0.string ?? "", SettingValue($1)) })
-        // Composing replaces aliases by what they stand for.
+        // Composing replaces aliases by their targets.
         case .alias: self = .null
         }
     }
@@ -235,10 +235,10 @@ extension YamlError {
 /// A variable that Kubernetes sets in every pod for a Service of its namespace.
 ///
 /// The variables of a Service named `darkroom` or `darkroom-…` have the prefix of settings, and `DARKROOM_PORT` even
-/// the name of one. Only name and value together tell them apart:
+/// the name of a setting. Only name and value together distinguish them from settings:
 /// https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
 enum ServiceLink {
-    /// Whether the variable, which begins with `DARKROOM_`, is one that Kubernetes sets.
+    /// Whether Kubernetes sets this variable, which begins with `DARKROOM_`.
     static func isServiceLink(_ variable: String, value: String) -> Bool {
         let address = /[0-9a-fA-F:.]+/
         let number = /[0-9]{1,5}/

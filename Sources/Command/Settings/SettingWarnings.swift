@@ -4,7 +4,7 @@ import DarkroomWeb
 import DarkroomWorkers
 
 extension Settings {
-    /// What is allowed but seldom intended: one sentence each.
+    /// Combinations that are allowed but seldom intended, one sentence each.
     func warnings(_ sources: SettingSources) -> [String] {
         var warnings: [String] = []
         if self.access.openProxy, isReachable, isUnsigned, self.access.rateLimit == nil {

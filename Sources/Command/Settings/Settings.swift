@@ -44,7 +44,7 @@ struct Settings: Sendable {
 
     /// These settings with other values, as far as a running server can take them.
     ///
-    /// Throws what stops startup with these sources, or with what they would change here.
+    /// Throws the error that would stop startup with these sources, or with the resulting settings.
     ///
     /// - Returns: the settings, and the names of the settings whose new value needs a restart.
     func reloaded(from sources: SettingSources) throws(SettingError) -> (settings: Settings, unchanged: [String]) {
@@ -62,7 +62,7 @@ struct Settings: Sendable {
         return (merged, unchanged)
     }
 
-    /// Reads what the values refer to, and throws where they do not fit together.
+    /// Reads the files that values name, and throws if values contradict each other.
     private mutating func check(_ sources: SettingSources) throws(SettingError) {
         let settings = self
         var mistakes = SettingMistakes()
@@ -207,7 +207,7 @@ extension Setting {
 extension SettingRow {
     /// Whether the values of two servers differ.
     func differs(in values: [String: any Sendable], _ others: [String: any Sendable]) -> Bool {
-        // The text of a secret only says whether there is one.
+        // The text of a secret shows only whether it is set.
         text(in: values) != text(in: others)
             || isSecret && String(describing: values[name]) != String(describing: others[name])
     }

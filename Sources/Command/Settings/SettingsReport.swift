@@ -1,4 +1,4 @@
-/// The settings in force, and where each comes from, as `darkroom config print` prints them.
+/// The current settings and the source of each, as `darkroom config print` prints them.
 ///
 /// The report is YAML that the server reads with the same result, unless there are secrets, which are masked.
 struct SettingsReport {
@@ -21,7 +21,7 @@ struct SettingsReport {
         let given = sources[row.name]
         let value = row.text(in: settings.values)
         guard let given else {
-            // What has no value has no spelling in YAML either.
+            // A setting without a value has no spelling in YAML.
             if value == "none" { return Self.line("# \(row.name): \(row.defaultText)", "default") }
             let words = value == row.defaultText ? "" : ": \(row.defaultText)"
             return Self.line("\(row.name): \(Self.quoted(value))", "default\(words)")
@@ -34,7 +34,7 @@ struct SettingsReport {
         text + String(repeating: " ", count: max(40 - text.count, 0)) + "  # \(source)"
     }
 
-    /// A plain scalar where YAML reads it as this text, else a quoted one.
+    /// A plain scalar if YAML reads it as this text, else a quoted scalar.
     private static func quoted(_ text: String) -> String {
         if text.wholeMatch(of: /[A-Za-z0-9.\/][A-Za-z0-9.\/_,=&+-]*(?::[A-Za-z0-9.\/_,=&+-]+)*/) != nil { return text }
         let escaped = text.unicodeScalars.map { scalar in

@@ -13,7 +13,7 @@ struct SigningKeyDefinition: Equatable, Sendable {
     var cache: String?
     var processor: String?
     var egress: String?
-    /// The position in the list or map, such as `[0]`; empty where the key stands alone.
+    /// The position in the list or map, such as `[0]`; empty for a single key.
     var place = ""
 }
 

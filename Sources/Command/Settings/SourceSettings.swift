@@ -207,7 +207,7 @@ extension ObjectStoreDefinition {
 extension SettingValue {
     /// Rows of a name and a text: `NAME=TEXT,…`, or a map, or a list of either.
     ///
-    /// - Parameter named: the row of a text without a name; nil if it needs one.
+    /// - Parameter named: the row of a text without a name; nil if a name is required.
     fileprivate func namedTexts(
         _ grammar: String, named: (String) -> (name: String, text: String)? = { _ in nil }
     ) throws(SettingRefusal) -> [(name: String, text: String)] {
@@ -226,7 +226,7 @@ extension SettingValue {
             }
             rows.append(row)
         }
-        // Errors name rows by their names only: what stands in place of one may be a URL with a password.
+        // Errors contain only names of rows: text in place of a name may be a URL with a password.
         guard rows.allSatisfy({ $0.name.wholeMatch(of: /[A-Za-z0-9._+-]+/) != nil }) else {
             throw .expected(grammar, got: nil)
         }

@@ -11,7 +11,7 @@ enum AdminAccess: Sendable {
     /// Anyone who can reach the port.
     case open
 
-    /// Requires the token if there is one. Without a token, administration is open on a listener of its own and denied
+    /// Requires the token if one is set. Without a token, administration is open on the admin listener and denied
     /// elsewhere.
     init(_ configuration: WebConfiguration, on listener: Listener) {
         if let token = configuration.adminToken {

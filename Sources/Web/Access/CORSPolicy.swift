@@ -11,7 +11,8 @@ package enum CORSPolicy: Hashable, Sendable {
 }
 
 extension CORSPolicy {
-    /// Routes that answer preflight requests (Fetch Standard §4.8): they allow what the routes do, without credentials.
+    /// Routes that answer preflight requests (Fetch Standard §4.8): they allow the methods of the routes, without
+    /// credentials.
     func preflightRoutes(for routes: [Route]) -> [Route] {
         guard self != .none else { return [] }
         let methods = Dictionary(routes.map { ($0.path, $0.methods) }) { $0 + $1 }
@@ -65,7 +66,7 @@ extension CORSPolicy {
             fields[.accessControlAllowOrigin] = allowed
             fields[.accessControlExposeHeaders] = Self.exposedFields
         }
-        // The response differs by origin, and caches must know.
+        // The response depends on the origin, so caches need `Vary`.
         if case .listed = self { fields[.vary] = fields[.vary].map { "\($0), Origin" } ?? "Origin" }
     }
 
@@ -77,7 +78,7 @@ extension CORSPolicy {
         }
     }
 
-    /// The fields that scripts may read in addition to the CORS-safelisted ones.
+    /// The fields that scripts may read in addition to the CORS-safelisted fields.
     private static let exposedFields = [
         "Age", "Cache-Status", "Content-Disposition", "ETag", "Link", "Proxy-Status", "Retry-After", "Server-Timing",
         "X-Placeholder-BlurHash", "X-Placeholder-Color", "X-Placeholder-Lqip", "X-Placeholder-ThumbHash",

@@ -161,7 +161,7 @@ package final class KeyAccounts: Sendable {
         self.now = now
     }
 
-    /// The account of each key that is in force, with its quotas. Accounts of other keys end.
+    /// The account of each current key, with its quotas. Accounts of other keys end.
     func accounts(of access: Access) -> [String: KeyAccount] {
         accounts.withLock { accounts in
             let before = accounts
@@ -175,7 +175,7 @@ package final class KeyAccounts: Sendable {
         }
     }
 
-    /// The usage of each key in force, in the order of their IDs.
+    /// The usage of each current key, in the order of their IDs.
     package var usage: [KeyUsage] {
         accounts.withLock(\.self).sorted { $0.key < $1.key }.map { $0.value.usage(of: $0.key) }
     }
@@ -211,7 +211,7 @@ struct AllowanceBucket: Sendable {
     mutating func wait(for allowance: Allowance, at now: Duration) -> Duration? {
         settle(allowance, at: now)
         let excess = used / allowance.amount - 1
-        // Rounding must not refuse a request that waited exactly as long as it was told.
+        // Rounding must not refuse a request that waited for exactly the time in `Retry-After`.
         guard excess > 1e-6 else { return nil }
         return .microseconds(Int64((allowance.period / .microseconds(1) * excess).rounded()))
     }

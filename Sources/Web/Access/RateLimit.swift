@@ -44,7 +44,7 @@ struct RateLimit: Sendable {
         throw .rateLimited(rate, wait: wait)
     }
 
-    /// Counts a request without the admin token. A refused one is counted where it is answered.
+    /// Counts a request without the admin token. A refused request is counted where it is answered.
     ///
     /// - Returns: whether the client may send it.
     func admits(_ authorization: Authorization) -> Bool {

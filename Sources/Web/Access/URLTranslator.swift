@@ -13,7 +13,7 @@ package struct URLTranslator: Sendable {
         package let description: String
     }
 
-    /// The translator of a server of this configuration; nil if it knows no other service.
+    /// The translator for a server with this configuration; nil if the server accepts URLs of no other service.
     package init?(_ configuration: WebConfiguration) {
         guard configuration.pathDialect != nil || configuration.dialect != .darkroom else { return nil }
         paths = configuration.pathDialect

@@ -40,7 +40,7 @@ package struct CacheTier: Codable, Hashable, Sendable {
     package var hits: Int
     /// Lookups that found no entry.
     package var misses: Int
-    /// Entries evicted to make room for others.
+    /// Entries evicted to stay within the budget.
     package var evictions: Int?
     /// Entries found corrupt and removed.
     package var damaged: Int?

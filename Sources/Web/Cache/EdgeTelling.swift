@@ -10,7 +10,7 @@ package struct EdgeNotice: Sendable {
     package let target: PurgeTarget
     /// Whether images became stale instead of being removed.
     package let isSoft: Bool
-    /// The time until the purge holds on all servers that share a store with this one.
+    /// The time until the purge holds on all servers that share a store with this server.
     package let propagation: Duration
     /// Whether the client waits until all caches have confirmed the purge.
     package let waits: Bool

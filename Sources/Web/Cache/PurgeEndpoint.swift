@@ -48,7 +48,7 @@ struct PurgeEndpoint: Sendable {
         let report = await purge(target, query.isSoft, query.isDryRun, tiers)
         guard report.propagation != .failed else { throw .purgeNotShared }
         var document = PurgeDocument(report, of: query)
-        // A purge of one tier leaves the images valid, and a purge that follows from another was told along with it.
+        // Not sent to edges: a purge of one tier, which leaves the images valid, and a purge that another purge caused.
         if !query.isDryRun, tiers == .all, request.headers[.purgeChain] == nil {
             document.edges = await tellEdges?(
                 EdgeNotice(
@@ -92,11 +92,12 @@ struct PurgeDocument: Codable, Hashable {
     var bytes: Int
     var dryRun: Bool
     var soft: Bool
-    /// Seconds until every server that shares a store with this one has carried the purge out; nil if none does.
+    /// Seconds until every server that shares a store with this server has carried the purge out; nil without a shared
+    /// store.
     var propagation: Int?
     /// The matching sources; only for a dry run.
     var list: [Source]?
-    /// The caches in front of the server, and whether they were told; nil if none is told of this purge.
+    /// The caches in front of the server, and whether they have confirmed the purge; nil if none receives this purge.
     var edges: [EdgeProgress]?
 
     init(_ report: PurgeReport, of query: PurgeQuery) {

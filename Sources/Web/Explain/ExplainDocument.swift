@@ -9,7 +9,7 @@ import HTTPTypes
 struct ExplainDocument: Encodable {
     struct Request: Encodable {
         let canonical: String
-        /// The URL for clients: absolute if the server knows its public URL, and signed if signatures are required.
+        /// The URL for clients: absolute if `public-url` is set, and signed if signatures are required.
         let address: String
         let url: String
         let parameters: [CanonicalQuery.Parameter]
@@ -39,7 +39,7 @@ struct ExplainDocument: Encodable {
         let name: String?
         let mimeType: String?
         let reason: String
-        /// The preferred format, which replaces this one as soon as it is made.
+        /// The preferred format, which replaces this format as soon as the image is encoded in it.
         let upgrade: Upgrade?
     }
 
@@ -146,14 +146,14 @@ extension ExplainDocument.Request {
 }
 
 extension ImageQuery {
-    /// The canonical spelling of the mark, which does not tell what a name stands for.
+    /// The canonical spelling of the mark, which does not reveal the target of a short name.
     fileprivate func markSpelling(_ configuration: WebConfiguration) -> String? {
         (try? markSource(configuration.sourceMap))?.spelling ?? mark
     }
 }
 
 extension ExplainDocument.Keys {
-    /// - Parameter source: hides what a short name stands for.
+    /// - Parameter source: hides the target of a short name.
     fileprivate init(_ keys: Explanation.Keys, _ source: SourceMap.Source?) {
         self.init(
             filter: keys.filter, identity: source?.shortened(keys.identity) ?? keys.identity, source: keys.source,

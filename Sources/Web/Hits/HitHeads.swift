@@ -9,7 +9,7 @@ import NIOCore
 
 /// The encoded heads of the responses with one image: 200 and 304.
 ///
-/// Most fields are encoded once for each content of the image, the others once for each second.
+/// Most fields are encoded once for each content of the image, the other fields once for each second.
 struct HitHeads {
     struct Head {
         let bytes: ByteBuffer

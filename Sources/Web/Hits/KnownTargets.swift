@@ -85,7 +85,7 @@ final class KnownTarget: Sendable {
 
     func form(_ preferences: ClientPreferences) -> Int? { forms.firstIndex(of: preferences) }
 
-    /// The images with another one.
+    /// The images with one more image.
     func images(
         adding image: (preferences: ClientPreferences, lookup: ImageLookup)
     ) -> [(preferences: ClientPreferences, lookup: ImageLookup)] {

@@ -7,16 +7,15 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Refuses requests of `/image`, and of the paths of another service, on the event loop while the pixel queue has no
-/// room for them.
+/// Refuses requests of `/image`, and of the paths of another service, on the event loop while the pixel queue is full.
 ///
-/// The query is read by the same authorizer and grammar as at the endpoint, and the decision is the pipeline's. A
-/// request with any other problem, or that is perhaps not refused, is left to the endpoint.
+/// The query is read by the same authorizer and grammar as at the endpoint, and the pipeline decides. A request with
+/// any other problem, or that is perhaps not refused, is left to the endpoint.
 struct RefusalResponder: FastResponder {
     let endpoint: ImageEndpoint
     let rateLimit: RateLimit
     let imageMetrics: ImageMetrics
-    /// The routes of the server, which tell whose path it is.
+    /// The routes of the server, which distinguish its own paths from paths of another service.
     let routes: RouteTable
     /// The metrics of the routes whose requests may be refused here, by route.
     let routeMetrics: [String: RouteMetrics]
@@ -43,7 +42,7 @@ struct RefusalResponder: FastResponder {
     }
 
     func response(to request: FastRequest) -> FastResponse? {
-        // Pages are made elsewhere.
+        // The endpoint answers requests for pages.
         guard mayRefuse(), !acceptsPage(request.accept), !request.passed(endpoint.configuration.viaPseudonym),
             let route = routes.route(of: String(request.target.prefix { $0 != "?" })),
             let metrics = routeMetrics[route], let (query, authorization) = query(of: request, at: route),

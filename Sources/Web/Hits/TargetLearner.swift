@@ -4,7 +4,7 @@ import DarkroomQuery
 import HTTPTypes
 import Hummingbird
 
-/// Makes targets known whose hits the endpoint has answered.
+/// Registers targets for which the endpoint has answered a hit.
 struct TargetLearner: Sendable {
     let targets: KnownTargets
     let metrics: RequestMetrics

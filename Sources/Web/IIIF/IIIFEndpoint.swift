@@ -13,7 +13,7 @@ import Hummingbird
 struct IIIFEndpoint: Sendable {
     /// Finds or produces images, and reads the header fields that affect them.
     let endpoint: ImageEndpoint
-    /// Finds or makes the document of `/info` for an image. The request counts as one for an image already.
+    /// Finds or produces the document of `/info` for an image. The request already counts as an image request.
     let describe: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
 
     private var configuration: WebConfiguration { endpoint.configuration }
@@ -97,7 +97,7 @@ struct IIIFEndpoint: Sendable {
                 of: information.url, full: source.size, limits: limits,
                 resampling: configuration.limits.defaultResampling))
         var query = image.query
-        // The document has just been judged by what the client and the origin say of freshness.
+        // The freshness of the document has just been evaluated, for the client and by the origin's fields.
         query.cache = .forceCache
         let made = try await response(to: query, request, context, authorization, endpoint.image)
         var response = ImageHTTPResponse(

@@ -36,10 +36,10 @@ struct IIIFIdentifier {
         return .information(about: source, resampling: configuration.limits.defaultResampling)
     }
 
-    /// The URI that the paths of the image begin with, with the identifier as the client spelled it. Without
-    /// `public-url`, the client has chosen its host, so that no cache may keep it.
+    /// The URI that the paths of the image begin with, with the identifier in the client's spelling. Without
+    /// `public-url`, the client has chosen the host, so no cache may store it.
     ///
-    /// Behind a proxy with TLS, only the setting `public-url` knows it.
+    /// Behind a proxy with TLS, only the setting `public-url` has the correct URI.
     func baseURI(of request: Request, _ configuration: WebConfiguration) throws(Problem) -> String {
         guard configuration.publicURL == nil else { return baseReference(configuration) }
         guard let host = request.head.authority, !host.isEmpty, host.utf8.allSatisfy(\.isHostCharacter) else {

@@ -14,9 +14,9 @@ struct ImageEndpoint: Sendable {
     let image: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     /// The cache tiers that hold the image.
     let location: @Sendable (ImageRequest) async -> CacheLocation
-    /// Takes the targets of hits, so that the next ones need not be read again; nil = they are.
+    /// Takes the targets of hits, so that their next requests need not be parsed; nil = every request is parsed.
     var learner: TargetLearner?
-    /// Why an image in the body cannot be made at the moment, before the body is read; nil if it can.
+    /// The reason to refuse an upload at the moment, before the body is read; nil if it is accepted.
     var refusalOfUpload: @Sendable (ImageRequest) -> PipelineError? = { _ in nil }
     private let token: AdminToken?
     /// The accounts of signing keys, by key ID.
@@ -54,7 +54,7 @@ struct ImageEndpoint: Sendable {
         return wsrv.route(at: Self.wsrvPath, presets: .accepted, dialect: .wsrv)
     }
 
-    /// The routes of the paths of another service, if the server understands one.
+    /// The routes of the paths of another service, if the setting `compat` names one.
     var pathRoutes: [AuthorizedRoute] {
         guard let dialect = configuration.pathDialect else { return [] }
         return dialect.routes.map { route in

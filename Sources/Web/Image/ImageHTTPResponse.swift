@@ -41,7 +41,7 @@ struct ImageHTTPResponse {
         for name in [.eTag, .lastModified, .age, configuration.tagger?.field.name] {
             if let name { fields[name] = nil }
         }
-        // Whether somebody uploaded the same bytes before is nobody's business: neither field tells a hit.
+        // A client must not learn whether the same bytes were uploaded before: neither field reveals a hit.
         if image.cache.isStored || image.cache.variant != nil {
             fields[.serverTiming] = Timings(total: image.timings.total).serverTiming
         }
@@ -80,7 +80,7 @@ struct ImageHTTPResponse {
     }
 
     /// Omitted for a fallback: the source may have an older date once it is available again. Omitted for an interim
-    /// format too: the image in the preferred one has the same date.
+    /// format too: the image in the preferred format has the same date.
     private var lastModified: Date? { isFallback || image.isInterim || caching != nil ? nil : image.lastModified }
 
     /// The fields of both 200 and 304 responses (RFC 9110 §15.4.5).
@@ -91,7 +91,7 @@ struct ImageHTTPResponse {
         return fields
     }
 
-    /// The fields that stay the same while the image and what is known of its source do.
+    /// The fields that stay the same while the image and its records do.
     var lastingFields: HTTPFields {
         var fields = Self.protection
         fields[.eTag] = caching == nil ? tag.description : nil

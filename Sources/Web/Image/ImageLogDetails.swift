@@ -5,11 +5,11 @@ import DarkroomPipeline
 import DarkroomTransforms
 
 extension AccessLogDetails {
-    /// The details of a request for an image, or for a document about one.
+    /// The details of a request for an image, or for a document about an image.
     ///
     /// - Parameters:
     ///   - source: the source that was requested.
-    ///   - form: how much of it is logged besides its host.
+    ///   - form: how much of the source is logged besides its host.
     ///   - image: nil before there is one.
     ///   - error: nil unless the request failed.
     init(_ source: SourceURL, as form: LoggedSource, _ image: ImageResponse? = nil, error: PipelineError? = nil) {
@@ -45,7 +45,7 @@ extension SourceURL {
 
 /// How much of a source's URL the access log contains.
 package enum LoggedSource: String, CaseIterable, Sendable {
-    /// The host, because the rest may contain tokens.
+    /// The host, because path and query may contain tokens.
     case host
     /// The URL without its query.
     case path

@@ -10,7 +10,7 @@ struct ImageMetrics: Sendable {
         case memoryHit = "hit_memory"
         case diskHit = "hit_disk"
         case sharedHit = "hit_shared"
-        /// The variant was made from a cached original.
+        /// The variant was produced from a cached original.
         case originalHit = "hit_original"
         /// The origin confirmed the cached entry.
         case revalidated
@@ -90,7 +90,7 @@ struct ImageMetrics: Sendable {
         }
     }
 
-    /// The images of a pipeline, of which only failures are recorded: the others are a step to another image.
+    /// The images of a pipeline with only failures recorded: successful images are a step to another image.
     func countingFailures(
         of pipeline: ImagePipeline
     ) -> @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse {

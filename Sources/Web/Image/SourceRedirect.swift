@@ -7,10 +7,10 @@ import HTTPTypes
 import Hummingbird
 
 extension ImageEndpoint {
-    /// The redirect to the source of a request that failed, which `default=1` asks for; nil = the problem is answered.
+    /// The redirect to the source of a failed request with `default=1`; nil = the response is the problem.
     ///
-    /// Only images follow it. A page that a link leads to would make this server vouch for any address, and a source
-    /// that this server refuses, or has a short name for, is never named.
+    /// Only requests for images are redirected: a link would otherwise lead from this server to any address. A source
+    /// that this server refuses, or that has a short name, is never named.
     func redirect(
         to source: SourceURL, for query: ImageQuery, _ request: Request, after error: PipelineError
     ) -> Response? {
@@ -27,8 +27,9 @@ extension ImageEndpoint {
 }
 
 extension HTTPFields {
-    /// Whether a client says that it asks for an image. Over plain HTTP, browsers do not send `Sec-Fetch-Dest`, but
-    /// prefer image types for images. Who says neither gets the problem: links are checked by clients that say nothing.
+    /// Whether a client states that it requests an image. Over plain HTTP, browsers do not send `Sec-Fetch-Dest`, but
+    /// prefer image types for images. A client that states neither gets the problem, because link checkers send
+    /// neither.
     fileprivate var isForImage: Bool {
         if let destination = self[.secFetchDest] { return destination == "image" }
         let accept = self[.accept]

@@ -14,7 +14,7 @@ struct SrcsetDocument: Codable, Hashable {
     var src: String
     var srcset: String
     var sizes: String
-    /// The size of `src` in pixels; nil if only its pixels tell.
+    /// The size of `src` in pixels; nil if it depends on the pixels.
     var width: Int?
     var height: Int?
     /// An `img` element with these attributes and an empty `alt`, which is loaded when it comes near the viewport.

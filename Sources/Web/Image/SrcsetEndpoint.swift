@@ -5,13 +5,13 @@ import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
 
-/// `GET /srcset`: the URLs of one image in several widths, none of which is wider than the source makes it. It reads
+/// `GET /srcset`: the URLs of one image in several widths, up to the greatest width that the source allows. It reads
 /// the source's header as `/info` does, and processes nothing.
 struct SrcsetEndpoint: Sendable {
     private let image: ImageEndpoint
     private let grammar: SrcsetGrammar
     private let urls: ImageURLBuilder
-    /// The size of a result, from what is known of its source.
+    /// The size of a result, from the summary of its source.
     private let size: @Sendable (ImageRequest, SourceSummary) throws(PipelineError) -> PlannedSize
 
     /// - Parameter image: describes sources.
@@ -50,7 +50,7 @@ struct SrcsetEndpoint: Sendable {
         return .json(document)
     }
 
-    /// Describes the source, or the one in its place, as `/info` does.
+    /// Describes the source, or its fallback, as `/info` does.
     private func summary(
         for query: SrcsetQuery, _ fields: HTTPFields, _ authorization: Authorization, _ context: ServerRequestContext
     ) async throws(Problem) -> SourceSummary {
@@ -67,7 +67,7 @@ struct SrcsetEndpoint: Sendable {
         return summary
     }
 
-    /// An image for each width that differs from the narrower ones.
+    /// An image for each width that differs from the narrower images.
     private func images(
         _ query: SrcsetQuery, of request: ImageRequest, _ source: SourceSummary
     ) throws(Problem) -> [SrcsetImage] {
@@ -75,7 +75,7 @@ struct SrcsetEndpoint: Sendable {
         for wanted in query.images {
             var image = SrcsetImage(query: wanted, planned: try planned(wanted, request, source))
             guard image.planned.size.width > images.last?.planned.size.width ?? 0 else { continue }
-            // The URL that asks for the true width, if that gives the same image: one cache entry instead of two.
+            // The URL with the true width, if it gives the same image: one cache entry instead of two.
             if let exact = query.image(covering: image.planned.size.width), exact != wanted,
                 let planned = try? planned(exact, request, source), planned == image.planned
             {
@@ -96,8 +96,8 @@ struct SrcsetEndpoint: Sendable {
 }
 
 extension SrcsetQuery {
-    /// The formats that a `picture` offers besides what `img` gets: the formats of the query, or AVIF and WebP, as far
-    /// as the server can write them. Only WebP shows an animation. Empty if the query names one format.
+    /// The formats that a `picture` offers besides the format of `img`: the formats of the query, or AVIF and WebP, as
+    /// far as the server can write them. Only WebP shows an animation. Empty if the query names one format.
     fileprivate func pictureFormats(for source: SourceSummary, _ limits: QueryLimits) -> [OutputFormat] {
         guard first.isNegotiated else { return [] }
         let moves = source.isAnimated && first.pages.count != 1

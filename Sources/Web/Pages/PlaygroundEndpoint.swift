@@ -84,7 +84,7 @@ struct PlaygroundEndpoint: Sendable {
 
 /// The playground as one document, put together from the files of `Playground`.
 enum PlaygroundPage {
-    /// What the page has to know about its server before it sends a request.
+    /// The properties of the server that the page needs before it sends a request.
     struct Server: Encodable {
         /// The parameters of `/image`. Controls of others are left out.
         var parameters: [ParameterSummary]

@@ -71,7 +71,7 @@ struct ReferencePage {
             """
     }
 
-    /// A shared parameter as a link to its description, and the only one of an operation with its description.
+    /// A shared parameter as a link to its description; a parameter of a single operation with its description.
     private func mention(_ parameter: Node) -> String {
         let node = resolved(parameter)
         let name = (node["name"]?.string ?? "").htmlEscaped

@@ -8,8 +8,8 @@ import NIOCore
 /// The progress of a job as server-sent events (WHATWG HTML §9.2): `progress` at once and after each change, `end`
 /// last.
 ///
-/// Events are not queued: each is made after the previous one was sent, so a slow reader skips outdated progress. The
-/// stream ends with its job, and all jobs end with the server.
+/// Events are not queued: each is created after the previous event was sent, so a slow reader skips outdated progress.
+/// The stream ends with its job, and all jobs end with the server.
 struct PrefetchEvents: Sendable {
     let job: PrefetchJob
     /// Times the heartbeat.
