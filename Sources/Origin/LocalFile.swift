@@ -81,7 +81,7 @@ enum LocalFile {
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .notAllowed(.path) }
         guard status.st_size <= maxSourceBytes else { throw .tooLarge(limitBytes: maxSourceBytes) }
-        // Taken before reading: if the file changes meanwhile, its next version differs from this one.
+        // Taken before reading: if the file changes meanwhile, its next version differs from this version.
         let version = Version(status)
         if isKnown(version) { return Contents(version: version, body: nil) }
         let body = try readAll(file, expectedBytes: Int(status.st_size), maxSourceBytes: maxSourceBytes)

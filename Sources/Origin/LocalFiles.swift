@@ -80,7 +80,7 @@ extension LocalFile.Version {
     }
 
     /// Whether the validators match this version. A tag takes precedence over a date (RFC 9110 §13.1.3). A date must be
-    /// equal, since a file can be replaced by an older one.
+    /// equal, because a file can be replaced by an older file.
     fileprivate func satisfies(_ conditions: HTTPFields) -> Bool {
         if let tags = conditions[.ifNoneMatch] { return EntityTagCondition(parsing: tags)?.matches(tag) == true }
         return conditions[.ifModifiedSince] == fields[.lastModified]

@@ -30,8 +30,8 @@ public struct OriginRequest: Sendable {
     /// Receives the original so far whenever a part arrives, but no bodies of redirects and errors. Called on any
     /// thread; must return at once and must not call a fetcher. Default: does nothing.
     public var onProgress: @Sendable (PartialOriginal) -> Void = { _ in }
-    /// The client that the download is for. Among downloads of equal priority, the client with the fewest running ones
-    /// goes first, and lookups of names are limited per client. The empty string counts as one client.
+    /// The client that the download is for. Among downloads of equal priority, the client with the fewest running
+    /// downloads goes first, and lookups of names are limited per client. The empty string counts as one client.
     public var client = ""
 
     /// A request whose priority may change while it waits.

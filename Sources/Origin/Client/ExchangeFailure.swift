@@ -68,7 +68,7 @@ struct ExchangeFailure: Error, Equatable {
     }
 
     /// Whether the peer closed an open connection. Servers also close pooled connections that were idle too long,
-    /// possibly just before we use one.
+    /// possibly just before their next use.
     private static func isReset(_ error: any Error, requestSent: Bool) -> Bool {
         switch error {
         case let error as HTTPClientError: error == .remoteConnectionClosed

@@ -14,7 +14,7 @@ import NIOHTTP1
 ///
 /// After five failures in a row, the circuit breaker of a host and port opens for one second, doubling up to a minute.
 /// Requests fail at once with ``OriginError/hostUnavailable(retryAfter:)`` during that time; then one download at a
-/// time may try again. Each hop counts for the host that it asks, not for the host that redirected to it.
+/// time may try again. Each hop counts for the host that it contacts, not for the host that redirected to it.
 ///
 ///     fetch ─ deadline ─ follow redirects ─┬─ slot ─ circuit ─ vet ─ for each address ─ request (─ one retry)
 ///                                          └─ next hop
@@ -68,7 +68,7 @@ public struct GuardedHTTPClient: OriginFetching {
         }
     }
 
-    /// The bytes of running downloads and of finished ones whose bytes are still in use.
+    /// The bytes of running downloads, and of finished downloads whose bytes are still in use.
     package var inFlightBytes: Int { limits.budget.usedBytes }
 
     /// Ends all transfers and connections. Later fetches fail with ``OriginError/cancelled``.
@@ -126,7 +126,8 @@ public struct GuardedHTTPClient: OriginFetching {
         throw .tooManyRedirects(limit: settings.maxRedirects)
     }
 
-    /// Requests one hop. It holds its slot alone, so that a chain of redirects never holds two.
+    /// Requests one hop. Each hop releases its slot before the next hop, so that a chain of redirects never holds two
+    /// slots.
     private func ask(_ hop: OriginRequest, retries: inout Int, progress: DownloadProgress) async throws(OriginError)
         -> PinnedTransport.Reply
     {
@@ -213,8 +214,8 @@ extension GuardedHTTPClient {
         public var downloadsPerHost = 6
         /// Concurrent downloads from all hosts. Default: 64.
         public var maxDownloads = 64
-        /// The byte budget of running downloads and of finished ones whose bytes are still in use. Downloads that do
-        /// not fit wait; a single download may exceed it. Default: 512 MiB.
+        /// The byte budget of running downloads, and of finished downloads whose bytes are still in use. Downloads that
+        /// do not fit wait; a single download may exceed it. Default: 512 MiB.
         public var maxInFlightBytes = 512 << 20
         /// The order of waiting downloads of equal priority. Default: first in, first out.
         public var downloadOrder = DownloadOrder.fifo

@@ -10,7 +10,7 @@ import NIOSSL
 /// Sends one request to one vetted address and receives its response.
 struct PinnedTransport: Sendable {
     enum Reply {
-        /// An original, or 304 for the known one.
+        /// An original, or 304 for the known original.
         case answer(OriginResponse)
         case redirect(location: String?)
     }
@@ -103,7 +103,7 @@ struct PinnedTransport: Sendable {
 
 extension HTTPClient.Configuration {
     /// A client that reaches one host at one address, follows no redirects, decodes nothing and reports to no tracer:
-    /// our own fields propagate traces.
+    /// ``RequestHeaders`` propagates traces.
     fileprivate init(pinning key: PinnedClients.Key, settings: GuardedHTTPClient.Settings) {
         self.init(redirectConfiguration: .disallow, timeout: .init(connect: TimeAmount(settings.connectTimeout)))
         if key.host.matches(anyOf: settings.insecureTLSHosts) {

@@ -50,7 +50,7 @@ extension HTTPFields {
     /// The fields that propagate the current task's trace to an origin, by the instrument of the process.
     ///
     /// Empty for background work, which may outlive the request that caused it and serves others. A download that
-    /// several requests wait for carries the trace of the first one.
+    /// several requests wait for carries the trace of the first request.
     static func trace(
         for request: OriginRequest, by instrument: any Instrument = InstrumentationSystem.instrument
     ) -> HTTPFields {

@@ -9,7 +9,8 @@ import NIOHTTP1
 import Synchronization
 
 /// Receives one response on the event loop: decides by its head, counts its body while it arrives, and aborts as soon
-/// as nothing more is needed. Aborting closes the connection, which is cheaper than waiting for a hostile one to end.
+/// as nothing more is needed. Aborting closes the connection, which is cheaper than waiting for the end of a hostile
+/// response.
 final class ResponseCollector: HTTPClientResponseDelegate {
     /// The received part of the response.
     struct Progress {

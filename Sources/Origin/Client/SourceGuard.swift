@@ -8,7 +8,7 @@ struct SourceGuard: Sendable {
     let hosts: HostPolicy
     let addresses: AddressPolicy
     let resolver: any NameResolver
-    /// Sources whose hosts and ports need not be listed. Their addresses are checked like all others.
+    /// Sources whose hosts and ports need not be listed. Their addresses are checked like all other addresses.
     var mapped = SourceMap()
     var logger = Logger(label: "darkroom.origin")
 
@@ -16,7 +16,7 @@ struct SourceGuard: Sendable {
     /// A resolver may remember addresses: they are checked anew at each use.
     ///
     /// Host and port are checked before the lookup. One forbidden address makes the whole name forbidden, so that
-    /// mixing public and private addresses gains an attacker nothing. Such a name fails like one that has no address:
+    /// mixing public and private addresses gains an attacker nothing. Such a name fails like a name without addresses:
     /// clients cannot distinguish names of an internal network from other names. The log shows the difference.
     ///
     /// - Parameters:
@@ -70,7 +70,7 @@ struct SourceGuard: Sendable {
     }
 }
 
-/// The guard in force: each hop is vetted by one, also while it is replaced.
+/// The current guard. Each hop is vetted by exactly one guard, also while the guard is replaced.
 final class CurrentSourceGuard: Sendable {
     private let storage: Mutex<SourceGuard>
 

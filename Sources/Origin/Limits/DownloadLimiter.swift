@@ -1,7 +1,7 @@
 import DarkroomWaiting
 import Synchronization
 
-/// Limits the number of concurrent downloads, in total and per host, and queues the others.
+/// Limits the number of concurrent downloads, in total and per host, and queues further downloads.
 ///
 /// A free slot goes to the highest priority at that moment, then to the client with the fewest running downloads, and
 /// then by ``DownloadOrder``. A host at its limit does not delay downloads from other hosts. No download starts while
@@ -168,7 +168,7 @@ private struct DownloadQueue {
         return (lastNumber, refused)
     }
 
-    /// Gives a slot to the first waiter that may have one.
+    /// Gives a slot to the first waiter that may have it.
     mutating func startNext() -> Wait<OriginError?>? {
         guard running.count < maxDownloads else { return nil }
         let first = waiting.first { waiter in

@@ -3,9 +3,10 @@ import Synchronization
 
 /// A budget for the bytes of running downloads, and of finished downloads whose bytes are still in use.
 ///
-/// A download reserves bytes before it reads them: its announced length at once, or step by step without one. Its
-/// connection is not read until the reservation is granted, the oldest download first. If only running downloads hold
-/// bytes, waiting would never end, so the oldest one proceeds and may exceed the budget by the size of one download.
+/// A download reserves bytes before it reads them: its announced length at once, or step by step without an announced
+/// length. Its connection is not read until the reservation is granted, the oldest download first. If only running
+/// downloads hold bytes, waiting would never end, so the oldest download proceeds and may exceed the budget by the size
+/// of one download.
 ///
 /// The downloads of one client hold at most three quarters of the budget, by the same rules; a single download may
 /// exceed that. A client that requests from slow origins, or sends slowly, thus does not delay other clients.
@@ -91,7 +92,7 @@ final class InFlightByteBudget: Sendable {
         return true
     }
 
-    /// Whether a client that is granted more bytes for a download keeps within its share, or has only this one.
+    /// Whether a client that is granted more bytes for a download stays within its share, or has only this download.
     private func isWithinShare(_ entry: Entry, _ more: Int, _ state: borrowing State) -> Bool {
         let held = state.clientBytes[entry.client] ?? 0
         return held == entry.bytes || held + more <= maxClientBytes

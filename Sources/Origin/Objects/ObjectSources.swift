@@ -159,7 +159,7 @@ package struct ObjectSource: Sendable {
     package let storeName: String
     package let store: ObjectStore
     package let bucket: BucketName
-    /// The prefixes that keys may have. The empty one allows all keys.
+    /// The prefixes that keys may have. The empty prefix allows all keys.
     package let prefixes: [String]
 
     package init(name: String, storeName: String, store: ObjectStore, bucket: BucketName, prefixes: [String]) {

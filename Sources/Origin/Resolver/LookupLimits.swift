@@ -8,7 +8,7 @@ struct LookupLimits: Sendable {
     var calls = 1024
     /// Names whose results are remembered.
     var rememberedNames = 1024
-    /// The most addresses of one name that are remembered. Longer results are looked up at each use.
+    /// The maximum number of addresses of one name that are remembered. Longer results are looked up at each use.
     var rememberedAddresses = 32
     /// How long addresses are remembered.
     var answerLifetime = Duration.seconds(5)

@@ -125,7 +125,7 @@ struct LookupSchedule: Sendable {
         return (ended, answer)
     }
 
-    /// Gives a free thread to the waiting lookup of the client with the fewest running ones; among equals, to the
+    /// Gives a free thread to the waiting lookup of the client with the fewest running lookups; among equals, to the
     /// lookup that has waited longest.
     ///
     /// - Returns: the name to look up, or nil if no lookup may start.

@@ -39,7 +39,7 @@ public final class SystemResolver: NameResolver {
     private let didEnter: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - threads: the most concurrent lookups. A thread ends with its lookup. Default: 64.
+    ///   - threads: the maximum number of concurrent lookups. A thread ends with its lookup. Default: 64.
     ///   - timeout: the time limit of one call. At most 2 s of it are spent waiting for a thread. Default: 5 s.
     public convenience init(threads: Int = 64, timeout: Duration = .seconds(5)) {
         var limits = LookupLimits()

@@ -2,8 +2,8 @@ package import DarkroomHTTPCaching
 package import DarkroomPipeline
 package import Foundation
 
-/// The permission of a client: its parameters, and how long they are valid. Only an ``Authorizer`` makes one from a
-/// request.
+/// The permission of a client: its parameters, and how long they are valid. Only an ``Authorizer`` creates an
+/// authorization from a request.
 ///
 /// It is separate from the ``QueryString`` because a client is authorized before the query is read. The authorization
 /// also bounds the response.
@@ -45,7 +45,7 @@ package struct Authorization: Sendable {
         return control
     }
 
-    /// Throws where the key's signatures may not ask for the sources of a request.
+    /// Throws if the key does not permit the sources of a request.
     package func requireSources(of request: ImageRequest) throws(AuthorizationError) {
         guard let key, !key.hosts.isEmpty else { return }
         // A mark that the server names is its own choice.
@@ -68,7 +68,7 @@ package enum AuthorizationError: Error, Hashable {
     /// Any part of the signature was wrong.
     case signatureWrong
     case signatureExpired
-    /// Images are made with presets only. The parameter that must not be given; nil = `preset` is missing.
+    /// Image requests must use a preset. The parameter that must not be given; nil = `preset` is missing.
     case presetsOnly(parameter: String?)
     case presetNotAllowed
     /// The parameter that names the source.
@@ -79,7 +79,7 @@ package enum AuthorizationError: Error, Hashable {
     case pathSignatureWrong
     /// A path of another service has expired.
     case pathExpired
-    /// A path of another service has more than presets, although images are made with presets only.
+    /// A path of another service has more than presets, although image requests must use a preset.
     case pathPresetsOnly
 
     /// The value, or the error of its parameter.

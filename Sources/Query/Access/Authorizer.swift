@@ -1,14 +1,14 @@
 package import Foundation
 
-/// Decides what a request may ask for, before its query is read.
+/// Decides whether a request is permitted, before its query is read.
 package struct Authorizer: Sendable {
     /// The meaning of `preset` at an endpoint.
     package enum PresetUse: Sendable {
-        /// `preset` is accepted, and required where images are made with presets only.
+        /// `preset` is accepted, and required if the server allows only presets.
         case accepted
         /// The endpoint makes no images, so that presets mean nothing there.
         case irrelevant
-        /// The endpoint takes no presets, so that it is closed where images are made with presets only.
+        /// The endpoint accepts no presets, so it is closed if the server allows only presets.
         case unsupported
     }
 
@@ -20,7 +20,7 @@ package struct Authorizer: Sendable {
 
     /// - Parameters:
     ///   - keys: If not empty, a request must be signed with one of them, or carry the admin token.
-    ///   - presetsOnly: Whether images are made with presets only.
+    ///   - presetsOnly: Whether image requests must use a preset.
     ///   - hasPathKeys: Whether there are keys for the paths of another service, which close the server like `keys`.
     ///   - now: The time that signed URLs expire by.
     package init(

@@ -8,7 +8,7 @@ package struct SigningKey: Sendable {
     package let id: String
     /// Patterns of the hosts that sources may have, as in `allow-hosts`; empty = any host.
     package let hosts: [String]
-    /// The presets that images may be made with; nil = any preset and any parameters.
+    /// The presets that requests may use; nil = any preset and any parameters.
     package let presets: Set<String>?
     private let secret: SymmetricKey
 
@@ -28,7 +28,7 @@ package struct SigningKey: Sendable {
         self.presets = presets
     }
 
-    /// Whether its signatures may ask for any image.
+    /// Whether its signatures permit any image.
     var isUnrestricted: Bool { hosts.isEmpty && presets == nil }
 
     /// The HMAC-SHA256 (RFC 2104) of a request.

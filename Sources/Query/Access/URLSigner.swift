@@ -19,7 +19,7 @@ package struct URLSigner: Sendable {
     /// - Parameters:
     ///   - authorizer: The server's authorizer, which checks each signed request.
     ///   - sourceMap: The short names of sources. Signatures are made for URLs as they are given, names included.
-    ///   - prefix: What precedes the path: the server's own URL or its base path, without a trailing slash. Empty =
+    ///   - prefix: The text before the path: the server's own URL or its base path, without a trailing slash. Empty =
     ///     signed URLs are relative to the host.
     ///   - dialect: The dialect of queries of `/image` that do not name theirs.
     package init(
@@ -38,7 +38,7 @@ package struct URLSigner: Sendable {
     ///
     /// - Parameters:
     ///   - request: The query of an image, a path with a query, or a URL of the server, percent-encoded as it would be
-    ///     sent. A URL keeps its scheme, host and port; the others get the prefix.
+    ///     sent. A URL keeps its scheme, host and port; a query or path gets the prefix.
     ///   - keyID: The key to sign with; nil = the first key.
     ///   - expires: When the URL expires; nil = never.
     ///   - inPath: Whether the query is put into the path, for caches that key on paths alone.
@@ -110,7 +110,7 @@ package struct URLSigner: Sendable {
         try ImageQueryGrammar.upload(limits: limits).parseUpload(query)
     }
 
-    /// Throws where the query is malformed, or where the key may not ask for its sources.
+    /// Throws if the query is malformed, or if the key does not permit its sources.
     private func check(
         _ authorization: Authorization, _ endpoint: Endpoint, _ standard: Dialect
     ) throws(AuthorizationError) {

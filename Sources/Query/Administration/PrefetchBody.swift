@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The body of `POST /prefetch`. An unknown member or one of another type is refused, never guessed.
+/// The body of `POST /prefetch`. An unknown member or a member of another type is refused, never guessed.
 package struct PrefetchBody: Decodable, Hashable {
     /// The maximum size in bytes.
     package static let maxBytes = 1 << 20

@@ -29,7 +29,7 @@ package struct PrefetchGrammar: Sendable {
     /// The images that a body asks for. Images of one source follow each other, so that the source is downloaded once.
     ///
     /// - Parameters:
-    ///   - accept: The field `Accept`, which decides on negotiated formats. Each image is made in the best one.
+    ///   - accept: The field `Accept`, which selects negotiated formats. Each image is encoded in the preferred format.
     ///   - connection: The fields about the connection.
     package func images(
         of body: PrefetchBody, accept: String?, connection: ConnectionHints = ConnectionHints(saveData: nil)

@@ -3,8 +3,8 @@ import DarkroomTransforms
 /// The parameters of wsrv.nl, one row each, with their meaning in Darkroom's parameters: a pure function in front of
 /// the grammar.
 ///
-/// A value means what it means to weserv/images 5, which runs wsrv.nl. A value outside its range and an unknown
-/// parameter change nothing.
+/// A value has the same meaning as in weserv/images 5, the software of wsrv.nl. A value outside its range and an
+/// unknown parameter change nothing.
 enum WsrvTable {
     struct Row: Sendable {
         let name: String

@@ -7,7 +7,7 @@ package struct IIIFPyramid: Hashable, Sendable {
     package let sizes: [PixelSize]
     /// The side of the square tiles in pixels.
     package let tileSide: Int
-    /// The factors that the full image is reduced by for a level of tiles; at the last one, it is a single tile.
+    /// The factors that the full image is reduced by for each level of tiles; at the last factor, it is a single tile.
     package let scaleFactors: [Int]
 
     package init(full: PixelSize, limits: IIIFLimits) {
@@ -21,7 +21,7 @@ package struct IIIFPyramid: Hashable, Sendable {
         }.filter(limits.contain)
     }
 
-    /// 1 and its doublings, as long as the condition holds for the factor before.
+    /// 1 and its doublings, as long as the condition holds for the previous factor.
     private static func factors(while goesOn: (Int) -> Bool) -> [Int] {
         var factors = [1]
         while let last = factors.last, goesOn(last) { factors.append(2 * last) }

@@ -32,8 +32,8 @@ package struct ClientHints: Hashable, Sendable {
 }
 
 extension ImageQueryDraft {
-    /// The draft with what the client's hints say about a size that the URL leaves open. Unlike values in the URL, the
-    /// values of hints are limited to what the server makes: a hint never makes a query invalid.
+    /// The draft with the client's hints for sizes that the URL leaves open. Unlike values in the URL, the values of
+    /// hints are reduced to the server's limits: a hint never makes a query invalid.
     func applying(_ hints: ClientHints, _ limits: QueryLimits) -> ImageQueryDraft {
         var draft = self
         guard format.isImage else { return draft }
@@ -48,7 +48,7 @@ extension ImageQueryDraft {
         return draft.with(hints.pixelRatio, limits) { $0 } ?? draft
     }
 
-    /// The draft with the greatest pixel ratio, up to the client's, at which it asks for no more than the server makes;
+    /// The draft with the greatest pixel ratio, up to the client's, at which its size stays within the server's limits;
     /// nil if no ratio qualifies. A ratio in the URL takes precedence.
     private func with(
         _ most: Hundredths?, _ limits: QueryLimits, _ change: (ImageQueryDraft) -> ImageQueryDraft

@@ -2,7 +2,7 @@ package import DarkroomTransforms
 
 /// An ordered list of the formats that are sent only to clients whose `Accept` names them, such as WebP and AVIF.
 ///
-/// A number instead of an array, because each hit of a negotiated image makes one and compares it.
+/// A number instead of an array, because each hit of a negotiated image creates a list and compares it.
 package struct FormatList: Hashable, Sendable {
     /// Four bits for each place, the first place lowest: 0 = the list has ended, else the format.
     private var code: UInt32 = 0

@@ -43,7 +43,7 @@ package struct ImageQuery: Hashable, Sendable {
     package var formats: FormatList?
     /// Whether client hints can change the image.
     package var dependsOnClientHints = false
-    /// Nil = what the `Priority` field says.
+    /// Nil = the urgency in the `Priority` field.
     package var priority: Priority?
     /// How long the client may use the response from now on; nil = as long as origin and server permit.
     package var maxAge: Duration?

@@ -2,12 +2,12 @@ import DarkroomTransforms
 
 /// An image query while its parameters are read or written.
 ///
-/// A parameter that means something by itself goes straight to its place in ``query``. This type adds those whose
-/// meaning depends on others, such as `w` on `dpr` and `fpx` on `a`: ``finished(_:)`` resolves them, and
-/// ``init(writing:_:)`` is its inverse.
+/// A parameter with a meaning of its own is stored in ``query`` at once. This type adds parameters whose meaning
+/// depends on others, such as `w` on `dpr` and `fpx` on `a`: ``finished(_:)`` resolves them, and ``init(writing:_:)``
+/// is its inverse.
 struct ImageQueryDraft: Sendable {
     var query: ImageQuery
-    /// Before `dpr`, as are the other sides; pixels are CSS pixels.
+    /// Before `dpr`, like the other sides; pixels are CSS pixels.
     var width: Length?
     var height: Length?
     var aspectRatio: AspectRatio?
@@ -119,7 +119,7 @@ struct ImageQueryDraft: Sendable {
         return query
     }
 
-    /// The parts of an effect, which require it, and the fills of what is not there.
+    /// Details of an effect, which require the effect, and colors of areas that the image does not cover.
     private func resolveDetails(_ recipe: inout Recipe) throws(InvalidParameter) {
         guard trimBackground == nil || recipe.trim != nil else {
             throw InvalidParameter("tbg", "Parameter 'tbg' requires 'trim'.")
@@ -140,7 +140,7 @@ struct ImageQueryDraft: Sendable {
         if recipe.rotationDegrees.truncatingRemainder(dividingBy: 90) == 0 { recipe.cornerBackground = nil }
     }
 
-    /// One outline at most, and no parameter of a mask without one.
+    /// At most one outline, and no parameter of a mask without a mask.
     private func resolveMask(_ recipe: inout Recipe) throws(InvalidParameter) {
         guard recipe.mask == nil || recipe.radius == nil else {
             throw InvalidParameter("radius", "Parameter 'radius' cannot be combined with 'mask'.")
@@ -153,7 +153,7 @@ struct ImageQueryDraft: Sendable {
         if recipe.mask == .ellipse { recipe.trimsMask = false }
     }
 
-    /// The text with its size, color and place, none of which is accepted without it.
+    /// The text with its size, color and place, which require the text.
     private func resolveText(_ recipe: inout Recipe) throws(InvalidParameter) {
         recipe.text = text.map { Text($0, size: textSize, color: textColor, position: textPosition) }
         let plain = Text("")

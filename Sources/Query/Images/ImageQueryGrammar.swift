@@ -2,7 +2,7 @@ import DarkroomCache
 import DarkroomPipeline
 package import DarkroomTransforms
 
-/// The server's limits on what a query may ask for.
+/// The server's limits on queries.
 package struct QueryLimits: Hashable, Sendable {
     /// Pixels of the longer side of a result, which bounds `w` and `h` before and after `dpr`.
     package var maxOutputSide: Int
@@ -89,7 +89,7 @@ package struct ImageQueryGrammar: Sendable {
                 "url", "Parameter 'url' does not apply to an image in the body; remove it, or send GET without a body.")
         }
         var image = try parse(query, hints: hints)
-        // A better format is not made for later: the next request has to send the bytes again.
+        // No preferred format is encoded for later, because the next request has to send the bytes again.
         image.waitsForBest = true
         return image
     }
@@ -117,8 +117,8 @@ package struct ImageQueryGrammar: Sendable {
         return try Translation(query, from: Dialect.of(query, standard: dialect), limits: limits)
     }
 
-    /// Reads a query whose source is given elsewhere, such as the query of a preset. Its ``ImageQuery/url`` means
-    /// nothing.
+    /// Reads a query whose source is given elsewhere, such as the query of a preset. Its ``ImageQuery/url`` has no
+    /// meaning.
     func parseWithoutSource(_ query: QueryString, elsewhere: String) throws(InvalidParameter) -> ImageQuery {
         guard !query.contains("url") else { throw InvalidParameter("url", elsewhere) }
         return try parse(QueryString(pairs: [QueryString.Pair(name: "url", value: "file")] + query.pairs))

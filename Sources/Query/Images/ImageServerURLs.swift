@@ -7,14 +7,14 @@ public import Foundation
 
 /// Builds the URLs of images on a Darkroom server, signed if the server has signing keys.
 ///
-/// A URL is made from the same ``ImageRequest`` that a pipeline takes, in the canonical spelling of the server's
-/// parameters. Before it is returned, it is read as the server reads it.
+/// A URL is built from the same ``ImageRequest`` that a pipeline takes, in the canonical spelling of the server's
+/// parameters. Before it is returned, it is parsed as by the server.
 public struct ImageServerURLs: Sendable {
     private let builder: ImageURLBuilder
     private let grammar = ImageQueryGrammar()
     private let key: SigningKey?
 
-    /// Why there is no URL, in one sentence.
+    /// The reason why there is no URL, in one sentence.
     public struct Refusal: Error, Hashable, CustomStringConvertible {
         /// The sentence.
         public let description: String
@@ -58,7 +58,7 @@ public struct ImageServerURLs: Sendable {
     ///   - request: the image. Of its options, source, fallback, mark, recipe, pages, output, placeholders and the mode
     ///     of its cache policy become parameters. Without a format, the server chooses one that the client accepts.
     ///   - expires: when the URL expires, in whole seconds; nil = never.
-    /// - Throws: where the request has bytes instead of a URL, or a value that no parameter expresses.
+    /// - Throws: if the request has bytes instead of a URL, or a value that no parameter can express.
     public func url(for request: ImageRequest, expires: Date? = nil) throws(Refusal) -> String {
         guard request.data == nil else {
             throw Refusal(description: "An image in memory has no URL; send it with POST /image.")
@@ -76,7 +76,7 @@ public struct ImageServerURLs: Sendable {
         return builder.url(of: query, for: Authorization(key: key, expires: expires))
     }
 
-    /// The URL of an image that a preset of the server makes.
+    /// The URL of an image with a preset of the server.
     ///
     /// - Parameters:
     ///   - source: the URL of the source, or one of the server's short names.

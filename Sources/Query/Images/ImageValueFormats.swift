@@ -38,7 +38,7 @@ extension ValueFormat where Value == Duration {
 }
 
 extension ValueFormat where Value == String {
-    /// A file name that needs no quoting and that no system hides, or one that ends in `.*` instead of an extension.
+    /// A file name that needs no quoting and is hidden on no system. It may end in `.*` instead of an extension.
     static var fileName: ValueFormat {
         text(
             pattern: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}(\\.\\*)?$",
@@ -52,7 +52,7 @@ extension ValueFormat where Value == String {
         }
     }
 
-    /// What a client writes to get an entry of its own.
+    /// A text by which a client selects a separate cache entry.
     static var version: ValueFormat {
         text(
             pattern: "^[!-~]{1,100}$", expected: "1 to 100 printable ASCII characters without spaces"

@@ -20,7 +20,8 @@ extension ValueFormat where Value == Length {
 }
 
 extension ValueFormat where Value == Crop {
-    /// `x,y,w,h` in pixels or percent of an image. Whether the rectangle lies within it is known once its size is.
+    /// `x,y,w,h` in pixels or percent of an image. Whether the rectangle lies within the image is checked once its size
+    /// is known.
     static func rectangle(of image: String) -> ValueFormat {
         let length = "([0-9]{1,9}|(100|[0-9]{1,2}(\\.[0-9]{1,2})?)[p%])"
         return ValueFormat(

@@ -71,7 +71,7 @@ package struct ClientPreferences: Hashable, Sendable {
     package var formats = FormatList()
     /// The highest default quality; nil = no limit.
     package var maxQuality: Int?
-    /// The quality instead of that of the query; nil = the query's.
+    /// The quality instead of the query's quality; nil = the query's quality.
     package var quality: Int?
 
     package init() {}
@@ -92,7 +92,7 @@ extension ImageQuery {
         return limited(output.converted(to: best, animation: animation), preferences)
     }
 
-    /// The encoding to answer with while the one for the client takes too long; nil if that is quick.
+    /// The output to answer with while the preferred output takes too long; nil if the preferred output is quick.
     package func interimOutput(for preferences: ClientPreferences) -> OutputOptions? {
         guard let best = preferences.formats.first, best != .webp, !waitsForBest, !waitsForDisk else { return nil }
         return limited(output.converted(to: preferences.formats.contains(.webp) ? .webp : nil), preferences)

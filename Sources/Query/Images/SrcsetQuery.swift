@@ -1,6 +1,6 @@
 import DarkroomTransforms
 
-/// What a query to `/srcset` asks for: one image in several widths.
+/// A query to `/srcset`: one image in several widths.
 package struct SrcsetQuery: Sendable {
     /// The image in its narrowest width.
     package let first: ImageQuery
@@ -27,7 +27,7 @@ package struct SrcsetQuery: Sendable {
         self.limits = limits
     }
 
-    /// What `/info` asks for to describe the same source.
+    /// The query of `/info` that describes the same source.
     package var sourceQuery: ImageQuery {
         ImageQuery(
             url: first.url, fallback: first.fallback, recipe: Recipe(resampling: limits.defaultResampling),

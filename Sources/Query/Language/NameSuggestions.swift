@@ -1,4 +1,4 @@
-/// Suggests known names for one that was mistyped or written out (`width` for `w`).
+/// Suggests known names for a name that was mistyped or written out (`width` for `w`).
 package enum NameSuggestions {
     /// At most three known names, nearest first.
     package static func names(for given: String, among known: [String]) -> [String] {

@@ -1,4 +1,4 @@
-/// One row of a parameter table: everything there is to know about a parameter.
+/// One row of a parameter table: the complete definition of a parameter.
 package struct Parameter<Draft>: Sendable {
     package let name: String
     /// Further names of the same parameter, which are read and never written.
@@ -17,7 +17,7 @@ package struct Parameter<Draft>: Sendable {
 
     /// A parameter whose value is stored at one place of a draft, where it is read into and written from.
     ///
-    /// - Parameter documentation: One sentence, and what the parameter costs.
+    /// - Parameter documentation: One sentence, and the cost of the parameter.
     init<Value>(
         _ name: String, _ format: ValueFormat<Value>, _ place: WritableKeyPath<Draft, Value> & Sendable,
         _ documentation: ParameterDocumentation

@@ -1,6 +1,6 @@
 import DarkroomNetwork
 
-/// The name-value pairs of a query, percent-decoded once: what a signature covers, and what every grammar reads.
+/// The name-value pairs of a query, percent-decoded once. Signatures cover these pairs, and every grammar reads them.
 ///
 /// As in RFC 3986, a `+` is a plus sign and not a space: source URLs are often given unencoded and may contain one.
 package struct QueryString: Hashable, Sendable {

@@ -1,8 +1,7 @@
 import DarkroomTransforms
 import Foundation
 
-/// How values of one type are written in a query: their schema, how text is read, and how a value is written
-/// canonically.
+/// The format of values of one type in a query: their schema, a reader of text, and a writer of the canonical text.
 struct ValueFormat<Value: Sendable>: Sendable {
     let schema: ValueSchema
     /// The value of a parameter without a value (`trim`, or `trim=`); nil = a value is required.
@@ -21,7 +20,7 @@ struct ValueFormat<Value: Sendable>: Sendable {
         self.write = write
     }
 
-    /// The same format, where a parameter without a value means this one.
+    /// The same format, where a parameter without a value means this value.
     func bare(_ value: Value) -> ValueFormat {
         var format = self
         format.bareValue = value

@@ -1,7 +1,7 @@
 import DarkroomTransforms
 
 extension ImageParameters {
-    /// The parameters of what is put on an image, cut from it and added around it.
+    /// The parameters of texts, borders, shapes and padding.
     static let composition: [Row] = text + shapes
 
     private static let text: [Row] = [

@@ -1,7 +1,7 @@
 import DarkroomTransforms
 
 extension ImageParameters {
-    /// The parameters of what is cut, turned and mirrored.
+    /// The parameters for cutting, rotating and mirroring.
     static let geometry: [Row] = [
         Row(
             "inset", .inset, \.query.recipe.inset,

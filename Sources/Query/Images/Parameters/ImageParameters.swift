@@ -14,7 +14,8 @@ enum ImageParameters {
             + delivery
     }
 
-    /// The parameters of `/info`: those that apply to a document about an unchanged image, and two of its own.
+    /// The parameters of `/info`: the parameters of `/image` that apply to a document about an unchanged image, and two
+    /// of its own.
     static func infoRows(_ limits: QueryLimits) -> [Row] {
         let shared: Set = ["url", "page", "cache", "store", "wait", "priority", "maxage", "filename"]
         let rows = rows(limits).filter { shared.contains($0.name) }
