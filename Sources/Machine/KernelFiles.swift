@@ -89,7 +89,7 @@ final class KernelFile {
 
     /// Reads the file to its end; nil if it can't be read or is longer than 64 KiB.
     ///
-    /// The kernel reports a size of 0 for these files, so only reading shows how long one is.
+    /// The kernel reports a size of 0 for these files, so only reading shows their length.
     func text() -> String? {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)

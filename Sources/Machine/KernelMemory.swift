@@ -12,7 +12,7 @@ struct KernelMemory: Sendable {
         return (totalBytes, availableBytes)
     }
 
-    /// The use and the limit of the control group that is nearest to its limit: the process's own or one of its
+    /// The use and the limit of the control group that is nearest to its limit: the group of the process or one of its
     /// parents. The file cache doesn't count as use. Nil if no group has a limit below the machine's memory.
     func tightestGroup(machineBytes: Int?) -> MemoryPressure.Amount? {
         groups().compactMap(amount(of:)).filter { $0.ofBytes < machineBytes ?? .max }.max { $0.share < $1.share }

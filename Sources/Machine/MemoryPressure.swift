@@ -50,8 +50,8 @@ extension MemoryPressure {
     /// The kernel's figures about memory at one moment.
     public struct Reading: Equatable, Sendable {
         /// The use and the limit of the process's control group, without the file cache, which the kernel reclaims
-        /// before it kills. Of nested groups, the one nearest to its limit (`memory.max` or `memory.high` in version 2,
-        /// `memory.limit_in_bytes` in version 1). Nil without a limit below the machine's memory.
+        /// before it kills. Of nested groups, the group nearest to its limit (`memory.max` or `memory.high` in version
+        /// 2, `memory.limit_in_bytes` in version 1). Nil without a limit below the machine's memory.
         public var used: Amount?
         /// The machine's memory that is available without swapping (`MemAvailable` of `/proc/meminfo`).
         public var available: Amount?

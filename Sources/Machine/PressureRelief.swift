@@ -21,7 +21,7 @@ public struct PressureRelief: Sendable {
     private let pressure: MemoryPressure
     private let logger: Logger
 
-    /// Relief by these caches, which shrink in this order. Where the allocator keeps freed memory, the last one must
+    /// Relief by these caches, which shrink in this order. If the allocator keeps freed memory, the last cache must
     /// also return it to the kernel (`malloc_trim(3)`), or nothing is gained.
     public init(_ caches: [Cache], pressure: MemoryPressure = MemoryPressure(), logger: Logger) {
         self.caches = caches
@@ -78,7 +78,7 @@ struct PressureWatch {
     private var level = MemoryPressure.Level.none
     private var sinceRelief = Duration.zero
 
-    /// The step for a reading, taken this long after the one before.
+    /// The step for a reading, taken this long after the previous reading.
     mutating func next(_ reading: MemoryPressure.Reading, after elapsed: Duration) -> Step {
         let previous = level
         level = reading.level(after: previous)

@@ -10,7 +10,7 @@ import DarkroomCMemory
 
 /// The memory of a process, from `/proc/<pid>/statm` (proc_pid_statm(5)).
 package struct ProcessMemory: Equatable, Sendable {
-    /// The size of the address space, in bytes: what is mapped, in memory or not.
+    /// The size of the address space, in bytes: all mappings, whether in memory or not.
     package let mappedBytes: Int
     /// The part of it that is in physical memory, in bytes.
     package let residentBytes: Int
@@ -51,7 +51,7 @@ package final class ProcessMemoryFile {
 
 /// The file descriptors of this process.
 package enum FileDescriptors {
-    /// The number of open descriptors, without the one that counting them takes; nil where the system doesn't list
+    /// The number of open descriptors, without the descriptor that is used for counting; nil if the system doesn't list
     /// them.
     package static var openCount: Int? {
         guard let folder = opendir("/dev/fd") else { return nil }

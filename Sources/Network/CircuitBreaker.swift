@@ -1,4 +1,4 @@
-/// The circuit breaker of one server: whether it may be asked, judging by recent failures.
+/// The circuit breaker of one server: whether the server may be contacted, by its recent failures.
 ///
 ///     closed ── 5 failures in a row ──▶ open ── pause ends ──▶ half open
 ///       ▲                                ▲  ▲                   │ │ │

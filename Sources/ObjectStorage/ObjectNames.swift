@@ -20,7 +20,8 @@ package struct ObjectKey: Hashable, Comparable, Sendable, CustomStringConvertibl
         description = text
     }
 
-    /// The key in a URL: every byte but unreserved ones and `/` is encoded. Signature Version 4 requires this form.
+    /// The key in a URL: every byte is encoded, except unreserved bytes and `/`. Signature Version 4 requires this
+    /// form.
     var percentEncoded: String { PercentEncoding.encode(description, allowing: .objectKey) }
 
     package static func == (left: ObjectKey, right: ObjectKey) -> Bool {

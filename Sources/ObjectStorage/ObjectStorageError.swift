@@ -17,9 +17,9 @@ package enum ObjectStorageError: Error, Hashable, Sendable {
     case preconditionFailed
     /// The range begins behind the object's end (416).
     case rangeNotSatisfiable
-    /// The store asks for fewer requests (429, or 503 `SlowDown`), in all attempts.
+    /// The store throttled the requests (429, or 503 `SlowDown`), in all attempts.
     case slowDown
-    /// The store failed (5xx), in all attempts if another one might have succeeded.
+    /// The store failed (5xx), in all attempts if a retry was possible.
     case unavailable(status: Int, code: S3ErrorCode?)
     /// The store does not accept the request (other 4xx).
     case refused(status: Int, code: S3ErrorCode?)
@@ -29,9 +29,9 @@ package enum ObjectStorageError: Error, Hashable, Sendable {
     case tooLarge(limitBytes: Int)
     /// The time limit of the operation passed in this phase.
     case timedOut(Phase)
-    /// No complete answer arrived, in all attempts if another one might have succeeded.
+    /// No complete answer arrived, in all attempts if a retry was possible.
     case unreachable(Stage)
-    /// The answer is not one of S3's, such as a page of a web server.
+    /// The answer does not follow the S3 protocol, such as a page of a web server.
     case notS3(status: Int)
     /// The task was canceled, or the store is shut down.
     case canceled

@@ -8,7 +8,7 @@ import NIOSSL
 
 /// A client of one S3-compatible store.
 ///
-/// Every operation has a time limit of its own, since stores hang without an error. The limit includes credentials, all
+/// Every operation has a time limit, because stores may hang without an error. The limit includes credentials, all
 /// attempts and the body. Canceling the task ends an operation at once.
 package final class ObjectStore: Sendable {
     let executor: RequestExecutor
@@ -18,7 +18,7 @@ package final class ObjectStore: Sendable {
     ///   - clock: measures time limits and pauses.
     ///   - now: the time that requests are signed with.
     ///   - random: from 0 to 1, for pauses.
-    ///   - addresses: addresses of hosts, in place of those that DNS knows.
+    ///   - addresses: addresses of hosts, which take precedence over DNS.
     ///   - onRequest: called for each request sent, retries included.
     /// - Throws: ``ObjectStorageError/invalidRequest(_:)`` if the region or the certificates are not usable.
     package init(
@@ -99,7 +99,8 @@ package final class ObjectStore: Sendable {
         }
     }
 
-    /// Writes an object, all of it or nothing, and replaces an existing one unless ``ObjectWrite/onlyIfAbsent`` is set.
+    /// Writes an object completely or not at all, and replaces an existing object unless ``ObjectWrite/onlyIfAbsent``
+    /// is set.
     ///
     /// - Returns: the new object's ETag, if the store sends one.
     @discardableResult

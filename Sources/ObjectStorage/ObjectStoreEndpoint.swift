@@ -43,7 +43,7 @@ package struct ObjectStoreEndpoint: Hashable, Sendable {
         _ = try target(bucket: bucket, key: nil)
     }
 
-    /// Where one request goes.
+    /// The target of one request.
     struct Target: Equatable {
         /// Scheme, host and port.
         var origin: String

@@ -3,13 +3,13 @@ import Foundation
 /// Number of workers and limits of each.
 package struct WorkerConfiguration: Sendable {
     /// Workers that may be busy at the same time, at least 1: one per calling thread. They are forked when jobs need
-    /// them; one more is kept idle, so that jobs need not wait.
+    /// them; a spare worker is kept idle, so that jobs need not wait.
     package var workers: Int
     /// How missing sandbox layers are handled. Default: auto.
     package var isolation: Isolation
     /// Byte budget of decoded images over all workers. Default: 0.
     package var decodedBytes: Int
-    /// Maximum memory of one worker in bytes; a worker above it is killed. Default: 2 GiB.
+    /// Maximum memory of one worker in bytes; a worker that exceeds it is killed. Default: 2 GiB.
     package var memoryBytes: Int
     /// Maximum bytes of a result. Default: 1 GiB.
     package var maxResultBytes: Int
@@ -75,9 +75,9 @@ package struct WorkerConfiguration: Sendable {
 
 /// Where untrusted images are decoded, and how missing sandbox layers are handled.
 package enum Isolation: String, CaseIterable, Sendable {
-    /// In worker processes with every layer. Start-up fails if one is missing.
+    /// In worker processes with every layer. The server does not start if a layer is missing.
     case strict
-    /// In worker processes with the layers that the system has. A warning names missing ones.
+    /// In worker processes with the layers that the system has. A warning names missing layers.
     case auto
     /// In the server process.
     case none

@@ -10,7 +10,7 @@ typealias Interrupt = @Sendable () -> Bool
 ///
 /// A worker that crashes, hangs or exceeds its memory limit is killed and replaced. Its job fails, other jobs are not
 /// affected, and the input is refused for the quarantine period. Custom transforms cannot be sent to another process
-/// and fail with `.transformFailed`: a pipeline whose delegate adds some uses `InProcessImageProcessor`.
+/// and fail with `.transformFailed`: a pipeline with a delegate that adds transforms uses `InProcessImageProcessor`.
 package struct WorkerImageProcessor: ImageProcessing {
     let pool: WorkerPool
     private let inProcess = InProcessImageProcessor()
@@ -19,9 +19,9 @@ package struct WorkerImageProcessor: ImageProcessing {
     /// may be reacting to the job itself.
     private static let maxKills = 3
 
-    /// Starts the workers and returns once the first one is ready.
+    /// Starts the workers and returns once the first worker is ready.
     ///
-    /// - Parameter logger: receives the sandbox layers at start-up and each discarded worker.
+    /// - Parameter logger: receives the sandbox layers at startup and each discarded worker.
     /// - Throws: ``WorkerStartError`` if no worker starts or strict isolation is unavailable.
     package init(_ configuration: WorkerConfiguration, logger: Logger) async throws(WorkerStartError) {
         try await self.init(configuration, logger: logger, launcher: ZygoteLauncher(configuration))

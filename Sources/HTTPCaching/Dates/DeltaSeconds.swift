@@ -30,7 +30,7 @@ extension Duration {
     private static let maxSeconds = 1e12
 }
 
-/// The `Retry-After` field (RFC 9110 §10.2.3): how long a client should wait before it asks again.
+/// The `Retry-After` field (RFC 9110 §10.2.3): how long a client should wait before it repeats the request.
 public struct RetryAfter: Hashable, Sendable {
     /// 0 to 2³¹ seconds; 0 for a date in the past.
     public let delay: Duration

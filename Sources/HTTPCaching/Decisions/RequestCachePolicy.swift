@@ -53,7 +53,7 @@ extension RequestCachePolicy {
         }
     }
 
-    /// Whether the client rejects every stale response, even if the origin allows one (RFC 9111 §5.2.1.1).
+    /// Whether the client rejects every stale response, even if the origin allows it (RFC 9111 §5.2.1.1).
     var rejectsStale: Bool { mode == .default && effectiveMaxAge != nil && directives.maxStale == nil }
 
     private var effectiveMaxAge: Duration? {
@@ -86,6 +86,6 @@ public enum CacheMode: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether the origin is asked without conditions, as if nothing were stored.
+    /// Whether the request to the origin has no conditions, as if nothing were stored.
     public var ignoresStored: Bool { self == .noStore || self == .reload }
 }

@@ -60,7 +60,7 @@ extension CacheStatus {
             self.text = text
         }
 
-        /// A name written in source code. An invalid one is a programming error and stops the process.
+        /// A name written in source code. An invalid name is a programming error and stops the process.
         public init(stringLiteral text: String) {
             precondition(Self(text) != nil, "'\(text)' is not a structured field token")
             self.text = text

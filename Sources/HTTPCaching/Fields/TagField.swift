@@ -3,8 +3,8 @@ package import HTTPTypes
 
 /// A response field with purge tags, as a CDN reads it.
 ///
-/// Limits are the CDN's documented ones. A tag beyond them would make the CDN ignore the tag, the rest of the field or
-/// the purge, so it is left out.
+/// Limits are taken from the CDN's documentation. A tag beyond them would make the CDN ignore the tag, the remaining
+/// field or the purge, so it is left out.
 package struct TagField: Hashable, Sendable {
     /// The bytes that tags may have besides letters, digits, `-`, `_` and `.`.
     private enum Alphabet: Hashable, Sendable {
@@ -16,7 +16,7 @@ package struct TagField: Hashable, Sendable {
 
     /// The field's name.
     package let name: HTTPField.Name
-    /// What stands between two tags.
+    /// The separator of tags.
     package let separator: String
     /// The most bytes of a tag.
     package let maxTagBytes: Int
@@ -37,7 +37,7 @@ package struct TagField: Hashable, Sendable {
     /// `Edge-Cache-Tag` of Akamai, whose tags are tokens:
     /// https://techdocs.akamai.com/purge-cache/docs/assign-cache-tags
     ///
-    /// The limit of the field leaves room for other fields within the 8192 bytes of a head.
+    /// The limit of the field leaves space for other fields within the 8192 bytes of a head.
     package static let akamai = TagField(
         name: .known("Edge-Cache-Tag"), separator: ",", maxTagBytes: 128, maxTags: 128, maxFieldBytes: 4 << 10,
         alphabet: .only("!#$%&'+^`|~"))
@@ -85,9 +85,9 @@ package struct TagField: Hashable, Sendable {
 }
 
 extension HTTPField.Name {
-    /// `Darkroom-Purge`, with the id of a purge of a server such as this.
+    /// `Darkroom-Purge`, with the id of a purge of a Darkroom server.
     ///
-    /// Edges get it with each purge, and a webhook's receiver that purges here in turn passes it on. A purge with this
-    /// field is carried out, but not passed on to edges, so that a loop ends.
+    /// Edges get it with each purge, and the receiver of a webhook that purges this server in turn passes it on. A
+    /// purge with this field is carried out, but not sent to edges, so that a loop ends.
     package static let purgeChain = known("Darkroom-Purge")
 }

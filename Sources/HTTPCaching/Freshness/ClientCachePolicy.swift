@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// The `Cache-Control` that clients receive for an image made from a stored response. An image is never fresher than
-/// its original.
+/// The `Cache-Control` that clients receive for an image from a stored response. An image is never fresher than its
+/// original.
 ///
 /// Calculated once and stored with the response.
 public struct ClientCachePolicy: Hashable, Sendable {
@@ -53,8 +53,8 @@ public struct ClientCachePolicy: Hashable, Sendable {
         self.base = base
     }
 
-    /// The policy of a response that is made from two responses: never fresher and never more widely storable than
-    /// either.
+    /// The policy of a response that depends on two responses: never fresher and never more widely storable than either
+    /// of them.
     ///
     /// - Parameter lead: by how much the first response is older than the other. The result's lifetimes count from the
     ///   older response, so it belongs to the age of that response.

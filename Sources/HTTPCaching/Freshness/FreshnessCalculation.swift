@@ -33,8 +33,8 @@ extension StoredResponse {
         return max(lifetime.duration - initialAge, .zero)
     }
 
-    /// Whether the origin says `no-store`. `must-understand` would lift it for a status whose caching is understood
-    /// (RFC 9111 §5.2.2.3), but is ignored here, because no failure needs that.
+    /// Whether the origin sent `no-store`. `must-understand` would lift it for a status whose caching is understood
+    /// (RFC 9111 §5.2.2.3), but is ignored here, because no failure needs it.
     public func forbidsStoring(_ policy: FreshnessPolicy) -> Bool {
         policy.respectsOrigin && OriginCachePolicy(fields).directives.noStore
     }

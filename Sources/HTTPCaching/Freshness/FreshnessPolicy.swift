@@ -15,11 +15,11 @@ public struct FreshnessPolicy: Hashable, Sendable {
     /// Whether the origin's caching fields are respected. If not, every 200 is stored and is fresh for ``defaultFresh``
     /// from its arrival; only validators and `Vary` still count. Default: true.
     public var respectsOrigin: Bool
-    /// How long a failure is remembered at most whose response states a lifetime, other than 404 and 410. Default: 1
-    /// hour.
+    /// The maximum time for which a failure is remembered if its response states a lifetime, except 404 and 410.
+    /// Default: 1 hour.
     public var maxFailureFresh: Duration
-    /// Whether a source whose origin failed without stating a lifetime is left alone for a moment, which protects both
-    /// sides and goes beyond RFC 9111. Default: true.
+    /// Whether a source whose origin failed without stating a lifetime is not requested again for a moment. This
+    /// protects both sides and goes beyond RFC 9111. Default: true.
     public var remembersFailures: Bool
 
     /// The greatest heuristic lifetime, which is a tenth of the time since `Last-Modified` (RFC 9111 §4.2.2): 1 day.

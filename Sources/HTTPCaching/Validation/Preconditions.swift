@@ -1,7 +1,7 @@
 public import Foundation
 public import HTTPTypes
 
-/// The preconditions of a request: whether the client already has the representation it asks for (RFC 9110 §13).
+/// The preconditions of a request: whether the client already has the requested representation (RFC 9110 §13).
 public enum Preconditions {
     /// The kind of response to send.
     public enum Outcome: Hashable, Sendable {

@@ -84,7 +84,7 @@ package struct MultipartReader: Sendable {
     /// Whether the line ends as it must, with CR and LF.
     private var endsLine: Bool { text.suffix(2).elementsEqual("\r\n".utf8) }
 
-    /// Acts on the rest of a delimiter's line, and starts the next part or the epilogue.
+    /// Handles the end of a delimiter's line, and starts the next part or the epilogue.
     private mutating func endDelimiter() throws(MultipartFlaw) {
         guard endsLine, text.dropLast(2).dropFirst(isClosing ? 2 : 0).allSatisfy(\.isBlank)
         else { throw .malformedDelimiter }
@@ -183,7 +183,7 @@ package enum MultipartFlaw: Error, Hashable, Sendable {
 }
 
 extension MultipartFlaw: CustomStringConvertible {
-    /// One sentence that says what is allowed.
+    /// One sentence that states what is allowed.
     package var description: String {
         switch self {
         case .preamble: "The form must begin with its boundary, as the Content-Type states it."

@@ -21,7 +21,7 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     private var isLastRequest = false
     /// Whether the client waits for 100 (Continue) before it sends the body of the current request.
     private var awaitsContinue = false
-    /// Whether the response was sent before the body had arrived, so that the rest of the body is useless.
+    /// Whether the response was sent before the body had arrived, so that the remaining body is not needed.
     private var discardsBody = false
     /// Whether a request has ended since bytes were last read completely.
     private var hasReadEnd = false
@@ -132,7 +132,7 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     /// Whether exactly one request has no complete response.
     var awaitsOneResponse: Bool { progress.pendingResponses == 1 }
 
-    /// Records that the response to the oldest request without one is complete.
+    /// Records that the response to the oldest unanswered request is complete.
     func recordResponse() {
         guard let context else { return }
         progress.sentResponse(at: context.eventLoop.now)
@@ -161,7 +161,8 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
         closeIfDone(context)
     }
 
-    /// Ends a body that cannot be read further. The request's handler gets the error, and its response is the last one.
+    /// Ends a body that cannot be read further. The request's handler gets the error, and its response is the last of
+    /// the connection.
     private func abortBody(_ error: any Error, _ context: ChannelHandlerContext) {
         ignoreInput()
         context.fireErrorCaught(error)

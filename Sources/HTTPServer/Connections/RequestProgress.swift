@@ -44,7 +44,7 @@ struct RequestProgress {
         if pendingResponses == 0, phase != .body { since = now }
     }
 
-    /// The time by which the client must have sent what it owes; nil when it owes nothing.
+    /// The time by which the client must have sent the expected bytes; nil if none are expected.
     func deadline(_ limits: ConnectionLimits) -> NIODeadline? {
         switch phase {
         case .body: since + TimeAmount(limits.bodyTimeout)

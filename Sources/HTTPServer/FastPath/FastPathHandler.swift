@@ -5,11 +5,11 @@ import NIOCore
 import NIOHTTP1
 import ServiceContextModule
 
-/// The channel handler behind ``RequestLimitsHandler``: it answers what its responder can answer at once, and passes
-/// everything else on.
+/// The channel handler after ``RequestLimitsHandler``: it answers requests that its responder can answer at once, and
+/// passes all others on.
 ///
-/// A request is answered here only if no earlier one of the connection waits for its response, and only while the
-/// client reads what it was sent.
+/// A request is answered here only if no earlier request of the connection waits for its response, and only while the
+/// client reads its responses.
 final class FastPathHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

@@ -3,9 +3,9 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// A GET or HEAD request that a ``FastResponder`` may answer, reduced to what a response can depend on.
+/// A GET or HEAD request that a ``FastResponder`` may answer, reduced to the parts that a response can depend on.
 ///
-/// There is none for a request that has a body, an unusual form, or a field that only the framework's way obeys.
+/// It does not exist for a request with a body, an unusual form, or a field that only the framework handles.
 package struct FastRequest: Sendable {
     package let target: String
     package let isHead: Bool
@@ -90,7 +90,7 @@ extension FastRequest {
     /// The other end of a connection.
     struct Peer {
         private let address: IPAddress
-        /// The proxies to ask for the client; nil if the peer is the client.
+        /// The proxies that may forward the client; nil if the peer is the client.
         private let proxies: TrustedProxies?
         fileprivate var isTrustedProxy: Bool { proxies != nil }
 

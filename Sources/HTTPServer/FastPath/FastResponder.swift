@@ -69,7 +69,7 @@ extension FastResponse {
 struct FastPath: Sendable {
     typealias Responders = @Sendable () -> [any FastResponder]
 
-    /// Returns the responders in force. Each request calls it once.
+    /// Returns the current responders. Each request calls it once.
     let responders: Responders
     let observers: RequestObservers
     let proxies: TrustedProxies

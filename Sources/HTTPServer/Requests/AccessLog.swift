@@ -1,6 +1,6 @@
 package import DarkroomNetwork
 
-/// What the access log states about one request.
+/// The entry of one request in the access log.
 package struct AccessLogEntry: Sendable {
     package var method: String
     /// The path of the target, without its query: queries contain source URLs, which may contain tokens.
@@ -44,8 +44,8 @@ package struct AccessLogEntry: Sendable {
     }
 }
 
-/// Logs one entry for each request, or for each that is not a hit. Text chosen by clients is truncated, and secret
-/// paths are redacted.
+/// Logs one entry for each request, or for each request that is not a hit. Text chosen by clients is truncated, and
+/// secret paths are redacted.
 package struct AccessLog: Sendable {
     private let redactedPrefixes: [String]
     private let logsHits: Bool
@@ -53,8 +53,8 @@ package struct AccessLog: Sendable {
     private let write: (@Sendable (AccessLogEntry) -> Void)?
 
     /// - Parameters:
-    ///   - redactedPrefixes: paths that begin with one are logged without the rest.
-    ///   - logsHits: whether hits are logged too. Slow ones, of a second or more, always are.
+    ///   - redactedPrefixes: a path that begins with a prefix is logged up to the prefix.
+    ///   - logsHits: whether hits are logged too. Slow hits, of a second or more, are always logged.
     ///   - isEnabled: whether requests are logged at the moment.
     ///   - write: called on event loops, so it must not block; nil = requests are not logged.
     package init(

@@ -12,7 +12,7 @@ package struct AccessLogDetails: Hashable, Sendable {
 
     /// Sorted by name.
     package let fields: [Field]
-    /// Whether the response is a fresh one from a cache, without contact to an origin and without processing.
+    /// Whether the response is fresh and from a cache, without contacting an origin and without processing.
     package let isHit: Bool
     /// The size of all names and texts.
     package let byteCount: Int

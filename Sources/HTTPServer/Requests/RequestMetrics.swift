@@ -111,7 +111,7 @@ package final class RouteMetrics: Sendable {
         }
     }
 
-    /// All other methods count as one.
+    /// All other methods are counted together.
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
 
     private func makeCounter(_ method: Int, _ status: Int) -> Counter {

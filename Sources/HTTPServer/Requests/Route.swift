@@ -36,9 +36,10 @@ package struct RouteTable: Sendable {
     private let methods: [String: [HTTPRequest.Method]]
     /// The paths with braces, split into segments.
     private let patterns: [(path: String, segments: [Substring])]
-    /// The paths that end in `**`, split into the segments before it, without the empty one at the beginning.
+    /// The paths that end in `**`, split into the segments before it, without the empty first segment.
     private let prefixes: [(path: String, segments: [Substring])]
-    /// The first segments of the paths that do not begin with braces. The router looks no further if one matches.
+    /// The first segments of the paths that do not begin with braces. If one of them matches, the router looks no
+    /// further.
     private let beginnings: Set<Substring>
 
     package init(_ routes: [Route]) {

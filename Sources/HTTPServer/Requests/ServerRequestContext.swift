@@ -8,7 +8,7 @@ import Synchronization
 /// The context of a request: its id, its client, and what its endpoint adds to the access log.
 package struct ServerRequestContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// The client's own id if it sent a valid one, otherwise a practically unique one.
+    /// The client's own id if it is valid, otherwise a practically unique id.
     package private(set) var requestID: String
     /// The client's address without a port; nil when unknown. Before ``identifyClient(trusting:_:)`` it is the peer's
     /// address.

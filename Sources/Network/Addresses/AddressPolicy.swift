@@ -1,7 +1,7 @@
 /// The addresses that may be connected to: public unicast addresses and the operator's own networks.
 ///
 /// Rules, in this order:
-/// 1. Every IPv4 address embedded in an IPv6 one (mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP) must
+/// 1. Every IPv4 address embedded in an IPv6 address (mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP) must
 ///    itself be public or in ``allowNetworks``.
 /// 2. An address in ``allowNetworks`` is permitted, also in its IPv4-mapped form.
 /// 3. Any other address must be globally reachable unicast according to the IANA special-purpose registries (RFC 6890).
@@ -21,8 +21,8 @@ public struct AddressPolicy: Hashable, Sendable {
         return innerIsPermitted && (isExempt(address) || Self.isPublic(address))
     }
 
-    /// Whether the address, or the inner address of an IPv4-mapped one, is in ``allowNetworks``. Such addresses may be
-    /// reached on any port.
+    /// Whether the address, or the inner address of an IPv4-mapped address, is in ``allowNetworks``. Such addresses may
+    /// be reached on any port.
     public func isExempt(_ address: IPAddress) -> Bool {
         if let inner = address.mappedIPv4 { return isAllowed(inner) }
         return isAllowed(address) && address.embeddedIPv4.allSatisfy { isAllowed($0) || Self.isPublic($0) }

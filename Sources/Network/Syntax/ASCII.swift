@@ -33,7 +33,7 @@ extension UInt8 {
     /// `unreserved` of RFC 3986 §2.3: what never needs percent-encoding.
     package var isURLUnreserved: Bool { isPlainNameCharacter || self == UInt8(ascii: "~") }
 
-    /// `tchar` of RFC 9110 §5.6.2: what a token in an HTTP field consists of.
+    /// `tchar` of RFC 9110 §5.6.2: the characters of a token in an HTTP field.
     package var isTokenCharacter: Bool {
         isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self)
     }

@@ -114,7 +114,7 @@ package struct FieldReader {
 }
 
 extension HTTPField.Name {
-    /// A field name that is written out in source code. A malformed one is a programming error and stops the process.
+    /// A field name that is written out in source code. A malformed name is a programming error and stops the process.
     package static func known(_ name: StaticString) -> HTTPField.Name {
         guard let name = HTTPField.Name("\(name)") else { preconditionFailure("'\(name)' is not a field name") }
         return name

@@ -37,7 +37,7 @@ package enum PercentEncoding {
     }
 
     /// Completes the encoding of a part that may be encoded already: a `%` that begins a well-formed escape stays, and
-    /// a stray one becomes `%25`.
+    /// any other `%` becomes `%25`.
     package static func complete(_ bytes: ArraySlice<UInt8>, allowing allowed: AllowedBytes) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)

@@ -60,7 +60,7 @@ public struct SourceURL: Hashable, Sendable {
     /// The host, or the name of an object store's bucket in lower case. Nil for the schemes without
     /// hosts.
     public let host: Host?
-    /// The port, 0–65535, explicit or the scheme's default. Nil for the other schemes.
+    /// The port, 0–65535, explicit or the scheme's default. Nil for schemes without ports.
     public let port: Int?
     /// The percent-encoded path. Begins with `/` and contains no dot segments, except in `local:` URLs. In `s3:` URLs,
     /// the object's key follows.

@@ -54,8 +54,8 @@ enum SourceURLParser {
 
     /// `//name/key`. The key is decoded once and written again, so that each object has one spelling.
     ///
-    /// Dot segments are ordinary parts of keys to a store. They are refused all the same: proxies in front of stores
-    /// resolve them, which would lead out of an allowed prefix.
+    /// Dot segments are ordinary parts of keys to a store. They are refused nevertheless, because proxies in front of
+    /// stores resolve them, which would lead out of an allowed prefix.
     private static func parseObject(_ rest: ArraySlice<UInt8>) throws(SourceURLError) -> SourceURL {
         let name = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") }
         guard rest.starts(with: "//".utf8), let name = bucketAlias(name), !rest.contains(where: "?#".utf8.contains)

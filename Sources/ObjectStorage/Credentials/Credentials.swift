@@ -84,7 +84,7 @@ package enum CredentialsSource: String, Hashable, Sendable, CaseIterable {
 package enum CredentialsError: Error, Hashable, Sendable {
     /// No source has credentials.
     case notFound
-    /// The shared files have no profile of this name, which the environment asks for.
+    /// The shared files have no profile of this name, which the environment selects.
     case profileNotFound(String)
     /// One of two parts that belong together is missing, such as the secret key.
     case incomplete(CredentialsSource)

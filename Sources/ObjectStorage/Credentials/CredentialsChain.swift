@@ -2,11 +2,11 @@ import AsyncHTTPClient
 import Foundation
 package import NIOCore
 
-/// The sources of credentials in the order in which they are asked. The order is the same as in the AWS tools:
+/// The sources of credentials in the order in which they are tried. The order is the same as in the AWS tools:
 /// environment, shared files, web identity, container, instance.
 ///
-/// The first source that is configured provides the credentials; if it fails, no other one is asked. The instance is
-/// asked whenever nothing else is configured.
+/// The first source that is configured provides the credentials; if it fails, no other source is tried. The instance is
+/// tried if nothing else is configured.
 package struct CredentialsChain: Sendable {
     /// Fixed addresses of platforms.
     struct Addresses {

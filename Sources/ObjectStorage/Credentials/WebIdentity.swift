@@ -8,7 +8,7 @@ import NIOHTTP1
 /// credentials of a role (`AssumeRoleWithWebIdentity`).
 ///
 /// Configured by `AWS_WEB_IDENTITY_TOKEN_FILE`, `AWS_ROLE_ARN` and, optionally, `AWS_ROLE_SESSION_NAME`. The service's
-/// endpoint is the one for `AWS_REGION`, or `AWS_ENDPOINT_URL_STS`.
+/// endpoint follows from `AWS_REGION`, or is `AWS_ENDPOINT_URL_STS`.
 struct WebIdentity: Equatable {
     private static let limit = Duration.seconds(5)
 

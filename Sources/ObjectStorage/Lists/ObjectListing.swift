@@ -30,7 +30,7 @@ struct ListPage: Equatable {
     static let maxDocumentBytes = 8 << 20
 
     var objects: [ListedObject]
-    /// Leads to the next page. Nil on the last one.
+    /// Leads to the next page. Nil on the last page.
     var token: String?
 
     /// The parameters of a request.

@@ -65,7 +65,7 @@ struct ListWalk {
     private let startAfter: ObjectKey?
     private let limit: Int
     private var objects: [ListedObject] = []
-    /// All tokens so far: a page that leads back to an earlier one never ends.
+    /// All tokens so far: a listing with a page that leads back to an earlier page would never end.
     private var tokens: Set<String> = []
     private var token: String?
 

@@ -23,7 +23,7 @@ extension StoreRequest {
 }
 
 extension HTTPTransport.Answer {
-    /// Whether the answer has an `ETag` or a field of S3. All stores send one of them, and web servers that answer
+    /// Whether the answer has an `ETag` or a field of S3. All stores send at least one of them; web servers that answer
     /// every path with the same page rarely do.
     var isFromStore: Bool {
         fields[.eTag] != nil || fields.contains { $0.name.canonicalName.hasPrefix("x-amz-") }

@@ -4,7 +4,7 @@ package import NIOCore
 package struct ObjectRead: Sendable {
     /// The bytes to read, or nil for the whole object.
     package var range: ObjectRange?
-    /// An ETag with its quotes. The object is only sent if it has another one.
+    /// An ETag with its quotes. The object is sent only if its ETag differs.
     package var ifNoneMatch: String?
     /// A `Last-Modified` as received. The object is only sent if it was modified later. Ignored by stores if
     /// ``ifNoneMatch`` is given (RFC 9110 §13.1.3).
@@ -51,7 +51,7 @@ package enum ObjectPart: Sendable {
 package enum ObjectReadResult: Sendable {
     /// The whole object, or the part that was asked for, was delivered.
     case delivered(ObjectAttributes)
-    /// The object is the one that the conditions name (304). Nothing was delivered.
+    /// The object matches the conditions (304). Nothing was delivered.
     case notModified(ObjectAttributes)
 }
 

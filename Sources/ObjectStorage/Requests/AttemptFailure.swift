@@ -3,12 +3,12 @@ import DarkroomNetwork
 import Foundation
 import HTTPTypes
 
-/// Why one attempt failed, and what could let another one succeed.
+/// The reason why one attempt failed, and the remedy to try.
 struct AttemptFailure: Error {
     enum Recovery: Equatable {
         /// Another attempt would fail too.
         case none
-        /// Try again after a pause, at least as long as the store asked for.
+        /// Try again after a pause of at least the time that the store asked for.
         case retry(after: Duration?)
         /// Sign with the store's time.
         case correctClock(Date)

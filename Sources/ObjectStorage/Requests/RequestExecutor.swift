@@ -133,7 +133,7 @@ extension AttemptFailure.Body {
 }
 
 extension HTTPTransport.Answer {
-    /// The whole body of an answer that is a document of S3, or an empty one.
+    /// The whole body of an answer that is a document of S3 or empty.
     func document(upTo maxBytes: Int) async throws(AttemptFailure) -> ByteBuffer {
         do throws(TransportFailure) {
             if let document = try await collect(upTo: maxBytes) { return document }

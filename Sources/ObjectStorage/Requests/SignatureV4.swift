@@ -12,7 +12,7 @@ struct SignatureV4 {
 
     private static let algorithm = "AWS4-HMAC-SHA256"
 
-    /// All fields of the signed request: the given ones, `x-amz-content-sha256`, `x-amz-date`, for temporary
+    /// All fields of the signed request: the given fields, `x-amz-content-sha256`, `x-amz-date`, for temporary
     /// credentials `x-amz-security-token`, and `authorization`.
     ///
     /// - Parameter fields: the fields to sign, `host` among them.

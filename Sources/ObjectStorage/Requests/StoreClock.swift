@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The store's time: the system's, corrected by the `Date` of the store's answers. Requests are signed with it, and
-/// servers that share a store order what they write by it.
+/// The store's time: the system's time, corrected by the `Date` of the store's answers. Requests are signed with it,
+/// and servers that share a store order their writes by it.
 final class StoreClock: Sendable {
     /// The smallest difference that explains a refusal whose code is unknown, as it is for HEAD. Stores accept 15
     /// minutes.
@@ -45,7 +45,7 @@ final class StoreClock: Sendable {
         let difference = storeDate.timeIntervalSince(receivedAt)
         guard (0...Self.longestExchange).contains(exchange), abs(difference) <= Self.greatestSkew else { return }
         offset.withLock { offset in
-            // A difference that is about the least one must not make the time jump to and fro.
+            // A difference close to the threshold must not make the time jump back and forth.
             if abs(difference) <= (offset == 0 ? Self.leastSkew : Self.leastSkew / 2) {
                 offset = 0
             } else if abs(difference - offset) > Self.leastSkew {

@@ -51,7 +51,7 @@ struct StoreRequest: Sendable {
     }
 }
 
-/// What a store charges for, one request each.
+/// The operations that a store charges for, one request each.
 package enum ObjectStoreOperation: String, Hashable, Sendable, CaseIterable {
     case get, head, put, delete, deleteBatch, list
 }

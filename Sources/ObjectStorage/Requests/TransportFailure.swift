@@ -49,7 +49,7 @@ struct TransportFailure: Error, Equatable {
     }
 
     /// Whether the peer closed an open connection. Servers also close pooled connections that were idle too long,
-    /// possibly just before we use one.
+    /// possibly just before their next use.
     private static func isReset(_ error: any Error) -> Bool {
         switch error {
         case let error as HTTPClientError: error == .remoteConnectionClosed

@@ -31,7 +31,7 @@ final class ChildProcess: Sendable {
         _ start: (Int32) throws(WorkerStartError) -> pid_t
     ) throws(WorkerStartError) -> ChildProcess {
         var sockets: [Int32] = [-1, -1]
-        // Twice what a body takes: the system counts its own bookkeeping.
+        // Twice the maximum size of a body, because the system also counts its own overhead.
         let failure = darkroom_socket_pair(&sockets, Int32(2 * MessageSocket.maxBodyBytes))
         guard failure != -ENOSYS else { throw .unsupported }
         guard failure == 0 else { throw .failed("\(WireError.system(-failure))") }

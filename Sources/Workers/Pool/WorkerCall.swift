@@ -77,7 +77,8 @@ struct WorkerCall {
 
     /// Stops a worker whose job takes too much memory or processor time.
     ///
-    /// - Parameter usedAtStart: its processor time at the first check, in milliseconds: short jobs need not ask for it.
+    /// - Parameter usedAtStart: its processor time at the first check, in milliseconds. Short jobs end before the first
+    ///   check.
     private func checkUsage(since usedAtStart: inout Int?) throws(Failure) {
         if worker.residentBytes > configuration.memoryBytes { throw .memoryExceeded }
         guard let processorBudget else { return }

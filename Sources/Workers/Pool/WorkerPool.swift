@@ -29,7 +29,7 @@ final class WorkerPool: Sendable {
     let wakePipe = WakePipe()
     let state: Mutex<State>
     /// Counts idle workers that can take any job; briefly it may count more. Changes together with the table, under its
-    /// lock: a worker that is removed just after its release would otherwise take the count of another one with it.
+    /// lock: otherwise the removal of a worker just after its release would remove the count of another worker.
     let idle = DispatchSemaphore(value: 0)
     /// Called whenever the supervisor has checked the workers.
     let didSupervise: @Sendable () -> Void
@@ -177,8 +177,8 @@ final class WorkerPool: Sendable {
 
     // MARK: Requests other than jobs
 
-    /// Sends a request to every worker that matches the predicate; busy ones handle it after their job. Returns once
-    /// the idle ones have replied.
+    /// Sends a request to every worker that matches the predicate; busy workers handle it after their job. Returns once
+    /// the idle workers have replied.
     func broadcast(_ request: WorkerRequest, where predicate: (WorkerTable.Entry) -> Bool) {
         let numbers = state.withLock { state in
             state.table.deferRequest(request, where: predicate)
@@ -291,7 +291,7 @@ extension WorkerPool {
     func shortfall(starting: Int) -> (count: Int, until: ContinuousClock.Instant?)? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
-            // A worker that is due for replacement stays until another one is ready.
+            // A worker that is due for replacement stays until another worker is ready.
             let missing = max(0, target(state) - state.table.lastingCount - starting)
             if missing > 0, state.nextStart > .now { return (0, state.nextStart) }
             return (missing, state.table.count > 1 ? .now + configuration.idleTimeout : nil)
@@ -314,7 +314,7 @@ extension WorkerPool {
         return true
     }
 
-    /// Records a failed start and delays the next one, longer after each failure in a row: 100 ms, doubled, at most 5
+    /// Records a failed start and delays the next start, longer after each failure in a row: 100 ms, doubled, at most 5
     /// s.
     func recordFailedStart(_ error: WorkerStartError) {
         logger.error("worker failed to start", metadata: ["reason": "\(error)"])

@@ -10,9 +10,9 @@ struct WorkerTable {
         fileprivate(set) var idleSince = ContinuousClock.now
         /// The job that it has planned and would process at once. The worker still counts as idle.
         fileprivate(set) var planned: EncodedJob?
-        /// Whether the worker is replaced as soon as another one is ready.
+        /// Whether the worker is replaced as soon as another worker is ready.
         var needsReplacement = false
-        /// Whether it has had all of its jobs, so that it gets no further one. It may still process the job that it has
+        /// Whether it has had all of its jobs, so that it gets no further job. It may still process the job that it has
         /// planned.
         fileprivate(set) var isSpent = false
         /// The contents of its cache of decoded images.
@@ -45,12 +45,12 @@ struct WorkerTable {
 
     var processes: [ChildProcess] { entries.values.map(\.process) }
 
-    /// Cache statistics of all workers, exited ones included.
+    /// Cache statistics of all workers, including exited workers.
     var decoded: DecodedStatistics {
         entries.values.reduce(into: retired) { sum, entry in sum.add(entry.decoded) }
     }
 
-    /// CPU time of all workers, exited ones included, in milliseconds.
+    /// CPU time of all workers, including exited workers, in milliseconds.
     var processorMilliseconds: Int {
         entries.values.reduce(retiredMilliseconds) { $0 + $1.process.processorMilliseconds }
     }
@@ -82,15 +82,15 @@ struct WorkerTable {
         return (id, planned != nil)
     }
 
-    /// Whether an idle worker has planned this job as its last one.
+    /// Whether an idle worker has planned this job as its last job.
     func isPlannedLast(_ job: EncodedJob?) -> Bool {
         job.map { job in entries.values.contains { !$0.isBusy && $0.isSpent && $0.planned == job } } ?? false
     }
 
-    /// If there are `limit` workers and each keeps a job that it has planned as its last one, has one replaced, so that
-    /// other jobs get a worker.
+    /// If there are `limit` workers and each keeps a planned job as its last job, has a worker replaced, so that other
+    /// jobs get a worker.
     ///
-    /// - Returns: whether one is to be replaced.
+    /// - Returns: whether a worker is to be replaced.
     mutating func dropPlanned(limit: Int) -> Bool {
         guard entries.count >= limit, entries.values.allSatisfy({ !$0.isBusy && $0.isSpent && $0.planned != nil }),
             let id = entries.keys.min()
@@ -176,7 +176,7 @@ struct WorkerTable {
     /// An idle worker that is due for replacement.
     var idleReplaceable: ID? { entries.first { !$0.value.isBusy && $0.value.needsReplacement }?.key }
 
-    /// A worker that has been idle since that time or earlier and holds nothing, the least recently used one.
+    /// The least recently used worker among those that have been idle since that time or earlier and hold nothing.
     func unused(since time: ContinuousClock.Instant) -> ID? {
         let unused = entries.filter { _, entry in
             !entry.isBusy && entry.planned == nil && entry.decoded.bytes == 0 && entry.idleSince <= time

@@ -13,7 +13,7 @@ final class MessageSocket: Sendable {
 
     /// Maximum length of the fields of a message in bytes.
     static let maxFieldBytes = 16 << 10
-    /// Maximum length of a body in a message. A longer one travels in sealed memory.
+    /// Maximum length of a body in a message. A longer body is passed in sealed memory.
     static let maxBodyBytes = 128 << 10
 
     /// Result of ``wait(milliseconds:)``.

@@ -39,7 +39,7 @@ extension WorkerFork {
 
 /// The first message from a worker, sent when it is ready.
 struct WorkerHello: Codable {
-    /// The sandbox layers in force.
+    /// The active sandbox layers.
     var layers: [IsolationLayer]
 }
 
@@ -61,7 +61,7 @@ enum WorkerRequest: Codable, Equatable {
     case attempt(JobAllowance)
     case removeDecoded(identity: String)
     case shrink(fraction: Double)
-    /// Cancels the running job. A busy worker treats any message as this one.
+    /// Cancels the running job. A busy worker treats any message as a cancellation.
     case cancel
     /// Tries operations that the sandbox must forbid, for tests. Resources are not released, so the worker must be
     /// discarded.
@@ -72,7 +72,7 @@ enum WorkerRequest: Codable, Equatable {
 struct EncodedJob: Equatable {
     let bytes: ByteBuffer
 
-    /// Nil if the chain was not made of a recipe, as with custom transforms.
+    /// Nil if the chain does not come from a recipe, as with custom transforms.
     init?(_ job: ImageJob) {
         guard let bytes = try? WireEncoder.bytes(of: job) else { return nil }
         self.bytes = bytes

@@ -6,7 +6,7 @@ import NIOCore
 /// are present, and the payload of an enumeration's case by the name of the case. Types need no code of their own for
 /// this, so every part of a job, a recipe or its steps can be sent to a worker.
 final class WireEncoder: Encoder {
-    /// The first byte of every message. Both ends run the same executable, so another one is an error.
+    /// The first byte of every message. Both ends run the same executable, so another value is an error.
     static let version: UInt8 = 3
     /// Maximum length of a text in UTF-8.
     static let maxTextBytes = 4096
