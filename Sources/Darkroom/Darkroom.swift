@@ -1,5 +1,5 @@
-// The library's one import: pipeline, transforms, stores and origins with the values that they take and return, and the
-// URLs of a server.
+// The only import that users of the library need: pipeline, transforms, stores and origins with their parameter and
+// result types, and the URLs of a server.
 @_exported public import DarkroomCache
 @_exported public import DarkroomHTTPCaching
 @_exported public import DarkroomMachine

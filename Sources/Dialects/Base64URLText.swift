@@ -20,7 +20,7 @@ enum Base64URLText {
         return bits == 6 ? nil : bytes
     }
 
-    /// The text that a text stands for; nil unless it is UTF-8 in base64url.
+    /// The decoded text; nil unless the input is UTF-8 in base64url.
     static func decode(_ text: some StringProtocol) -> String? {
         bytes(of: text).flatMap { String(validating: $0, as: UTF8.self) }
     }

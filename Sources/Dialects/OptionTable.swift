@@ -92,7 +92,7 @@ struct OptionTable<Arguments, Draft: OptionDraft>: Sendable {
         (self.noun, self.page, self.refusal) = (noun, page, refusal)
     }
 
-    /// Reads an option into a draft. Throws for an unknown option, a refused one, and arguments that cannot be read.
+    /// Reads an option into a draft. Throws for an unknown or refused option, and for arguments that cannot be read.
     func apply(_ name: String, _ arguments: Arguments, to draft: inout Draft) throws(InvalidParameter) {
         guard let row = rowsByName[name] else {
             let hint = NameSuggestions.sentence(for: name, among: rowsByName.keys.sorted())

@@ -1,14 +1,14 @@
 package import DarkroomQuery
 
-/// The image URLs of another service, each of which means one query of `/image`.
+/// The image URLs of another service, each with the meaning of one query of `/image`.
 ///
 /// A dialect translates and verifies signatures, without side effects. `/image` decides on permissions,
 /// limits and caches: the server authorizes the translation, and reads its query as if a client had sent it.
 package protocol PathDialect: Sendable {
     /// The value of `compat` that selects the dialect.
     var name: Compatibility { get }
-    /// The routes of the paths: segments, of which those in braces match any one segment, and `**` for one or more
-    /// segments at the end. The server's own paths take precedence.
+    /// The routes of the paths. A segment in braces matches any one segment, and `**` one or more segments at the end.
+    /// The server's own paths take precedence.
     var routes: [String] { get }
     /// Whether the server has keys for this dialect, so that it answers no unsigned request.
     var requiresSignature: Bool { get }
@@ -25,7 +25,7 @@ package protocol PathDialect: Sendable {
     func translate(_ target: Substring, limits: QueryLimits) throws(AuthorizationError) -> PathTranslation
 }
 
-/// The setting `compat`: the service whose URLs the server understands in addition to its own.
+/// The setting `compat`: the service whose URLs the server accepts in addition to its own.
 package enum Compatibility: String, CaseIterable, Sendable {
     /// Darkroom's own URLs only.
     case darkroom

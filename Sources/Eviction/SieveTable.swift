@@ -48,7 +48,8 @@
     /// costs more than the whole budget is not inserted, but still removes the value that it would have replaced.
     ///
     /// A cost below 1 counts as 1, so that a table of values without a cost is bounded too.
-    /// - Returns: the values that left the table: the replaced one, if any, and then the evicted ones in their order.
+    /// - Returns: the values that left the table: the replaced value, if any, and then the evicted values in their
+    ///   order.
     package mutating func insert(_ value: Value, cost: Int, for key: Key) -> [Value] {
         let cost = max(1, cost)
         var freed = remove(for: key).map { [$0] } ?? []
@@ -89,7 +90,7 @@
         return before
     }
 
-    /// Evicts and returns values until the rest costs at most `targetBytes`.
+    /// Evicts and returns values until the remaining values cost at most `targetBytes`.
     package mutating func shrink(toBytes targetBytes: Int) -> [Value] {
         var freed: [Value] = []
         while bytes > max(0, targetBytes), let evicted = queue.evict() {

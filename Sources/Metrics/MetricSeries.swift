@@ -59,15 +59,15 @@ package struct Histogram: Hashable, Sendable {
         counts = Array(repeating: 0, count: bounds.count + 1)
     }
 
-    /// Counts a value; one equal to a bound belongs to that bucket. Values that are not finite are ignored, since they
-    /// would make the sum useless.
+    /// Counts a value; a value equal to a bound belongs to that bucket. Values that are not finite are ignored, because
+    /// they would make the sum useless.
     mutating func record(_ value: Double) {
         guard value.isFinite else { return }
         counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
         sum += value
     }
 
-    /// For each bucket the number of values in it and all lower ones; the last is the total.
+    /// For each bucket the number of values in it and all lower buckets; the last number is the total.
     var cumulativeCounts: [Int] {
         var total = 0
         return counts.map { count in

@@ -4,8 +4,8 @@ import Synchronization
 /// A swift-metrics backend that Prometheus can scrape.
 ///
 /// The label of a swift-metrics metric is its Prometheus name, its dimensions are Prometheus labels. The same name and
-/// labels always give the same series. A series stays until the process exits, since scrapers take one that disappears
-/// for a restart. Safe to use from any thread.
+/// labels always give the same series. A series stays until the process exits, because scrapers interpret a series that
+/// disappears as a restart. Safe to use from any thread.
 package final class PrometheusRegistry: MetricsFactory {
     /// Default histogram bounds in seconds: 0.1 ms, which most hits in memory stay below, to 30 s.
     package static let defaultBuckets = [

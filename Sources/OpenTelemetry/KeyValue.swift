@@ -42,7 +42,7 @@ extension SpanAttributes {
 }
 
 extension KeyValue.AnyValue {
-    /// Nil for a kind of value that this version does not know.
+    /// Nil for a kind of value that this version does not support.
     fileprivate init?(_ attribute: SpanAttribute) {
         switch attribute {
         case .string(let text): self = .text(text)

@@ -87,7 +87,8 @@ final class SpanRecorder: Sendable {
 
 /// A span as it is recorded.
 struct SpanRecord: Sendable {
-    /// The most events and links of a span; further ones are counted. It is the default limit of OpenTelemetry's SDKs.
+    /// The maximum number of events and links of a span; further ones are only counted. It is the default limit of
+    /// OpenTelemetry's SDKs.
     static let maxItems = 128
 
     let span: TraceParent

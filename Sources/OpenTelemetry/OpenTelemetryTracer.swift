@@ -14,7 +14,7 @@ package struct OpenTelemetryTracer: Tracer {
         self.queue = queue
     }
 
-    /// Starts a span below the one in the context, or the first one of a request. It records nothing if the trace is
+    /// Starts a span below the span in the context, or the first span of a request. It records nothing if the trace is
     /// not sampled.
     package func startSpan<Instant: TracerInstant>(
         _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,

@@ -5,7 +5,7 @@ import Synchronization
 /// Delivers queued spans to a collector in batches, one request at a time.
 ///
 /// A batch is sent when it is full, or some seconds after its first span. If the collector is busy or cannot be
-/// reached, the batch is tried again a few times while further spans wait in the queue, which drops those beyond its
+/// reached, the batch is tried again a few times while further spans wait in the queue, which drops spans beyond its
 /// capacity: a collector that fails costs bounded memory and delays no request.
 package struct SpanExporter: Sendable {
     /// The most spans in a request.
@@ -14,7 +14,7 @@ package struct SpanExporter: Sendable {
     static let maxDelay = Duration.seconds(5)
     /// How often a batch is sent at most.
     static let maxAttempts = 5
-    /// The longest pause before an attempt, also if the collector asks for a longer one.
+    /// The longest pause before an attempt, even if the collector asks for a longer pause.
     static let maxPause = Duration.seconds(60)
     /// How long the queued spans are sent during shutdown.
     package static let shutdownGrace = Duration.seconds(5)
@@ -80,7 +80,7 @@ package struct SpanExporter: Sendable {
         await transport.shutdown()
     }
 
-    /// Has ``run()`` deliver the rest at once and return.
+    /// Has ``run()`` deliver the remaining spans at once and return.
     package func stop() { queue.close() }
 
     private func deliverAll() async {
@@ -131,7 +131,7 @@ package struct SpanExporter: Sendable {
         min(.seconds(1 << (attempt - 1)), Self.maxPause) * (1 - jitter() / 2)
     }
 
-    /// Counts a batch, of which some spans or none are dropped.
+    /// Counts a batch, with the number of spans that are dropped.
     private func drop(_ dropped: Int, of count: Int, because reason: String) {
         queue.record(exported: count - dropped, dropped: dropped)
         if dropped > 0 { failures.record(dropped, because: reason) }

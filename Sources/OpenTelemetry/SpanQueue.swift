@@ -1,7 +1,7 @@
 import DarkroomWaiting
 import Synchronization
 
-/// The spans that have ended and wait to be exported. Adding one never waits: spans beyond the capacity are dropped.
+/// The spans that have ended and wait to be exported. Adding a span never waits: spans beyond the capacity are dropped.
 package final class SpanQueue: Sendable {
     /// What became of spans.
     package struct Counts: Equatable, Sendable {

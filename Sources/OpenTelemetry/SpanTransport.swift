@@ -80,7 +80,7 @@ struct HTTPSpanTransport: SpanTransport {
     }
 }
 
-/// `ExportTraceServiceResponse` of a request of which the collector rejected spans.
+/// `ExportTraceServiceResponse` of a request with spans that the collector rejected.
 private struct PartialSuccess: Decodable {
     let rejectedSpans: Int
     let reason: String

@@ -87,8 +87,8 @@ package final class TraceSampler: Sendable {
 
     /// Whether a request is recorded.
     ///
-    /// A parent that is not sampled is followed. One that is sampled is followed if it is trusted; otherwise it is
-    /// recorded as often as a request without a parent, so that clients cannot have each of their requests recorded.
+    /// A parent that is not sampled is followed. A sampled parent is followed if it is trusted; otherwise the request
+    /// is recorded as often as a request without a parent, so that clients cannot have each of their requests recorded.
     ///
     /// - Parameters:
     ///   - parent: the parent that the client sent; nil if there is none.

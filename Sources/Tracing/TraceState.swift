@@ -7,8 +7,7 @@ package struct TraceState: Hashable, Sendable {
     package let text: String
 
     /// Nil when a member is invalid, a key is repeated, there are more than 32 members, or none. State longer than 512
-    /// bytes is truncated as the specification says: members of more than 128 bytes are removed first, then the last
-    /// ones.
+    /// bytes is truncated as specified: members of more than 128 bytes are removed first, then the last members.
     package init?(parsing text: String) {
         let members = text[...].plainListMembers
         let keys = members.compactMap(Self.key)

@@ -74,11 +74,11 @@ public struct ImageJob: Codable, Sendable {
 public struct PageSelection: Hashable, Codable, Sendable {
     /// The first page used, counted from 1, or ``primary``, ``largest`` or ``smallest``.
     public var first: Int
-    /// How many are used; nil = all of an animation, one of a document.
+    /// The number of frames or pages that are used; nil = all frames of an animation, one page of a document.
     public var count: Int?
 
-    /// In place of a number: the image that a HEIC or AVIF file names as its primary one, wherever it lies in the file;
-    /// the first page of other formats.
+    /// In place of a number: the primary image of a HEIC or AVIF file, whatever its position in the file; the first
+    /// page of other formats.
     public static let primary = 0
     /// In place of a number: the first page or icon image with the most pixels.
     public static let largest = -1

@@ -26,8 +26,8 @@ public protocol ImageProcessing: Sendable {
         _ job: ImageJob, within allowance: JobAllowance, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> JobAttempt
 
-    /// Releases the preparation that planning made for processing the same job, since the job will not be processed. By
-    /// default nothing is prepared.
+    /// Releases the preparations that planning made, because the job will not be processed. By default nothing is
+    /// prepared.
     func withdraw(_ job: ImageJob)
 
     /// Removes cached decodes of a source. By default nothing is cached.
@@ -70,8 +70,8 @@ public struct JobAllowance: Hashable, Codable, Sendable {
         self.work = work
     }
 
-    /// Whether a planned job stays within the allowance. A drawing never does, since a short one may contain any amount
-    /// of work.
+    /// Whether a planned job stays within the allowance. A drawing never does, because a short drawing may contain any
+    /// amount of work.
     public func permits(_ plan: ImagePlan) -> Bool {
         plan.estimatedMemoryBytes <= memoryBytes && plan.expectedWork <= work && !plan.sourceFormat.isVector
     }
@@ -90,7 +90,7 @@ public struct JobAttempt: Sendable {
     }
 }
 
-/// An encoded image, or a text that describes one. `Codable` except for its bytes.
+/// An encoded image, or a text that describes an image. `Codable` except for its bytes.
 public struct ProcessedImage: Codable, Sendable {
     /// The encoded bytes.
     public var body = ByteBuffer()
@@ -102,7 +102,7 @@ public struct ProcessedImage: Codable, Sendable {
     public var frames: Int
     /// The format of the source.
     public var sourceFormat: SourceFormat
-    /// Whether the whole source was decoded; false = only its header was read, so the rest may be corrupt.
+    /// Whether the whole source was decoded; false = only its header was read, so the remaining bytes may be corrupt.
     public var isProven: Bool
     /// The quality of the result if the job left it to the image; nil if not.
     public var quality: ResultQuality?

@@ -142,14 +142,14 @@ public struct InProcessImageProcessor: ImageProcessing {
     }
 }
 
-/// A job whose source's header has been read, so that planning and processing need not read it twice.
+/// A job with the header of its source, so that planning and processing need not read it twice.
 package struct PreparedJob: Sendable {
     let job: ImageJob
     let header: SourceHeader
     /// Nil if the chain draws no mark.
     let mark: MarkSource?
 
-    /// Reads the headers of source and mark. Throws if one cannot be read.
+    /// Reads the headers of source and mark. Throws if a header cannot be read.
     package init(_ job: ImageJob) throws(ImageProcessingError) {
         self.job = job
         header = try SourceHeader(of: job.source, page: job.pages.first, maxPages: job.limits.maxFrames)

@@ -7,7 +7,7 @@ import DarkroomCVips
 /// modify one (`setting` and `rendered`) do so on a copy that is not shared yet.
 public final class VipsImage: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<DarkroomCVips.VipsImage>
-    /// The images whose bands this one has, in order, if it was made by joining them; otherwise empty.
+    /// The images whose bands were joined into this image, in order; otherwise empty.
     private let parts: [VipsImage]
 
     /// Takes ownership of one reference.
@@ -42,7 +42,7 @@ public final class VipsImage: @unchecked Sendable {
             cString: vips_enum_nick(
                 vips_interpretation_get_type(), Int32(vips_image_get_interpretation(pointer).rawValue)))
     }
-    /// The negated position in the image that this one was cropped from (libvips' `Xoffset`, `Yoffset`).
+    /// The negated position in the image from which this image was cropped (libvips' `Xoffset`, `Yoffset`).
     package var offset: (x: Int, y: Int) {
         (Int(vips_image_get_xoffset(pointer)), Int(vips_image_get_yoffset(pointer)))
     }
@@ -96,7 +96,7 @@ public final class VipsImage: @unchecked Sendable {
         return nil
     }
 
-    /// Whether the image was made by joining others, so that its bands can be taken apart again at no cost.
+    /// Whether the image was joined from other images, so that its bands can be separated again at no cost.
     package var isJoined: Bool { !parts.isEmpty }
 
     /// An image of the bands of all these images, in order.

@@ -53,7 +53,7 @@ struct VipsOperation: ~Copyable {
         vips_area_unref(UnsafeMutableRawPointer(blob)?.assumingMemoryBound(to: VipsArea.self))
     }
 
-    /// Runs the operation. libvips may return another object for the same operation; outputs are read from that one.
+    /// Runs the operation. libvips may return another object for the same operation; outputs are read from that object.
     mutating func run() throws(VipsError) {
         var built: UnsafeMutablePointer<DarkroomCVips.VipsOperation>? = pointer
         let failed =

@@ -74,7 +74,7 @@ package struct Cloudflare: PathDialect {
                 "source", "The source is not valid percent-encoded UTF-8; write a literal % as %25.")
         }
         let isEncoded = !raw.contains("://") && decoded.contains("://")
-        // Escapes must not hide what a path may not contain.
+        // Escapes must not hide forbidden parts of a path.
         _ = try ForeignSource(base: nil).url(decoded)
         return isEncoded ? decoded : String(raw)
     }

@@ -80,13 +80,13 @@ struct ImgproxyPath {
     let signed: String
     /// The segments after the signature.
     let segments: [Substring]
-    /// Whether the path is one of `/info`.
+    /// Whether the path begins with `/info`.
     let isInformation: Bool
 
     /// Texts in the place of a signature that mark a path as unsigned.
     static let unsigned: Set<Substring> = ["unsafe", "insecure", "_", "-"]
 
-    /// The most bytes of a path. The server itself refuses longer ones.
+    /// The maximum length of a path in bytes. The server itself refuses longer paths.
     private static let maxBytes = 64 << 10
     /// The most segments. A source in base64 may be split anywhere.
     private static let maxSegments = 4096

@@ -78,7 +78,7 @@ struct ImgproxyDraft: OptionDraft, Sendable {
         "jpg": "jpg", "jpeg": "jpg", "png": "png", "webp": "webp", "avif": "avif", "gif": "gif", "tiff": "tiff",
         "jxl": "jxl",
     ]
-    /// Formats that imgproxy knows and that no result can have here.
+    /// Formats of imgproxy that are not output formats of Darkroom.
     static let otherFormats: Set = ["ico", "svg", "heic", "bmp", "pdf", "psd", "mp4"]
 
     static func isFormat(_ name: Substring) -> Bool {
@@ -190,7 +190,7 @@ extension ImgproxyDraft {
         if pixelSize > 1 { query.append("pixelate", "\(min(pixelSize, Pixelate.pixels.upperBound))") }
     }
 
-    /// The value of `con` whose curve has the same slope in middle gray as a line of this slope.
+    /// The value of `con` at which the curve has the same slope in middle gray as a line of this slope.
     private static func percent(ofContrast slope: Double) -> Int {
         guard slope != 1 else { return 0 }
         guard slope > 0 else { return Contrast.percents.lowerBound }

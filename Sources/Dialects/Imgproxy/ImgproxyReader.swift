@@ -59,8 +59,8 @@ package struct ImgproxyPresets: Sendable {
     }
 }
 
-/// Reads the options of a path in their order. The last one of repeated options counts, and the options of a preset
-/// take the place of its name.
+/// Reads the options of a path in their order. If an option is repeated, the last one counts. The options of a preset
+/// replace its name.
 struct ImgproxyReader {
     private(set) var draft = ImgproxyDraft()
     private let presets: ImgproxyPresets
@@ -92,7 +92,7 @@ struct ImgproxyReader {
         self.table = table
     }
 
-    /// Whether presets alone decide how the image is made, apart from its format.
+    /// Whether presets alone determine the image, apart from its format.
     var hasOnlyPresets: Bool { presetCount > 0 && !hasOtherOptions }
 
     mutating func applyDefaultPreset() throws(InvalidParameter) {

@@ -1,6 +1,6 @@
 import DarkroomQuery
 
-/// The options of imgproxy. The tables of `docs/imgproxy.md` are made of these rows.
+/// The options of imgproxy. The tables of `docs/imgproxy.md` are generated from these rows.
 enum ImgproxyTable {
     typealias Row = OptionRow<ImgproxyArguments, ImgproxyDraft>
 
@@ -44,7 +44,7 @@ extension OptionRow where Draft == ImgproxyDraft {
         }
     }
 
-    /// An option that changes nothing, whose arguments may be checked all the same.
+    /// An option that changes nothing. Its arguments may be checked nevertheless.
     static func ignored(
         _ names: String..., pro: Bool = false, because reason: String, checking read: Read? = nil
     ) -> Self {

@@ -1,6 +1,6 @@
 /// The settings of Darkroom that follow from the environment variables of another service.
 package struct ImportedSettings: Sendable {
-    /// The services whose variables are known.
+    /// The services whose variables can be imported.
     package enum Service: String, CaseIterable, Sendable {
         case imgproxy, imagor
 
@@ -26,7 +26,7 @@ package struct ImportedSettings: Sendable {
     /// Options of the preset `default`, and the presets that the variables define.
     private var defaultOptions: [String] = []
     private var presets: [String] = []
-    /// Values of variables that make one setting together.
+    /// Values of variables that together form one setting.
     private var parts: [String: String] = [:]
     private let service: Service
 
@@ -210,7 +210,7 @@ struct ImportedVariable: Sendable {
         }
     }
 
-    /// The address of metrics, of which Darkroom takes the port.
+    /// The address of metrics, from which the port is taken.
     static func adminPort(_ name: String) -> ImportedVariable {
         ImportedVariable(name) { value, name, settings in
             guard let colon = value.lastIndex(of: ":"), let port = Int(value[colon...].dropFirst()) else { return }

@@ -65,7 +65,7 @@ extension ImportedVariable {
         adminPort("PROMETHEUS_BIND"),
     ]
 
-    /// A duration of Go in one unit; nil for one in several units, and for 0.
+    /// A duration of Go in one unit; nil for a duration in several units, and for 0.
     private static let duration: @Sendable (String) -> String? = { text in
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int(digits), count > 0, ["ms", "s", "m", "h"].contains(text[digits.endIndex...]) else {

@@ -8,7 +8,7 @@ struct ThumborDraft: OptionDraft {
     let source: ForeignSource
     /// The color of `color:red` in place of an image.
     let canvas: Color?
-    /// Set by the filters `upscale` and `no_upscale`, of which the last one counts.
+    /// Set by the filters `upscale` and `no_upscale`; the last of them counts.
     var enlarges: Bool?
     var isStretched = false
     /// The centers of focal regions with their areas, in pixels or parts of the image.

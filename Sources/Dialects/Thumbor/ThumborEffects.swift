@@ -2,7 +2,7 @@ import DarkroomQuery
 import DarkroomTransforms
 import Foundation
 
-/// Filters whose arguments take more than a line to read.
+/// Filters whose arguments need more than a line of code.
 extension ThumborDraft {
     /// The output formats by their names in thumbor and imagor. A format that Darkroom does not encode becomes JPEG, as
     /// in an imagor without that encoder; HEIF becomes AVIF.
@@ -44,8 +44,8 @@ extension ThumborDraft {
         }
     }
 
-    /// Multiplies tones and adds offsets in percent. A step right after another one becomes one with it, since imagor
-    /// does not clip between the two.
+    /// Multiplies tones and adds offsets in percent. Two such steps in a row become one step, because imagor does not
+    /// clip between them.
     mutating func addTones(factor: Double, _ offsets: [Double]) {
         guard factor != 1 || offsets.contains(where: { $0 != 0 }) else { return }
         var (factor, offsets) = (factor, offsets)

@@ -63,7 +63,7 @@ struct ThumborPath: Hashable, Sendable {
         image = try Self.image(segments.rest)
     }
 
-    /// The path for an image of one color, which is made at the size of the result: square without one of its sides.
+    /// The path for an image of one color, which is created at the size of the result: square if a side is missing.
     var ofCanvas: ThumborPath {
         var path = self
         (path.width, path.height) = (width > 0 ? width : height, height > 0 ? height : width)

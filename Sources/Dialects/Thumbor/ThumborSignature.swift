@@ -35,7 +35,7 @@ package struct ThumborKey: Sendable {
         return String(signature.prefix(length ?? signature.count))
     }
 
-    /// Whether this key has made the signature. Compares in constant time.
+    /// Whether the signature was made with this key. Compares in constant time.
     func hasSigned(_ path: some StringProtocol, as signature: String) -> Bool {
         let (expected, given) = (Array(sign(path).utf8), Array(signature.utf8))
         guard expected.count == given.count else { return false }

@@ -69,7 +69,7 @@ enum ThumborColor {
     }
 }
 
-/// Where an overlay lies along a side, in the words of imagor.
+/// The position of an overlay along a side, in the notation of imagor.
 struct ThumborPlace: Hashable {
     enum Edge: Int { case low, middle, high, tile }
 
@@ -110,7 +110,7 @@ struct ThumborPlace: Hashable {
         }
     }
 
-    /// The name of an anchor of two places; nil if one repeats the overlay.
+    /// The name of an anchor of two places; nil if a place repeats the overlay.
     static func anchor(_ across: ThumborPlace, _ down: ThumborPlace) -> String? {
         guard across.edge != .tile, down.edge != .tile else { return nil }
         let row = ["top", nil, "bottom"][down.edge.rawValue]

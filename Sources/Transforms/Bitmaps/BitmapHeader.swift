@@ -221,7 +221,7 @@ struct ColorMasks: Hashable, Sendable {
     static let bytesWithAlpha = ColorMasks(red: 0xFF_0000, green: 0xFF00, blue: 0xFF, alpha: 0xFF00_0000)
 }
 
-/// Reads one channel of a pixel as 8 bits. A channel of more bits loses the lower ones.
+/// Reads one channel of a pixel as 8 bits. A channel of more bits loses its lower bits.
 struct MaskedChannel {
     private let mask: UInt32
     private let shift: UInt32

@@ -35,8 +35,8 @@ struct IconDirectory: Sendable {
             && head[3] == 0 && (head[4], head[5]) != (0, 0)
     }
 
-    /// Reads the directory and the header of each image. Throws if one of them is not within the file, and
-    /// `.unsupported` if none has a known format.
+    /// Reads the directory and the header of each image. Throws if an image is not within the file, and `.unsupported`
+    /// if no image has a known format.
     init(of source: ByteBuffer) throws(ImageProcessingError) {
         let count = source.bitmapInteger(at: 4, as: UInt16.self)
         let end = Self.headerBytes + count * Self.entryBytes

@@ -6,13 +6,13 @@ public enum ChainRules: String, Codable, Sendable, CaseIterable {
     ///
     /// Without enlarging, `cover` and `fill` keep the box's sides that the image reaches instead of its aspect ratio. A
     /// quarter turn and mirroring come before `cover` crops and `contain` extends, another rotation after it. A crop
-    /// comes before scaling and a cut right after cropping; of both, what exceeds the image is left out. The background
-    /// comes before the mask, and of an animation `trim` removes columns only.
+    /// comes before scaling and a cut right after cropping; parts of them outside the image are left out. The
+    /// background comes before the mask, and in an animation `trim` removes columns only.
     case weserv
     /// The rules of imgproxy, for URLs that were written for it. ``Layout`` has the geometry that only these rules
     /// know.
     ///
-    /// The image is trimmed as it is stored, then turned, cropped, scaled and cut. Colors and details follow, then
+    /// The image is trimmed before orientation, then rotated, cropped, scaled and cut. Colors and details follow, then
     /// canvases and padding, the background, and the mark. The pixel ratio never enlarges an image.
     case imgproxy
     /// The rules of imagor, for URLs that were written for thumbor or imagor.
@@ -22,9 +22,9 @@ public enum ChainRules: String, Codable, Sendable, CaseIterable {
     case thumbor
     /// The rules of Cloudflare Images.
     ///
-    /// The source is cut, mirrored and turned by quarter turns before it is scaled. With `outside`, the image is
+    /// The source is cut, mirrored and rotated by quarter turns before it is scaled. With `outside`, the image is
     /// cropped to the box, and a side that does not reach the box keeps its length. With `outside` and enlarging, a
-    /// smaller image is enlarged to fit into the box, and a larger one stays as it is.
+    /// smaller image is enlarged to fit into the box, and a larger image stays unchanged.
     case cloudflare
 }
 

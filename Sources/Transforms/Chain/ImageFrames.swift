@@ -1,10 +1,10 @@
 public import DarkroomVips
 
-/// The decoded image on its way through the chain: one frame, or the frames of an animation, all of one size.
+/// The decoded image in the chain: one frame, or the frames of an animation, all of one size.
 public struct ImageFrames: Sendable {
     /// At least one frame; every frame has the same size.
     public private(set) var frames: [VipsImage]
-    /// Where the whole image lies on the raster of each frame.
+    /// The position of the whole image on the raster of each frame.
     public internal(set) var extent: Extent
     /// EXIF orientation 1…8 as the source states it; 1 once the image is upright.
     public internal(set) var orientation: Int
@@ -12,7 +12,7 @@ public struct ImageFrames: Sendable {
     public let delays: [Int]
     /// How many times an animation plays; 0 = indefinitely.
     public let loop: Int
-    /// Whether a chain has returned the frames as the decoder delivered them. Known only where the job asks for it.
+    /// Whether a chain has returned the frames as the decoder delivered them. Known only if the job requires it.
     var isUnchanged = false
 
     /// - Parameter frames: at least one; an empty list is a programming error.

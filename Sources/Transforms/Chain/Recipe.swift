@@ -1,4 +1,4 @@
-/// The changes that a request asks for, as plain values without an order. A recipe can be sent to another process.
+/// The requested changes of an image, as plain values without an order. A recipe can be sent to another process.
 ///
 /// To add a step: write its file in `Steps`, give it a property here, and a line in `steps(scaleDownLimits:)`.
 public struct Recipe: Hashable, Codable, Sendable {

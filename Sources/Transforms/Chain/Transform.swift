@@ -1,6 +1,6 @@
 public import DarkroomVips
 
-/// One step of the chain: takes a decoded image and returns a changed one.
+/// One step of the chain: takes a decoded image and returns a changed image.
 ///
 /// ```swift
 /// struct Median: Transform {
@@ -16,7 +16,7 @@ public import DarkroomVips
 /// }
 /// ```
 ///
-/// A step that a request can ask for is also a property of ``Recipe``, with a place in its order.
+/// A step that can be requested is also a property of ``Recipe``, with a place in its order.
 public protocol Transform: Sendable {
     /// The transform's name and *every* parameter that changes pixels, such as `blur(1.5)`.
     ///
@@ -73,7 +73,7 @@ public struct TransformCost: Hashable, Sendable {
     public var bytesPerPixelWithAlpha: Double
     /// The part of the decoded image that is held a second time, 0…1.
     public var decodedCopies: Double
-    /// Bytes held for each frame, whatever its size: all frames are held until the last one is computed.
+    /// Bytes held for each frame, whatever its size: all frames are held until the last frame is computed.
     public var bytesPerFrame: Double
 
     /// A cost of these parts; each is 0 by default.
@@ -148,7 +148,7 @@ public struct TransformContext: Sendable {
 public struct TransformError: Error, Codable, Sendable, Hashable {
     /// The query parameter at fault, by its public name, such as `crop`.
     public let parameter: String
-    /// A sentence for the client: what was given and what is allowed.
+    /// A sentence for the client that states the given value and the allowed values.
     public let reason: String
 
     /// An error of this parameter.

@@ -6,7 +6,7 @@ public struct TransformChain: Sendable {
     public var transforms: [any Transform] {
         didSet { origin = nil }
     }
-    /// The recipe and the limits that the chain was made from.
+    /// The recipe and the limits of the chain.
     private var origin: Origin?
 
     private struct Origin: Codable {
@@ -14,7 +14,7 @@ public struct TransformChain: Sendable {
         let limits: PixelLimits
     }
 
-    /// The recipe that the chain was made from; nil for a chain assembled or changed by other code.
+    /// The recipe of the chain; nil for a chain that other code assembled or changed.
     public var recipe: Recipe? { origin?.recipe }
 
     /// A chain of these steps in this order; with none, pixels stay as they are decoded.
@@ -114,7 +114,7 @@ public struct TransformChain: Sendable {
     }
 }
 
-/// A chain is coded as its recipe, from which the other side makes the same steps. Code of custom transforms cannot be
+/// A chain is coded as its recipe, from which the decoder derives the same steps. Code of custom transforms cannot be
 /// sent: encoding them throws.
 extension TransformChain: Codable {
     public init(from decoder: any Swift.Decoder) throws {

@@ -25,8 +25,8 @@ extension VipsImage {
     /// Draws ink (see `inked`) that lies within this image. An opaque image stays opaque.
     ///
     /// - Parameters:
-    ///   - x: where the ink's left edge lies on this image.
-    ///   - y: where its upper edge lies.
+    ///   - x: the position of the ink's left edge on this image.
+    ///   - y: the position of its upper edge.
     func drawing(_ ink: VipsImage, x: Int = 0, y: Int = 0) throws(VipsError) -> VipsImage {
         // In whole numbers, and only where the ink is: many times faster than `composite2`.
         guard !hasAlpha else { return try composited(with: ink, x: x, y: y) }

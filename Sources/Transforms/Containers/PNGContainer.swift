@@ -3,8 +3,8 @@ import NIOCore
 
 /// The chunks of a PNG file (PNG 3rd edition, §5), as far as needed to leave out chunks that draw nothing.
 enum PNGContainer {
-    /// The file with only header, palette, transparent color and pixels. Texts, times, EXIF, the frames of an
-    /// animation, color spaces and bytes after the end are removed.
+    /// The file with only header, palette, transparent color and pixels. Texts, times, EXIF, animation frames, color
+    /// spaces and bytes after the end are removed.
     ///
     /// Returns nil for a file whose chunks are out of order or corrupt, or that has critical chunks of other kinds.
     static func stripped(_ file: ByteBuffer) -> ByteBuffer? {

@@ -2,10 +2,10 @@ import NIOCore
 
 /// The chunks of a WebP file (RFC 9649 §2), as far as needed to leave some out.
 enum WebPContainer {
-    /// The file without its `EXIF` chunk: libvips 8.14 adds one of 186 bytes or more to every image, even if it is told
-    /// to strip metadata. A header of extended features that is useless then is removed too.
+    /// The file without its `EXIF` chunk: libvips 8.14 adds a chunk of 186 bytes or more to every image, even with the
+    /// option to strip metadata. A header of extended features that is then unnecessary is removed too.
     ///
-    /// Returns the file as it is if it has no such chunk, or is not of the expected form.
+    /// Returns the file unchanged if it has no such chunk, or does not have the expected form.
     static func removingEXIF(from file: ByteBuffer) -> ByteBuffer {
         guard let content = content(of: file, mayEndEarly: false), var chunks = chunks(of: content),
             chunks.contains(where: { $0.name == "EXIF" })
@@ -49,7 +49,7 @@ enum WebPContainer {
     private static let chunkHeaderLength = 8
     /// Position, size, duration and flags of an animation's frame.
     private static let frameHeaderLength = 16
-    /// The most chunks of a file that is read; a frame is one.
+    /// The maximum number of chunks of a file that is read; each frame is a chunk.
     private static let maxChunks = 65_536
 
     /// The chunks of the file.

@@ -45,7 +45,8 @@ public final class DecodedCache: Sendable {
     /// Removes all entries.
     public func removeEverything() { shrink(toBytes: 0) }
 
-    /// Removes the least recently used entries until the rest takes at most `limit` bytes. The budget does not change.
+    /// Removes the least recently used entries until the remaining entries take at most `limit` bytes. The budget does
+    /// not change.
     public func shrink(toBytes limit: Int) {
         let freed = state.withLock { $0.shrink(toBytes: limit) }
         // Pixels are freed here, after the lock is released.

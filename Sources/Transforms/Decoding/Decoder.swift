@@ -155,7 +155,7 @@ extension Decoder {
 /// Decoded pixels, in memory to the last row. The frames of an animation lie one below the other.
 struct DecodedPixels: Sendable {
     let image: VipsImage
-    /// Where the whole image lies on the raster of one frame.
+    /// The position of the whole image on the raster of one frame.
     let extent: Extent
     /// EXIF orientation 1…8; 1 once it is applied.
     let orientation: Int
@@ -163,7 +163,7 @@ struct DecodedPixels: Sendable {
     /// Memory of pixels and metadata in bytes.
     var byteCount: Int { image.byteCount + image.fieldByteCount }
 
-    /// Each frame as an image of its own.
+    /// Each frame as a separate image.
     func frames(_ count: Int) throws(VipsError) -> [VipsImage] {
         guard count > 1 else { return [image] }
         let size = PixelSize(width: image.width, height: image.height / count)

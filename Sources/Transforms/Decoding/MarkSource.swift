@@ -2,7 +2,7 @@ import DarkroomVips
 import NIOCore
 
 /// The encoded mark of a job. It is decoded, made upright and converted to sRGB like any source, under the same limits,
-/// and at the resolution that its size on the image requires. Of an animation, the first frame is used.
+/// and at the resolution that its size on the image requires. For an animation, the first frame is used.
 struct MarkSource: Sendable {
     private let bytes: ByteBuffer
     private let header: SourceHeader

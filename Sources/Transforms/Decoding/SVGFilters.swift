@@ -1,10 +1,10 @@
 import NIOCore
 
-/// The time that the filters of an SVG take, from the numbers in the document: one attribute of a small file can make a
-/// pixel cost a second.
+/// The time that the filters of an SVG take, from the numbers in the document: a single attribute in a small file can
+/// raise the time of a pixel to a second.
 ///
 /// An estimate, not a parser. It misses filters of images that are embedded in the document, among others. The limit on
-/// the processor time of a job covers these.
+/// the processor time of a job covers such filters.
 struct SVGFilters {
     /// The time of all filter primitives for each pixel of the drawing, in nanoseconds, as measured with librsvg 2.54.
     private(set) var nanosecondsPerPixel = 0.0

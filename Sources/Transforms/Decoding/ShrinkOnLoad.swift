@@ -6,7 +6,7 @@ import NIOCore
 enum ShrinkOnLoad: Hashable, Sendable {
     case never
     /// JPEG in a single scan: by 2, 4 or 8. The scans of a progressive JPEG are held in memory at full size until the
-    /// last one.
+    /// last scan.
     case wholeFactors
     /// Plain lossy WebP, whose rows are scaled as they are decoded. Lossless pixels, alpha and animations are held at
     /// full size.
@@ -79,7 +79,7 @@ enum JPEGShrink {
     /// Whether a decode at this factor would notice that the file is truncated.
     ///
     /// A shrunk image has `floor(height / factor)` rows, so the last row of blocks may stay unread. If the file does
-    /// not end properly, only a full decode can tell whether it is corrupt.
+    /// not end properly, only a full decode shows whether it is corrupt.
     static func detectsTruncation(of source: ByteBuffer, height: Int, factor: Int) -> Bool {
         height.isMultiple(of: factor) || endsProperly(source)
     }

@@ -59,7 +59,7 @@ enum PNGChunks {
     /// Whether a chunk that decoders need has a wrong checksum (§13.2). libvips reads PNG with libspng on some systems,
     /// which accepts that. Chunks after the first incomplete chunk are not checked: decoders report that chunk.
     ///
-    /// - Parameter beforePixels: whether only chunks before the first one with pixels are checked, as for a header.
+    /// - Parameter beforePixels: whether only chunks before the first chunk with pixels are checked, as for a header.
     static func hasWrongChecksum(_ source: ByteBuffer, beforePixels: Bool = false) -> Bool {
         source.withUnsafeReadableBytes { bytes in
             var start = signatureBytes

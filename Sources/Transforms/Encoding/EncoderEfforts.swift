@@ -18,7 +18,7 @@ public struct EncoderEfforts: Hashable, Codable, Sendable {
         self.png = min(max(png, Self.pngRange.lowerBound), Self.pngRange.upperBound)
     }
 
-    /// The same efforts, with this one for PNG; nil = PNG keeps its effort.
+    /// The same efforts, except this effort for PNG; nil = PNG keeps its effort.
     func with(png level: Int?) -> EncoderEfforts {
         EncoderEfforts(webp: webp, avif: avif, jxl: jxl, png: level ?? png)
     }

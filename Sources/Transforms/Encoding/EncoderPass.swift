@@ -53,7 +53,7 @@ struct ByteSearch {
     static let floor = 20
     /// A result of at least this share of the bytes is good enough to end the search.
     private static let closeEnough = 0.97
-    /// How much smaller a photograph becomes with each step of quality, used while only one size is known.
+    /// The fraction by which a photograph shrinks with each step of quality, used while only one size is known.
     private static let usualSlope = 0.03
 
     private struct Trial {

@@ -42,7 +42,8 @@ public struct InstalledCodecs: Sendable {
     /// The families of fonts in which texts can be drawn, sorted. Listing them may start a thread that does not end.
     public static var fontFamilies: [String] { VipsText.fontFamilies }
 
-    /// Why no server can run with this libvips, as a sentence that names the package to install; nil if one can.
+    /// The reason why a server cannot run with this libvips, as a sentence that names the package to install; nil if it
+    /// can.
     public var fault: String? {
         let oldest = Self.oldestLibvips
         guard libvips.compare(oldest, options: .numeric) != .orderedAscending else {

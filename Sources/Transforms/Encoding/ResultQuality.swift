@@ -8,7 +8,7 @@ public struct ResultQuality: Hashable, Sendable, CustomStringConvertible {
     /// Whether the result is the source without its metadata (``Passthrough/auto``), not encoded again.
     public let isSource: Bool
 
-    /// A quality outside of 1…100 becomes the nearest one.
+    /// A quality outside of 1…100 becomes the nearest valid quality.
     public init(value: Int?, fits: Bool = true) {
         self.init(value: value.map { min(max($0, 1), 100) }, fits: fits, isSource: false)
     }

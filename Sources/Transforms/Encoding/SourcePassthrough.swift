@@ -5,7 +5,7 @@ import NIOCore
 public enum Passthrough: String, Codable, Sendable, CaseIterable {
     /// Every result is encoded anew.
     case off
-    /// A source in the format of the result is decoded and encoded as always. If that has not made it smaller, the
+    /// A source in the format of the result is decoded and encoded as usual. If encoding does not make it smaller, the
     /// result is the source's own pixel data.
     case auto
 }
@@ -43,7 +43,8 @@ struct SourcePassthrough {
 }
 
 extension TransformChain {
-    /// Whether this chain has returned the decoded pixels themselves, or gray ones only as equal red, green and blue.
+    /// Whether this chain has returned the decoded pixels unchanged, or changed gray pixels only to equal red, green
+    /// and blue.
     ///
     /// - Parameters:
     ///   - result: the chain's result for `decoded`.

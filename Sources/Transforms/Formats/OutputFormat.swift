@@ -61,7 +61,7 @@ extension OutputFormat {
         var defaultQuality: Int?
         /// The most encodes in which a quality for `max_bytes` is searched.
         var searchEncodes = 6
-        /// How many of them are predicted, the first one included.
+        /// The predicted number of encodes, including the first.
         var expectedEncodes = 2.5
         var maxSide = 1_000_000
         /// Removes the metadata of a source that is the result; nil = such a source is always encoded again.

@@ -34,8 +34,8 @@ extension SourceFormat {
         var mediaType: String?
         /// The file extensions of a format that is not an output format.
         var extensions: [String] = []
-        /// Patterns of a file's first bytes, where nil is any byte. Formats without one have a parser that detects
-        /// them.
+        /// Patterns of a file's first bytes, where nil is any byte. Formats without a pattern have a parser that
+        /// detects them.
         var signatures: [[UInt8?]] = []
         /// Nil for bitmaps, which are decoded by ``BitmapDecoder``.
         var loader: VipsLoader?
@@ -89,7 +89,7 @@ extension SourceFormat {
 }
 
 extension SourceFormat {
-    /// Detects the format by the first bytes; nil for an unsupported one.
+    /// Detects the format by the first bytes; nil for an unsupported format.
     public init?(sniffing source: ByteBuffer) {
         if let format = SourceFormat(signatureOf: source) {
             self = format

@@ -1,4 +1,4 @@
-/// How one axis is reduced so that every output pixel lands exactly where the whole image has it.
+/// The reduction of one axis that puts every output pixel exactly at its position in the whole image.
 ///
 /// libvips' `reduceh` and `reducev` shrink a raster of `count` pixels by a factor `f` to `round(count / f)` pixels,
 /// centered. For another phase, the raster is padded by a few copied pixels at both ends, and the result is cropped to

@@ -1,8 +1,8 @@
 import DarkroomVips
 
 /// Resamples the whole image on a raster to a target size: a box shrink by an integer factor (libvips `shrinkh`,
-/// `shrinkv`), then a Lanczos reduction of the rest (`reduceh`, `reducev`), both with their phase preserved. Enlarging
-/// comes last (`affine`).
+/// `shrinkv`), then a Lanczos reduction by the remaining factor (`reduceh`, `reducev`), both with their phase
+/// preserved. Enlarging comes last (`affine`).
 struct ExactSampler {
     var extent: Extent
     var target: PixelSize

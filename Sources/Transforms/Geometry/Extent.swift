@@ -1,4 +1,4 @@
-/// Where the whole image lies on its raster, in raster pixels.
+/// The position of the whole image on its raster, in raster pixels.
 ///
 /// A decoder that shrinks by `s` delivers `floor(w / s)` columns, although the image is `w / s` columns wide: the
 /// raster lacks a fraction of a pixel at its far edges. Stretching it to the target would move every detail; with the

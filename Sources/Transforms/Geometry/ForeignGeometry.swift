@@ -4,8 +4,8 @@ extension ResizeGeometry {
     ///
     /// - Parameters:
     ///   - box: sides in pixels.
-    ///   - loadsWhole: whether the image is decoded in full before it is scaled. The missing side of a box is rounded
-    ///     down then, and a side that is too small enlarges the other one.
+    ///   - loadsWhole: whether the image is decoded in full before it is scaled. The missing side of a box is then
+    ///     rounded down, and a side that is too small enlarges the other side.
     init(thumbor source: PixelSize, box: Box, fit: Fit, enlarge: Bool, loadsWhole: Bool) {
         guard box.width != nil || box.height != nil else {
             self.init(scaled: source)
@@ -71,7 +71,7 @@ extension ResizeGeometry {
         }
     }
 
-    /// The smallest box of the image's shape around another one, rounded up.
+    /// The smallest box with the image's aspect ratio around another box, rounded up.
     private static func smallestBox(around box: PixelSize, like image: PixelSize) -> PixelSize {
         let aspect = Double(image.width) / Double(image.height)
         guard aspect < Double(box.width) / Double(box.height) else {

@@ -16,7 +16,7 @@ public struct Layout: Hashable, Codable, Sendable {
         case auto
     }
 
-    /// Which part of an image is kept, or where an image lies on its canvas.
+    /// The part of an image that is kept, or the position of an image on its canvas.
     public struct Gravity: Hashable, Codable, Sendable {
         /// The anchor, or how it is found.
         public enum Anchor: String, Codable, Sendable, CaseIterable {
@@ -77,7 +77,7 @@ public struct Layout: Hashable, Codable, Sendable {
     public var crop: Window?
     /// Which part `fill` and `fill-down` keep.
     public var gravity = Gravity()
-    /// Where an image that is smaller than its box lies on a canvas of the box's size; nil = there is no canvas.
+    /// The position of an image that is smaller than its box on a canvas of the box's size; nil = there is no canvas.
     public var extend: Gravity?
     /// The same for a canvas of the box's aspect ratio.
     public var extendRatio: Gravity?

@@ -26,7 +26,7 @@ public enum Outline: Hashable, Sendable {
         }
     }
 
-    /// Where the shape lies in an image of this size: a rectangle of whole pixels.
+    /// The bounds of the shape in an image of this size: a rectangle of whole pixels.
     func bounds(in size: PixelSize) -> (x: Int, y: Int, size: PixelSize) {
         guard let proportions else { return (0, 0, size) }
         let scale = min(Double(size.width) / proportions.width, Double(size.height) / proportions.height)
@@ -36,12 +36,12 @@ public enum Outline: Hashable, Sendable {
         return ((size.width - inner.width) / 2, (size.height - inner.height) / 2, inner)
     }
 
-    /// How much of each pixel lies within the outline, as one band of bytes: 255 = all of it.
+    /// The fraction of each pixel within the outline, as one band of bytes: 255 = the whole pixel.
     func coverage(of size: PixelSize) throws(VipsError) -> VipsImage {
         try drawn("fill=\"#fff\"", on: size)
     }
 
-    /// How much of each pixel lies within this many pixels of the outline, as one band of bytes.
+    /// The fraction of each pixel within this many pixels of the outline, as one band of bytes.
     func coverage(of size: PixelSize, strokeWidth: Int) throws(VipsError) -> VipsImage {
         try drawn("fill=\"none\" stroke=\"#fff\" stroke-width=\"\(strokeWidth * 2)\"", on: size)
     }

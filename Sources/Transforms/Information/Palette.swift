@@ -76,7 +76,7 @@ private struct Bin {
         return Color(red: rounded(red), green: rounded(green), blue: rounded(blue))
     }
 
-    /// Whether the two look like one color in a small palette.
+    /// Whether the two look like the same color in a small palette.
     func isNear(_ other: Bin) -> Bool {
         let (mine, theirs) = (mean, other.mean)
         let distances = zip(mine.rgb, theirs.rgb).map { ($0 - $1) * ($0 - $1) }

@@ -246,7 +246,7 @@ package struct SourceSummary: Decodable, Hashable, Sendable {
     package var isAnimated: Bool { format.isAnimation && pages > 1 }
 }
 
-/// The size of a result before it is made.
+/// The planned size of a result.
 package struct PlannedSize: Hashable, Sendable {
     package let size: PixelSize
     /// Whether the result has this size. If a step like `trim` learns its size from pixels, it may be smaller.
@@ -254,7 +254,7 @@ package struct PlannedSize: Hashable, Sendable {
 }
 
 extension TransformChain {
-    /// The size of the result for a source of which only the summary is known.
+    /// The size of the result, from only the summary of its source.
     package func size(for source: SourceSummary) throws(TransformError) -> PlannedSize {
         let size = PixelSize(width: source.width, height: source.height)
         let plan = try plan(

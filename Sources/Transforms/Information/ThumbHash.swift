@@ -39,7 +39,7 @@ enum ThumbHash {
         return head.bytes
     }
 
-    /// The number of frequencies on a side, fewer on the shorter one.
+    /// The number of frequencies on a side, fewer on the shorter side.
     private static func terms(_ longest: Int, side: Int, of longer: Int) -> Int {
         max(1, Int((Double(longest * side) / Double(longer)).rounded()))
     }
@@ -73,8 +73,8 @@ private struct Planes {
     }
 }
 
-/// A channel's cosine transform: its mean, and its lowest frequencies relative to the strongest one, 0…1 with 0.5 for
-/// none.
+/// A channel's cosine transform: its mean, and its lowest frequencies relative to the strongest frequency, 0…1 with 0.5
+/// for none.
 private struct Spectrum {
     let mean: Double
     let scale: Double

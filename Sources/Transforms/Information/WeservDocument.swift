@@ -22,7 +22,7 @@ struct WeservDocument: ResultDocument {
     let pagePrimary: Int?
     let hasProfile: Bool
     let hasAlpha: Bool
-    /// 0 = none. An image that was made upright has 0 too.
+    /// 0 = none. An image after applying its orientation has 0 too.
     let orientation: Int
 
     init(of job: ImageJob, _ header: SourceHeader, _ result: ImageFrames) throws(ImageProcessingError) {

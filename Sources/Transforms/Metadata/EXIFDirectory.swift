@@ -6,7 +6,7 @@ struct EXIFDirectory {
     private struct Entry {
         let type: UInt16
         let count: UInt32
-        /// The index of the entry's four bytes, which are its value or the offset of one.
+        /// The index of the entry's four bytes, which are its value or the offset of its value.
         let index: Int
     }
 

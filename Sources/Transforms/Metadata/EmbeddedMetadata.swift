@@ -4,7 +4,7 @@ import NIOCore
 
 /// Texts and numbers that cameras and people wrote into a file, from EXIF, IPTC and XMP.
 ///
-/// Every text that comes out is printable, single-line and clipped; an empty one is nil.
+/// Every text is printable, on a single line and clipped; an empty text is nil.
 struct EmbeddedMetadata {
     /// The owner of the image: EXIF `Copyright`, IPTC 2:116 or XMP `dc:rights`, the first that is there.
     var copyright: String? { exif("exif-ifd0-Copyright") ?? iptc(116) ?? xmp("rights") }
@@ -74,7 +74,7 @@ struct EmbeddedMetadata {
             let count = Int(printed[mark.upperBound...].prefix { $0.isNumber }), count > 1
         else { return nil }
         let bytes = printed.utf8
-        // The final NUL of a text counts, where there is one: libvips 8.15 and later write none.
+        // The final NUL of a text counts, if it has one: libvips 8.15 and later write none.
         let ends = [count - 1, count]
         return ends.first { bytes.dropFirst($0).starts(with: " (".utf8) }.map { String(Substring(bytes.prefix($0))) }
     }
@@ -110,6 +110,7 @@ struct CopyrightNotice: Equatable {
     private static let artistField = "exif-ifd0-Artist"
     private static let maxLength = 1000
 
-    /// When libvips encodes such a text, it drops the last parenthesis, whatever is in it, and turns the rest to ASCII.
+    /// When libvips encodes such a text, it drops the last parenthesis, whatever is in it, and converts the remaining
+    /// text to ASCII.
     private static func exifText(_ text: String) -> String { "\(text) (ASCII)" }
 }

@@ -1,7 +1,7 @@
 /// Splits a small XML document into tags and text (XML 1.0, fifth edition), for metadata from untrusted files.
 ///
 /// Nothing is ever fetched or expanded: a document type declaration ends the reading, and so does a reference to any
-/// entity but the five predefined ones (§4.6). Memory is bounded by the document's own length.
+/// entity except the five predefined entities (§4.6). Memory is bounded by the document's own length.
 struct XMLTokenizer {
     enum Token {
         case open(name: Substring, attributes: [(name: Substring, value: String)], isEmpty: Bool)

@@ -149,8 +149,8 @@ public struct ChainPlan: Hashable, Sendable {
         return resampledArea
     }
 
-    /// The raster after the steps so far, if the decoder delivers one of size `decoded`: the decoder's own until a step
-    /// has set a size.
+    /// The raster after the steps so far, if the decoder delivers a raster of size `decoded`: the decoder's raster
+    /// until a step has set a size.
     func raster(decoded: PixelSize) -> PixelSize {
         guard decode == .undecided else { return size }
         return isTransposed ? decoded.transposed : decoded

@@ -34,7 +34,7 @@ struct CostEstimate: Hashable, Sendable {
         /// Pixels of the result that were filled with one color, all frames.
         var plainArea = 0
         var resultHasAlpha: Bool
-        /// Whether it is a part of another job, whose estimate includes the fixed cost of a job.
+        /// Whether it is a part of another job; the estimate of that job includes the fixed cost.
         var isPart = false
     }
 
@@ -84,8 +84,8 @@ extension CostEstimate.Facts {
     /// The decoded pixels and the decoder's own buffers.
     fileprivate var decoding: Double { Double(rasterBytes) + format.row.bytes(self) }
 
-    /// Strips of rows on their way through the chain, in wider samples than source and result have. The strips of all
-    /// frames are held until the last one is computed.
+    /// Strips of rows in the chain, with wider samples than source and result have. The strips of all frames are held
+    /// until the last frame is computed.
     fileprivate var transforming: Double {
         let raster = Double(rasterBytes)
         let each = rasterHasAlpha ? (isLinear ? 2 : 1.5) : (isLinear ? 0.5 : 0.25)
@@ -122,7 +122,7 @@ extension CostEstimate.Facts {
     fileprivate var encodingNanoseconds: Double {
         let area = Double(resultArea)
         if outputFormat.isText { return Double(rasterArea) * 7 }
-        // Frames that have a palette already are not reduced to one, and have few colors.
+        // Frames that already have a palette are not reduced to a palette, and have few colors.
         let keepsPalette = format == .gif && !isScaled && steps == .none
         if outputFormat == .gif, keepsPalette { return area * 170 + Double(resultFrames) * 0.8e6 }
         if keepsPalette, outputFormat == .webp, output.lossless { return area * 400 }
@@ -152,7 +152,7 @@ extension OutputFormat {
         return row.alphaNanosecondsPerPixel(options) * factor(options, efforts)
     }
 
-    /// The time of all encodes relative to one at the default effort.
+    /// The time of all encodes relative to one encode at the default effort.
     private func factor(_ options: OutputOptions, _ efforts: EncoderEfforts) -> Double {
         row.relativeTime(efforts.with(png: options.compression), options) * encodes(options)
     }

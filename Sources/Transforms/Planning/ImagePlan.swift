@@ -37,7 +37,7 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     public var frames: Int
     /// Whether all sizes are exact. A step that learns its size from pixels, like `trim`, leaves upper bounds.
     public var isExact: Bool
-    /// The largest raster on the way, one frame.
+    /// The largest intermediate raster, one frame.
     public var largest: PixelSize
     /// The job's estimated peak memory in bytes: source, pixels, result, and the buffers of decoder, chain and encoder.
     /// For large images the real peak is rarely above 1.25 times the estimate.

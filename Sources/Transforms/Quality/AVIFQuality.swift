@@ -3,7 +3,8 @@ import DarkroomVips
 /// Qualities as numbers of the installed AVIF encoder.
 ///
 /// From version 1.23 on, libheif has libaom tune AVIF for images: the same number looks better and takes more bytes.
-/// Requests and models use the numbers of earlier encoders, so that one number has the same look on all systems.
+/// Requests and models use the numbers of earlier encoders, so that a number has the same visual quality on all
+/// systems.
 enum AVIFQuality {
     /// Whether the encoder is tuned for images.
     static let isTuned = isTuned(libheif: HEIFCodec.libraryVersion)

@@ -1,7 +1,7 @@
 import DarkroomVips
 
-/// Chooses the quality of one image for a perceptual target, without encoding it: a part of its pixels is coded roughly
-/// as JPEG would, and judged by a model of the format. See docs/quality.md.
+/// Chooses the quality of one image for a perceptual target, without encoding it: a part of its pixels is coded
+/// approximately as by JPEG, and scored by a model of the format. See docs/quality.md.
 struct QualityChooser {
     let format: OutputFormat
     /// All pixels in memory; the frames of an animation below each other.

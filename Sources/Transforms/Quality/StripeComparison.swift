@@ -37,7 +37,7 @@ struct StripeComparison {
         }
     }
 
-    /// The share of squares of four pixels that are of one color, by a quarter of the rows.
+    /// The share of squares of four pixels that have a single color, in a quarter of the rows.
     func plainShare(inStripesAt tops: [Int]) -> Double {
         var (plain, all) = (0, 0)
         for top in tops {

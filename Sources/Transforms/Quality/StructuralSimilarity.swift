@@ -8,14 +8,14 @@ struct StructuralSimilarity {
     /// The samples of a channel at each scale.
     private var counts = [Int](repeating: 0, count: Self.scales)
 
-    /// The number of scales, each half the size of the one before.
+    /// The number of scales, each half the size of the previous scale.
     static let scales = 3
     /// The number of features.
     static let featureCount = 4 + 12 * (scales - 1)
 
     /// Four statistics for each scale: the mean and the norm of the error of structure, and the norms of edges that
     /// were added and lost. Each is one number for Y at the first scale, where the other channels count little, and
-    /// three for X, Y and B at the other scales.
+    /// three numbers for X, Y and B at the other scales.
     var features: [Double] {
         var features: [Double] = []
         for scale in 0..<Self.scales {

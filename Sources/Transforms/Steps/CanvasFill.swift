@@ -166,7 +166,7 @@ public struct CanvasFill: Transform, Hashable, Codable {
         }
     }
 
-    /// The padding turns with the box.
+    /// The padding is rotated with the box.
     private var turnedPadding: Padding {
         guard extent == .turnedBox else { return padding }
         return Padding(top: padding.left, right: padding.bottom, bottom: padding.right, left: padding.top)

@@ -4,7 +4,7 @@ import DarkroomVips
 public struct ContainExtend: Transform, Hashable {
     /// The size of the result; nil = the canvas of the earlier resize, for a box that depends on the image.
     public var canvas: PixelSize?
-    /// Where the image lies on the canvas.
+    /// The position of the image on the canvas.
     public var position: Position
     /// The fill; nil = white for an opaque image, so that it stays opaque, and transparent otherwise. Transparent
     /// becomes white in a format without alpha.

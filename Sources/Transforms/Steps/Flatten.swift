@@ -10,7 +10,7 @@ public struct Flatten: Transform, Hashable {
         self.background = background
     }
 
-    /// Nil if the recipe has no background, or a transparent one.
+    /// Nil if the recipe has no background, or a transparent background.
     init?(_ recipe: Recipe) {
         guard let background = recipe.background, background.alpha > 0 else { return nil }
         self.init(background)

@@ -35,7 +35,7 @@ public struct Mark: Transform, Hashable, Codable {
 
     /// How the mark's colors are combined with those below, in the terms of CSS `mix-blend-mode`.
     public enum Blend: String, Codable, Sendable, CaseIterable {
-        /// The mark covers what is below.
+        /// The mark covers the image below.
         case over
         /// Colors are multiplied: white disappears, the result is darker.
         case multiply
@@ -171,7 +171,7 @@ extension Mark {
         return min(max(fraction == 1 ? anchored - offset : anchored + offset, 0), max(free, 0))
     }
 
-    /// The size of a tile with the gap to the next one, at most the size of the image.
+    /// The size of a tile with the gap to the next tile, at most the size of the image.
     func cell(of size: PixelSize, on picture: PixelSize) -> PixelSize {
         PixelSize(
             width: min(size.width + max(0, x.resolved(in: picture.width)), max(picture.width, size.width)),
@@ -208,7 +208,7 @@ extension VipsImage {
             })
     }
 
-    /// The image side by side and one below the other, as often as it takes to cover a size.
+    /// The image repeated in rows and columns until it covers a size.
     func repeated(toCover size: PixelSize) throws(VipsError) -> VipsImage {
         let across = (size.width + width - 1) / width
         let down = (size.height + height - 1) / height
@@ -218,7 +218,7 @@ extension VipsImage {
 }
 
 extension Mark {
-    /// The visible part of a mark by the rules of imgproxy, and where it lies; nil if the mark lies wholly outside.
+    /// The visible part of a mark by the rules of imgproxy, and its position; nil if the mark lies wholly outside.
     ///
     /// - Parameter pixelRatio: device pixels for a pixel of the offsets.
     func placed(

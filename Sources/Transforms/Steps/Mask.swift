@@ -1,7 +1,7 @@
 import DarkroomVips
 
-/// Cuts the image along an outline: round corners, or a shape. What lies outside becomes transparent or gets a color;
-/// transparency within stays.
+/// Cuts the image along an outline: round corners, or a shape. The area outside becomes transparent or gets a color;
+/// transparency inside stays.
 public struct Mask: Transform, Hashable {
     /// The line to cut along.
     public var outline: Outline
@@ -62,7 +62,7 @@ public struct Mask: Transform, Hashable {
         if !hasAlpha, background.alpha == 255 {
             return try cut.applying("flatten", ["background": .doubles(background.rgb)])
         }
-        // Both parts of a pixel on the line add up to a whole one.
+        // Both parts of a pixel on the line add up to a whole pixel.
         return try cut.composited(with: inside.applying("invert").inked(background), mode: "add")
     }
 }

@@ -1,6 +1,6 @@
 import DarkroomVips
 
-/// Makes the image upright, by its own EXIF orientation or by one that the request gives instead.
+/// Makes the image upright, by its EXIF orientation or by an orientation in the request.
 public struct Orient: Transform, Hashable {
     /// The orientation to apply.
     public enum Rule: Hashable, Codable, Sendable {
@@ -34,7 +34,7 @@ public struct Orient: Transform, Hashable {
         }
     }
 
-    /// A transposed image is computed from whole columns of the decoded one.
+    /// A transposed image is computed from whole columns of the decoded image.
     public var cost: TransformCost {
         guard case .exif(let orientation) = rule, orientation >= 5 else { return .none }
         return TransformCost(nanosecondsPerDecodedPixel: 9)

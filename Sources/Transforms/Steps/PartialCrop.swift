@@ -2,7 +2,7 @@ import DarkroomVips
 
 /// A transform that keeps the part of a rectangle within the image. A rectangle wholly outside changes nothing.
 protocol PartialCropping: Transform {
-    /// The part within the image; nil if there is none.
+    /// The part within the image; nil if it is empty.
     func rectangle(in image: PixelSize) -> (x: Int, y: Int, size: PixelSize)?
 }
 

@@ -14,8 +14,8 @@ public enum Resampling: String, Codable, Sendable, CaseIterable {
     public var headroom: Double { self == .fast ? 1.3 : 2 }
 }
 
-/// Scales to the size that box and fit give. The plan lets the decoder shrink first; the rest is resampled exactly, so
-/// that rounding in the decoder never stretches the image, whatever the resampling.
+/// Scales to the size that box and fit give. The plan lets the decoder shrink first; the remaining factor is resampled
+/// exactly, so that rounding in the decoder never stretches the image, whatever the resampling.
 public struct Resize: Transform, Hashable {
     /// The box to scale to.
     public var box: Box

@@ -32,7 +32,7 @@ public struct Rotate: Transform, Hashable {
             bytesPerPixel: fills ? 4 : 6, bytesPerPixelWithAlpha: 12, bytesPerFrame: 50_000)
     }
 
-    /// A quarter turn reads columns. Other rotations render what they read.
+    /// A quarter turn reads columns. Other rotations render their input.
     public var reading: InputReading { degrees == 90 || degrees == 270 ? .repeatedly : .once }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {

@@ -12,7 +12,7 @@ public struct Text: Transform, Hashable, Codable {
     /// One of `sizes`; nil = a twelfth of the image's shorter side.
     public var size: Int?
     public var color: Color
-    /// Where the text lies, 0…1 from the left and from the top.
+    /// The position of the text, 0…1 from the left and from the top.
     public var position: Position
     /// Whether a text that is too large for the image is left out instead of refused.
     var isOptional = false

@@ -29,7 +29,7 @@ extension VipsImage {
     /// The cost of the conversion by a profile, beyond the cost of any image.
     var conversionCost: TransformCost {
         guard needsProfile else { return .none }
-        // A profile is read, and of CMYK a table made, for each frame.
+        // For each frame, the profile is read, and for CMYK a table is computed.
         return interpretation == "cmyk"
             ? TransformCost(nanosecondsPerPixel: 50, nanosecondsPerFrame: 20e6)
             : TransformCost(nanosecondsPerPixel: 12, nanosecondsPerFrame: 5e6)

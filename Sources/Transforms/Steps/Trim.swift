@@ -2,8 +2,8 @@ import DarkroomVips
 
 /// Removes a border of one color, by default the color of the upper left pixel (libvips `find_trim`).
 ///
-/// In an animation the same border is removed from every frame, as much as is free in all of them. An image that is all
-/// border, or less than 3 pixels wide or high, stays unchanged.
+/// In an animation the same border is removed from every frame: the border that all frames have in common. An image
+/// that consists of border only, or is less than 3 pixels wide or high, stays unchanged.
 public struct Trim: Transform, Hashable, Codable {
     /// The accepted thresholds, on the scale of 8-bit samples.
     public static let thresholds = 1...254
@@ -17,13 +17,13 @@ public struct Trim: Transform, Hashable, Codable {
     public var threshold: Int
     /// The border's color; nil = the color of the upper left pixel. Its alpha is ignored.
     public var background: Color?
-    /// The corner whose color is the border's, without `background`.
+    /// The corner from which the color of the border is taken, without `background`.
     public var corner = Corner.topLeft
     /// Whether rows of an animation are never removed.
     public var keepsHeightOfAnimations = false
     /// Whether it trims as imagor does: an animation is not changed, and magenta lies behind transparent pixels.
     var isImagors = false
-    /// A crop that is made at the same time; nil = none. Both look at the same image.
+    /// A crop of the same image at the same time; nil = none.
     var within: LooseCrop?
 
     /// A corner of the image.
