@@ -5,7 +5,7 @@ import DarkroomWaiting
 // Storing of originals and variants, unless a purge intervened.
 //
 // A purge first advances the source's epoch and then removes its entries. The purge removes an entry that was stored
-// before it. A writer that stores afterwards sees the new epoch, before storing or when it checks again.
+// before it. A writer that stores afterward sees the new epoch, before storing or when it checks again.
 extension ImageCache {
     /// Stores a record whose content is already cached or need not be cached.
     package func store(_ record: SourceRecord, for access: CacheAccess) async {

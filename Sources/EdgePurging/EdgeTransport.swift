@@ -16,7 +16,7 @@ struct EdgeTransportFailure: Error, Equatable {
 protocol EdgeTransport: Sendable {
     func send(_ request: EdgeRequest) async throws(EdgeTransportFailure) -> EdgeAnswer
 
-    /// Closes connections. Nothing is sent afterwards.
+    /// Closes connections. Nothing is sent afterward.
     func shutdown() async
 }
 

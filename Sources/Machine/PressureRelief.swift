@@ -7,7 +7,7 @@ public struct PressureRelief: Sendable {
     public struct Cache: Sendable {
         /// The current size of the cache, in bytes.
         public var bytes: @Sendable () -> Int
-        /// Evicts a part of the cache, which may fill up again afterwards.
+        /// Evicts a part of the cache, which may fill up again afterward.
         public var shrink: @Sendable () -> Void
 
         /// A cache with a way to measure it and a way to shrink it.

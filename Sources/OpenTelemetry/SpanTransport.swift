@@ -9,7 +9,7 @@ import NIOHTTP1
 protocol SpanTransport: Sendable {
     func send(_ body: ByteBuffer) async -> SpanDelivery
 
-    /// Closes connections. Nothing is sent afterwards.
+    /// Closes connections. Nothing is sent afterward.
     func shutdown() async
 }
 

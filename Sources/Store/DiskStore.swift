@@ -127,7 +127,7 @@ public final class DiskStore: Storing {
         }
     }
 
-    /// Writes the queued entries and releases the directory. Afterwards every lookup is a miss, and every write is
+    /// Writes the queued entries and releases the directory. Afterward every lookup is a miss, and every write is
     /// dropped. Closing twice is harmless.
     public func close() async {
         guard let writer, await writer.perform({ $0.beginClosing() }) else { return }

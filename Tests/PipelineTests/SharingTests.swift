@@ -12,7 +12,7 @@ import Testing
 /// The work and the entries that requests share, and those that they must not share.
 @Suite(.timeLimit(.minutes(1)))
 struct SharingTests {
-    /// A request that read the caches before another one filled them, and continues afterwards.
+    /// A request that read the caches before another one filled them, and continues afterward.
     @Test(arguments: [(CacheMode.default, 1), (.noCache, 2)])
     func `A late request uses a recent response unless it forces its own`(
         mode: CacheMode, fetches: Int
@@ -28,7 +28,7 @@ struct SharingTests {
         #expect(bench.origin.fetches.value == fetches)
     }
 
-    /// A request that found the original before another request's image was stored, and continues afterwards.
+    /// A request that found the original before another request's image was stored, and continues afterward.
     @Test func `An image that another request has just made counts as shared`() async throws {
         let bench = try Bench(.control("max-age=60"))
         try await bench.ask()

@@ -28,7 +28,7 @@ namespace Darkroom
         /// <param name="keyId">ID of the key in the server's <c>signing-keys</c>.</param>
         /// <param name="secret">Secret of the key, at least 32 characters.</param>
         /// <param name="baseUrl">
-        /// What precedes the path: the server's URL, with its base path if it has one. If empty, URLs are relative to the
+        /// The server's URL, with its base path if it has one. If empty, URLs are relative to the
         /// host.
         /// </param>
         /// <exception cref="ArgumentException">No server accepts such a key.</exception>
@@ -120,7 +120,7 @@ namespace Darkroom
             return Convert.ToString(value, CultureInfo.InvariantCulture);
         }
 
-        /// <summary>Uri.EscapeDataString differs between versions of .NET in some signs, and refuses long texts.</summary>
+        /// <summary>Uri.EscapeDataString differs between versions of .NET in some characters, and refuses long texts.</summary>
         private static string Encode(string text)
         {
             var encoded = new StringBuilder();

@@ -56,7 +56,7 @@ var (
 
 // NewSigner returns a signer for a key of the server's signing-keys.
 //
-// The secret has at least 32 characters. The base is what precedes the path: the server's URL, with its base path if it
+// The secret has at least 32 characters. The base is the server's URL, with its base path if it
 // has one. If it is empty, URLs are relative to the host.
 func NewSigner(keyID, secret, base string) (*Signer, error) {
 	if !keyIDs.MatchString(keyID) {

@@ -13,7 +13,7 @@ export class Signer {
   /**
    * @param options.keyID ID of the key in the server's `signing-keys`.
    * @param options.secret Secret of the key, at least 32 characters.
-   * @param options.base What precedes the path: the server's URL, with its base path if it has one. Without it, URLs
+   * @param options.base The server's URL, with its base path if it has one. Without it, URLs
    *   are relative to the host.
    */
   constructor(options: { keyID: string; secret: string; base?: string });

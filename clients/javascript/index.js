@@ -18,7 +18,7 @@ export class Signer {
    * @param {object} options
    * @param {string} options.keyID ID of the key in the server's `signing-keys`.
    * @param {string} options.secret Secret of the key, at least 32 characters.
-   * @param {string} [options.base] What precedes the path: the server's URL, with its base path if it has one. Without
+   * @param {string} [options.base] The server's URL, with its base path if it has one. Without
    *   it, URLs are relative to the host.
    */
   constructor({ keyID, secret, base = "" }) {

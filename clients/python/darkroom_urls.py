@@ -24,7 +24,7 @@ class Signer:
 
     key_id: ID of the key in the server's `signing-keys`.
     secret: Secret of the key, at least 32 characters.
-    base: What precedes the path: the server's URL, with its base path if it has one. Without it, URLs are relative to
+    base: The server's URL, with its base path if it has one. Without it, URLs are relative to
         the host.
     """
 

@@ -147,7 +147,7 @@ extension ImageCache {
     }
 
     /// Removes from disk first: a concurrent reader may copy an entry to memory until the epoch advances again. Such
-    /// copies are removed from memory afterwards.
+    /// copies are removed from memory afterward.
     private func remove(_ sources: [StoreKey], _ tiers: TierSet) async {
         if tiers.contains(.disk) { await disk?.removeAll(ofSources: sources) }
         for source in sources { epochs.advance(source) }

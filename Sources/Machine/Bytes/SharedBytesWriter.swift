@@ -79,7 +79,7 @@ package struct SharedBytesWriter: Sendable {
         }
     }
 
-    /// The bytes. Nothing may be appended afterwards.
+    /// The bytes. Nothing may be appended afterward.
     package consuming func finish() -> SharedBytes {
         let digest = hasher.finalize()
         switch storage {

@@ -48,7 +48,7 @@ final class PinnedClients: Sendable {
         return await body(client)
     }
 
-    /// Closes all connections and ends running transfers. No client is available afterwards.
+    /// Closes all connections and ends running transfers. No client is available afterward.
     func shutdown() async {
         let clients = table.withLock { table in
             table.isShutDown = true

@@ -66,7 +66,7 @@ package struct UploadCollector: Sendable {
         bytes.append(part)
     }
 
-    /// The bytes, and the reservation that counts them until it is released. Nothing may be appended afterwards.
+    /// The bytes, and the reservation that counts them until it is released. Nothing may be appended afterward.
     package consuming func finish() -> (SharedBytes, ByteReservation) {
         reservation.finish(bytes: bytes.count)
         return (bytes.finish(), reservation)

@@ -128,7 +128,7 @@ final class SharedObjectReader: Sendable {
         }
     }
 
-    /// The object, if it is complete and intact. Nothing may be appended afterwards.
+    /// The object, if it is complete and intact. Nothing may be appended afterward.
     func finish() -> SharedObject? {
         stage.withLock { stage in
             guard case .body(let head, let writer) = stage, writer.count == head.bodyBytes else { return nil }

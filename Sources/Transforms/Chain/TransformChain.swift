@@ -92,7 +92,7 @@ public struct TransformChain: Sendable {
         return plans
     }
 
-    /// Runs every step. Pixels may still be lazy afterwards.
+    /// Runs every step. Pixels may still be lazy afterward.
     ///
     /// Each step is planned again right before it runs, since a step like `Trim` learns its size from pixels. Until an
     /// image that the decoder shrank is resized, the plan has the true size and the raster has not.

@@ -103,7 +103,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         return "\(name)(\(parts.joined(separator: ",")))"
     }
 
-    /// Whether the quality depends on the pixels, so that it is known only afterwards.
+    /// Whether the quality depends on the pixels, so that it is known only afterward.
     public var decidesQuality: Bool { target != nil || maxBytes != nil }
 
     /// Whether the source's header is sufficient, so that nothing is decoded.

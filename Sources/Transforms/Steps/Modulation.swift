@@ -2,7 +2,7 @@ import DarkroomVips
 
 /// Rotates the hue of every color (in CIELCh).
 public struct Hue: ColorTransform, Hashable, Codable {
-    /// The accepted angles; 0 changes nothing, positive angles move red towards yellow.
+    /// The accepted angles; 0 changes nothing, positive angles move red toward yellow.
     public static let degrees = 0...359
 
     /// The angle, one of `degrees`.

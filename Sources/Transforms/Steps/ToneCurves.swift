@@ -24,7 +24,7 @@ public struct Brightness: ColorTransform, Hashable, Codable {
     }
 }
 
-/// Changes contrast along a sigmoid curve: tones move away from middle gray, or towards it.
+/// Changes contrast along a sigmoid curve: tones move away from middle gray, or toward it.
 public struct Contrast: ColorTransform, Hashable, Codable {
     /// The accepted values; 0 changes nothing, and beyond 100 few tones remain.
     public static let percents = -300...300

@@ -195,7 +195,7 @@ package struct Allowance: Hashable, Sendable {
     }
 }
 
-/// The use of an allowance. Because the cost of a request is known only afterwards, a bucket can be overdrawn, at most
+/// The use of an allowance. Because the cost of a request is known only afterward, a bucket can be overdrawn, at most
 /// by the whole amount: so a wait is never longer than the period.
 struct AllowanceBucket: Sendable {
     private var used = 0.0

@@ -18,7 +18,7 @@ final class Signer
     /**
      * @param string $keyId  ID of the key in the server's `signing-keys`.
      * @param string $secret Secret of the key, at least 32 characters.
-     * @param string $base   What precedes the path: the server's URL, with its base path if it has one. Without it, URLs
+     * @param string $base   The server's URL, with its base path if it has one. Without it, URLs
      *                       are relative to the host.
      */
     public function __construct(

@@ -23,7 +23,7 @@ module DarkroomURLs
   class Signer
     # key_id:: ID of the key in the server's `signing-keys`.
     # secret:: Secret of the key, at least 32 characters.
-    # base:: What precedes the path: the server's URL, with its base path if it has one. Without it, URLs are relative
+    # base:: The server's URL, with its base path if it has one. Without it, URLs are relative
     #        to the host.
     def initialize(key_id:, secret:, base: "")
       unless key_id.match?(/\A[A-Za-z0-9_-]{1,32}\z/)

@@ -30,7 +30,7 @@ public final class Signer {
     /**
      * @param keyId ID of the key in the server's {@code signing-keys}
      * @param secret secret of the key, at least 32 characters
-     * @param base what precedes the path: the server's URL, with its base path if it has one; if empty, URLs are relative
+     * @param base the server's URL, with its base path if it has one; if empty, URLs are relative
      *     to the host
      * @throws IllegalArgumentException if no server accepts such a key
      */
