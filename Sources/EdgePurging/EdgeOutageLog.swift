@@ -24,10 +24,10 @@ final class EdgeOutageLog: Sendable {
         }
         guard isNews else { return }
         if succeeded {
-            logger.info("an edge takes purges again", metadata: ["edge": "\(name)"])
+            logger.info("an edge confirms purges again", metadata: ["edge": "\(name)"])
         } else {
             logger.warning(
-                "an edge was not told of a purge, which stays in the queue",
+                "an edge did not confirm a purge, which stays in the queue",
                 metadata: ["edge": "\(name)", "reason": "\(reason)"])
         }
     }

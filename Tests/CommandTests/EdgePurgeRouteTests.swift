@@ -78,7 +78,7 @@ struct EdgePurgeRouteTests {
         let explained = try await Client.get("\(server.base)/explain?url=local:///sample.jpg").text
         #expect(await server.stop() == 0)
         for text in [metrics, explained, server.log, purged.text] { #expect(!text.contains("never-shown")) }
-        #expect(server.log.components(separatedBy: "an edge was not told").count == 2, "\(server.log)")
+        #expect(server.log.components(separatedBy: "an edge did not confirm").count == 2, "\(server.log)")
         try await edge.stop()
     }
 
@@ -119,7 +119,7 @@ struct EdgePurgeRouteTests {
         let done = try purge("local:///sample.jpg", "--wait")
         #expect(done.status == 0, "\(done.errors)")
         #expect(done.output.hasPrefix("local:///sample.jpg: 1 source removed ("), "\(done.output)")
-        #expect(done.output.hasSuffix(". Told: \(name).\n"))
+        #expect(done.output.hasSuffix(". Confirmed: \(name).\n"))
         let hosts = try purge("good.example", "bad.example", "--host", "--wait", "--json")
         #expect(hosts.status == 1)
         let lines = hosts.output.split(separator: "\n")

@@ -76,8 +76,8 @@ struct EdgePurgerTests {
             }
             #expect(await bench.purger.wait(for: ticket).map(\.progress) == [.told])
             #expect(bench.purger.statistics.map(\.postponed) == [2])
-            #expect(bench.logs.count(of: "an edge was not told") == 1)
-            #expect(bench.logs.count(of: "an edge takes purges again") == 1)
+            #expect(bench.logs.count(of: "an edge did not confirm") == 1)
+            #expect(bench.logs.count(of: "an edge confirms purges again") == 1)
         }
     }
 
@@ -93,7 +93,7 @@ struct EdgePurgerTests {
             #expect(await bench.purger.wait(for: good).map(\.progress) == [.told])
             #expect(bench.purger.states(of: bad).map(\.progress) == [.pending])
             #expect(bench.purger.statistics.map(\.refused) == [1])
-            #expect(bench.logs.count(of: "an edge was not told") == 1)
+            #expect(bench.logs.count(of: "an edge did not confirm") == 1)
         }
     }
 

@@ -19,10 +19,10 @@ struct PurgeQueryTests {
     }
 
     @Test(arguments: [
-        ("", nil, "Exactly one of url, prefix, host, tag, all=true and expired=true must say what is removed."),
+        ("", nil, "Exactly one of url, prefix, host, tag, all=true and expired=true must be given."),
         (
             "all&host=a", "all",
-            "Exactly one of url, prefix, host, tag, all=true and expired=true must say what is removed."
+            "Exactly one of url, prefix, host, tag, all=true and expired=true must be given."
         ),
         ("host=a&tier=disk", "tier", "Parameter 'tier' requires all=true."),
         ("expired&soft", "soft", "Parameter 'soft' cannot be combined with 'expired'."),

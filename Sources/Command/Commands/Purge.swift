@@ -161,7 +161,7 @@ extension Purge {
         ]
         if let seconds = answer.propagation, !waited { parts.append("On all servers within \(seconds) s.") }
         let told = answer.edges?.filter { $0.state == .told }.map(\.edge) ?? []
-        if !told.isEmpty { parts.append("Told: \(told.joined(separator: ", ")).") }
+        if !told.isEmpty { parts.append("Confirmed: \(told.joined(separator: ", ")).") }
         let pending = answer.pending.map { edge in edge.edge + (edge.reason.map { " (\($0))" } ?? "") }
         if !pending.isEmpty { parts.append("Pending: \(pending.joined(separator: ", ")).") }
         return parts.joined(separator: " ")

@@ -19,7 +19,7 @@ enum PurgeParameters {
         Row("dry_run", .boolean, \.dryRun, cache("Lists entries and removes nothing.")),
         Row(
             "wait", .boolean, \.wait,
-            cache("Answers once the purge holds on all servers and the caches of `purge-to` were told.")),
+            cache("Answers once the purge holds on all servers and the caches of `purge-to` have confirmed it.")),
     ]
 
     private static func cache(_ summary: String) -> ParameterDocumentation { .of(.caching, .cache, summary) }

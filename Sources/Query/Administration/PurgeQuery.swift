@@ -67,7 +67,7 @@ struct PurgeDraft: Sendable {
         guard given.count == 1, let scope = given.first?.scope else {
             throw InvalidParameter(
                 given.dropFirst().first?.name,
-                "Exactly one of url, prefix, host, tag, all=true and expired=true must say what is removed.")
+                "Exactly one of url, prefix, host, tag, all=true and expired=true must be given.")
         }
         return scope
     }

@@ -96,7 +96,7 @@ public struct Text: Transform, Hashable, Codable {
             if isOptional { return false }
             throw TransformError(
                 parameter: "text",
-                reason: "it takes \(measure.width)×\(measure.height) pixels, and the image has room for "
+                reason: "it takes \(measure.width)×\(measure.height) pixels, and the image has space for "
                     + "\(max(room.width, 0))×\(max(room.height, 0)); ask for a smaller textsize or a shorter text")
         }
         return measure.width > 0 && text.unicodeScalars.contains(where: \.hasInk)

@@ -62,7 +62,7 @@ struct TextTests {
             try written(Text(String(repeating: "wide ", count: 40), size: 40))
         }
         guard case .badParameter(let reason) = error else { throw try #require(error) }
-        #expect(reason.parameter == "text" && reason.reason.contains("room for 200×80; ask for a smaller textsize"))
+        #expect(reason.parameter == "text" && reason.reason.contains("space for 200×80; ask for a smaller textsize"))
     }
 
     @Test func `By default the size follows the image`() throws {

@@ -15,9 +15,9 @@ function makingTime(result, values) {
 async function formatsPanel(signal) {
   const steps = Object.entries(LADDER).map(([output, name]) => ({ output, name, tile: formatTile(output, name) }));
   climb(steps, signal);
-  const quality = state.q ? `at quality ${state.q}` : "each at the quality that is its default";
+  const quality = state.q ? `at quality ${state.q}` : "each at its default quality";
   return [
-    el("p", { className: "note" }, `The result in ${steps.length === 3 ? "three" : "two"} formats, ${quality}. Times are those of decoding, transforming and encoding on this server.`),
+    el("p", { className: "note" }, `The result in ${steps.length === 3 ? "three" : "two"} formats, ${quality}. Times are for decoding, transforming and encoding on this server.`),
     el("div", { className: "tiles ladder" }, steps.map(({ tile }) => tile.element)),
   ];
 }
