@@ -6,14 +6,14 @@ from pathlib import Path
 BEGIN, END = "<!-- cluster: make cluster PAGE=docs/proofs.md -->", "<!-- end of cluster -->"
 
 CLAIMS = {
-    "kills": "Nodes are killed, paused and started again at random for 5 minutes. Every request is answered, and no version "
-             "that the store holds is downloaded twice.",
-    "wiped": "After all disks are wiped, variants come back from the store without a request to the origin.",
-    "joined": "When a node is added, about a quarter of the sources moves, and the hit ratio stays within 2 points of one node "
-              "with as much cache.",
-    "outages": "While the store is paused, refuses, is full and damages answers, for a minute each, requests are answered, "
-               "memory stays flat, and the store is used again afterward.",
-    "purges": "During failures, and with nodes that slept or were down, no purged content is served after `purge-poll` "
+    "kills": "Nodes are killed, paused and restarted at random for 5 minutes. Every request is answered, and no version in the "
+             "store is downloaded again.",
+    "wiped": "After all disks are wiped, variants are read from the store without a request to the origin.",
+    "joined": "When a fourth node is added, about a quarter of the sources moves to it, and the hit ratio stays within 2 points "
+              "of one node with as much cache.",
+    "outages": "While the store is paused, refuses requests, is full or sends damaged objects, for a minute each, requests are "
+               "answered, memory stays flat, and the store is used again afterward.",
+    "purges": "During failures, and with nodes that were paused or down, no purged content is served after `purge-poll` "
               "(5 s) and one second.",
     "cold": "300 equal requests for a new image cause one download and process the image once.",
 }
@@ -29,14 +29,14 @@ def kills(figures: dict) -> str:
 def wiped(figures: dict) -> str:
     made = figures["variants made"]
     return (
-        f"{figures['variants']} variants: {figures['variants'] - made} from the store, {made} of {figures['purged sources']} "
-        f"sources that were purged meanwhile made again; p50 {figures['p50 ms']:.1f} ms")
+        f"{figures['variants']} variants: {figures['variants'] - made} from the store, {made} processed again "
+        f"because {figures['purged sources']} sources were purged meanwhile; p50 {figures['p50 ms']:.1f} ms")
 
 
 def joined(figures: dict) -> str:
     return (
         f"{figures['sources moved'] * 100:.0f} % of the sources moved; hit ratio {figures['of four, with the store']:.3f} with "
-        f"four nodes, {figures['hit ratio of one node']:.3f} with one")
+        f"four nodes, {figures['hit ratio of one node']:.3f} with one node")
 
 
 def outages(figures: dict) -> str:
