@@ -20,7 +20,7 @@ package final class EdgePurger: Sendable {
         /// Whether all waits end at once, because the server stops.
         var endsWaits = false
         /// The purges that callers wait for; nil for a wait that only time ends.
-        var waits: [Wait<Void>: Int?] = [:]
+        var waits: [Wait<Void>: Ticket?] = [:]
     }
 
     /// The longest pause before a request is repeated, even if the edge asks for a longer pause.
@@ -90,6 +90,7 @@ package final class EdgePurger: Sendable {
     }
 
     private var names: [String] { destinations.map(\.name) }
+    private var webhooks: Set<String> { Set(destinations.filter { $0.vendor == .webhook }.map(\.name)) }
 
     /// Reads the queue of the previous process. If it is damaged, everything is purged at all edges.
     private func restore() {
@@ -114,6 +115,7 @@ package final class EdgePurger: Sendable {
 extension EdgePurger {
     /// A purge that is sent to edges.
     package struct Ticket: Sendable {
+        fileprivate let purge: EdgePurge
         fileprivate let sequence: Int
         fileprivate let holdsAt: Date
     }
@@ -127,19 +129,30 @@ extension EdgePurger {
     package func tell(_ purge: EdgePurge, after delay: Duration, again: Duration?) async -> Ticket {
         let holdsAt = now().addingTimeInterval(delay / .seconds(1))
         let dates = [holdsAt] + (again.map { [holdsAt.addingTimeInterval($0 / .seconds(1))] } ?? [])
-        let sequence = state.withLock { state in
-            state.queue.add(purge, for: names, at: dates, everything: everything)
+        let ticket = state.withLock { state in
+            let sequence = state.queue.add(
+                purge, for: names, webhooks: webhooks, at: dates, everything: everything)
+            return Ticket(purge: purge, sequence: sequence, holdsAt: holdsAt)
         }
         await save()
         for wakeup in wakeups.values { wakeup.wake() }
-        return Ticket(sequence: sequence, holdsAt: holdsAt)
+        for webhook in webhooks { warnOfLoop(ticket, webhook) }
+        return ticket
+    }
+
+    private func warnOfLoop(_ ticket: Ticket, _ webhook: String) {
+        let entry = state.withLock { $0.queue.pending(ticket.sequence, ticket.purge, for: webhook) }
+        guard entry?.repetitions == EdgeQueue.promptRepetitions + 1 else { return }
+        logger.warning(
+            "a webhook gets the same purge again and again; if its receiver purges, it must send edges=false",
+            metadata: ["edge": "\(webhook)"])
     }
 
     /// The progress of a purge at each edge.
     package func states(of ticket: Ticket) -> [EdgeState] {
         state.withLock { state in
             names.map { edge in
-                guard let entry = state.queue.pending(ticket.sequence, for: edge) else {
+                guard let entry = state.queue.pending(ticket.sequence, ticket.purge, for: edge) else {
                     return EdgeState(edge, .told)
                 }
                 return EdgeState(edge, .pending, reason: entry.reason)
@@ -153,16 +166,16 @@ extension EdgePurger {
     /// task is canceled: the purge then stays in the queue.
     package func wait(for ticket: Ticket) async -> [EdgeState] {
         await wait(for: nil, atMost: .seconds(max(ticket.holdsAt.timeIntervalSince(now()), 0)))
-        if !Task.isCancelled { await wait(for: ticket.sequence, atMost: Self.maxWait) }
+        if !Task.isCancelled { await wait(for: ticket, atMost: Self.maxWait) }
         return states(of: ticket)
     }
 
-    private func wait(for sequence: Int?, atMost limit: Duration) async {
+    private func wait(for ticket: Ticket?, atMost limit: Duration) async {
         guard limit > .zero else { return }
         let wait = Wait<Void>()
         let isOver = state.withLock { state in
-            if state.endsWaits || sequence.map({ isSettled($0, state) }) == true { return true }
-            state.waits[wait] = sequence
+            if state.endsWaits || ticket.map({ isSettled($0, state) }) == true { return true }
+            state.waits[wait] = ticket
             return false
         }
         if isOver { return }
@@ -175,8 +188,10 @@ extension EdgePurger {
     }
 
     /// Whether each edge has confirmed or refused a purge, so that waiting longer would not help.
-    private func isSettled(_ sequence: Int, _ state: State) -> Bool {
-        names.allSatisfy { state.queue.pending(sequence, for: $0).map { $0.refusals > 0 } ?? true }
+    private func isSettled(_ ticket: Ticket, _ state: State) -> Bool {
+        names.allSatisfy { edge in
+            state.queue.pending(ticket.sequence, ticket.purge, for: edge).map { $0.refusals > 0 } ?? true
+        }
     }
 
     private func endSettledWaits() {

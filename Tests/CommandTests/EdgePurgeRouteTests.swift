@@ -50,7 +50,9 @@ struct EdgePurgeRouteTests {
         // What follows from a purge is carried out, and ends there.
         let chained = try await server.purge("all=true&wait=true", admin + [("Darkroom-Purge", id)])
         #expect(try edges(chained) == nil)
-        for query in ["url=local:///a.jpg&dry_run=true", "expired=true", "all=true&tier=memory"] {
+        for query in [
+            "url=local:///a.jpg&dry_run=true", "expired=true", "all=true&tier=memory", "host=example.com&edges=false",
+        ] {
             #expect(try edges(try await server.purge(query, admin)) == nil)
         }
         #expect(edge.requests.count == 2)

@@ -39,6 +39,14 @@ struct EdgePurgerTests {
         }
     }
 
+    @Test func `The log says once that a webhook is told of the same purge again and again`() async {
+        let bench = PurgerBench([EdgeDestination(.webhook, url: "http://hooks/"), PurgerBench.varnish])
+        for _ in 0..<9 { _ = await bench.purger.tell(.stub("x"), after: .zero, again: nil) }
+        #expect(bench.logs.count(of: "again and again") == 1)
+        for index in 0..<9 { _ = await bench.purger.tell(.stub("t\(index)"), after: .zero, again: nil) }
+        #expect(bench.logs.count(of: "again and again") == 1)
+    }
+
     @Test func `Purges that came while an edge was busy are told together`() async {
         let bench = PurgerBench { _, index in index == 0 ? EdgeAnswer(status: 503) : EdgeAnswer(status: 200) }
         await bench.running {

@@ -84,6 +84,62 @@ struct EdgeQueueTests {
         #expect(queue.pending(1, for: "a") == nil && queue.pending(next, for: "a") != nil)
     }
 
+    @Test func `Repetitions of a purge are told together, after the last of them is due`() {
+        var queue = queue([.stub("x"), .stub("x"), .stub("y")], at: [Self.start, Self.start + 30])
+        let last = queue.add(.stub("x"), for: ["a"], at: [Self.start + 1, Self.start + 31], everything: "darkroom")
+        #expect(queue.entries["a"]?.count == 6)
+        #expect(queue.add(.stub("x", soft: true), for: ["a"], at: [Self.start + 9], everything: "darkroom") == 5)
+        guard case .send(let due) = queue.next(for: "a", varnish, at: Self.start) else { return }
+        #expect(due.map(\.purge.tags) == [["x"], ["y"]])
+        queue.remove(due, of: "a")
+        // The second purge waits with the fourth, and the third, which is another, does not.
+        #expect(queue.pending(2, for: "a")?.dueAt == Self.start + 1)
+        #expect(queue.pending(3, .stub("y"), for: "a")?.dueAt == Self.start + 30)
+        queue.remove(queue.entries["a"]?.filter { $0.dueAt < Self.start + 31 } ?? [], of: "a")
+        #expect(queue.pending(1, for: "a") == nil && queue.pending(3, .stub("y"), for: "a") == nil)
+        #expect(queue.pending(2, for: "a")?.sequence == last)
+    }
+
+    @Test func `A repetition neither delays the purge before it nor waits for its next attempt`() {
+        var queue = queue([.stub("x"), .stub("x")])
+        guard case .send(let due) = queue.next(for: "a", varnish, at: Self.start) else { return }
+        queue.keep(due, of: "a", because: "why") { _ in Self.start + 300 }
+        _ = queue.add(.stub("x"), for: ["a"], at: [Self.start + 1], everything: "darkroom")
+        #expect(queue.entries["a"]?.map(\.dueAt) == [Self.start + 1, Self.start + 300])
+        #expect(queue.entries["a"]?.map(\.refusals) == [0, 1])
+    }
+
+    /// A receiver that purges each time it is told, without the field that says so.
+    @Test func `A loop of a webhook and purges slows down, and stays without a purge of everything`() {
+        var queue = EdgeQueue()
+        var now = Self.start
+        var messages: [Date] = []
+        var mostEntries = 0
+        func purge() {
+            _ = queue.add(
+                .stub("x"), for: ["a"], webhooks: ["a"], at: [now, now + 32], everything: "darkroom")
+        }
+        purge()
+        while now < Self.start + 3_600, messages.count < 1_000 {
+            switch queue.next(for: "a", bunny, at: now) {
+            case .send(let batch):
+                queue.remove(batch, of: "a")
+                messages.append(now)
+                purge()
+            case .wait(let date): now = date
+            case .idle: Issue.record("the loop ended")
+            }
+            mostEntries = max(mostEntries, queue.entries["a"]?.count ?? 0)
+        }
+        #expect(mostEntries <= 4 && queue.collapses.isEmpty)
+        #expect((60...200).contains(messages.count), "\(messages.count)")
+        #expect(messages.prefix(5).allSatisfy { $0 == Self.start })
+        #expect(messages.count { $0 > Self.start + 1_800 } <= 90)
+        // Another purge is told at once.
+        _ = queue.add(.stub("y"), for: ["a"], webhooks: ["a"], at: [now], everything: "darkroom")
+        #expect(queue.pending(queue.lastSequence, .stub("y"), for: "a")?.dueAt == now)
+    }
+
     @Test func `Edges that are gone are dropped, and dates of a clock that was ahead`() {
         var queue = queue([.stub("x")], at: [Self.start + 1e9])
         _ = queue.add(.stub("x"), for: ["b"], at: [Self.start], everything: "darkroom")
@@ -110,4 +166,8 @@ struct EdgeQueueTests {
         #expect(await !nowhere.write { queue })
         #expect(nowhere.failureCount == 1)
     }
+}
+
+extension EdgeQueue {
+    fileprivate func pending(_ number: Int, for edge: String) -> Entry? { pending(number, .stub("x"), for: edge) }
 }

@@ -4,6 +4,7 @@ import DarkroomTestOrigin
 import Foundation
 import NIOCore
 import NIOPosix
+import Synchronization
 import Testing
 
 @testable import DarkroomEdgePurging
@@ -92,6 +93,91 @@ struct EdgeTransportTests {
         #expect(collector.requests.count == requests)
         #expect(collector.requests.compactMap { check($0) } == [])
         #expect(logs.lines.allSatisfy { !$0.contains(Self.token) })
+        try await collector.stop()
+    }
+
+    /// https://developers.cloudflare.com/cache/how-to/purge-cache/#purge-limits
+    private final class TokenBucket: Sendable {
+        private let size: Double
+        private let perSecond: Double
+        private let now: @Sendable () -> Date
+        private let state: Mutex<(tokens: Double, date: Date)>
+
+        init(size: Double, perSecond: Double, now: @escaping @Sendable () -> Date) {
+            (self.size, self.perSecond, self.now) = (size, perSecond, now)
+            state = Mutex((size, now()))
+        }
+
+        /// Takes a token.
+        ///
+        /// - Returns: the seconds until there is one, rounded up, if there is none.
+        func take() -> Int? {
+            let now = now()
+            return state.withLock { state in
+                state.tokens = min(size, state.tokens + now.timeIntervalSince(state.date) * perSecond)
+                state.date = now
+                guard state.tokens < 1 else {
+                    state.tokens -= 1
+                    return nil
+                }
+                return Int(((1 - state.tokens) / perSecond).rounded(.up))
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            // The free plan, the plan Pro, and the free plan if an answer does not say when to come again.
+            (25, 5.0 / 60, true), (25, 5, true), (25, 5.0 / 60, false),
+        ] as [(Double, Double, Bool)])
+    func `No purge is lost under the rate limits of Cloudflare's plans`(
+        size: Double, perSecond: Double, saysWhen: Bool
+    ) async throws {
+        // Time passes with each pause of a delivery, but not with a caller's longest wait.
+        let clock = TestClock(skips: { $0 <= EdgePurger.maxPause })
+        let bucket = TokenBucket(size: size, perSecond: perSecond) { clock.date }
+        let purged = Mutex<Set<String>>([])
+        let collector = TestCollector { request in
+            if let seconds = bucket.take() {
+                // https://developers.cloudflare.com/fundamentals/api/reference/limits/#rate-limiting-headers
+                return TestCollector.Answer(
+                    429, fields: saysWhen ? [("Retry-After", "\(seconds)")] : [], body: #"{"success":false}"#)
+            }
+            if let flaw = Self.cloudflare(request) { return TestCollector.Answer(400, body: flaw) }
+            purged.withLock { $0.formUnion(Self.members(request)["tags"] as? [String] ?? []) }
+            return TestCollector.Answer(body: Self.confirmation)
+        }
+        try await collector.start()
+        let logs = LogRecorder()
+        let purger = EdgePurger(
+            [
+                EdgeDestination(
+                    .cloudflare, account: "0123456789abcdef", url: collector.url,
+                    secretFile: try URL.temporaryFile("token", Self.token).path)
+            ], everything: "darkroom", file: nil, transport: transport(), clock: clock, now: { clock.date },
+            jitter: { 0 }, logger: logs.logger)
+        let run = Task { await purger.run() }
+        for index in 0..<40 {
+            let ticket = await purger.tell(.stub("one-\(index)"), after: .zero, again: nil)
+            #expect(await purger.wait(for: ticket).map(\.progress) == [.told])
+            #expect(purged.withLock { $0.contains("one-\(index)") })
+        }
+        var tickets: [EdgePurger.Ticket] = []
+        for index in 0..<200 {
+            tickets.append(await purger.tell(.stub("s-\(index)"), after: .zero, again: .seconds(32)))
+        }
+        for ticket in tickets { #expect(await purger.wait(for: ticket).map(\.progress) == [.told]) }
+        purger.stop()
+        await run.value
+        #expect(purged.withLock(\.count) == 240)
+        let statistics = try #require(purger.statistics.first)
+        #expect(statistics.refused == 0 && statistics.collapsed == 0 && statistics.pending == 0)
+        #expect(statistics.told <= 60)
+        // What was told in excess of the bucket had to wait.
+        let least = (Double(statistics.told) - size) / perSecond
+        #expect(clock.elapsed >= .seconds(least - 1), "\(clock.elapsed)")
+        #expect(clock.elapsed <= .seconds(least * (saysWhen ? 1.1 : 2) + 40), "\(clock.elapsed)")
+        #expect(saysWhen ? statistics.postponed <= statistics.told : statistics.postponed > 0)
         try await collector.stop()
     }
 

@@ -133,7 +133,7 @@ struct ParameterContractTests {
         for described in try contract.parameters(of: "/cache", "delete") {
             let name = try #require(described["name"]?.string)
             var query = "\(name)=\(try #require(described["example"]?.string))"
-            if ["tier", "soft", "dry_run", "wait"].contains(name) { query += "&all=true" }
+            if ["tier", "soft", "dry_run", "wait", "edges"].contains(name) { query += "&all=true" }
             #expect(throws: Never.self, "\(query)") { try purgeGrammar.parse(query) }
         }
     }

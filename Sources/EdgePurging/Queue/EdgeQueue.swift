@@ -2,7 +2,8 @@ import Foundation
 
 /// The purges that edges have not confirmed yet, for each edge in the order in which they are due.
 ///
-/// The queue is bounded without losing a purge: if an edge has too many purges, one purge of everything replaces them.
+/// The queue is bounded without losing a purge: repetitions of a purge are sent together, and if an edge has too many
+/// purges, one purge of everything replaces them.
 struct EdgeQueue: Codable, Equatable {
     struct Entry: Codable, Equatable {
         /// The number of the purge, and of the latest purge that this entry stands for.
@@ -17,8 +18,15 @@ struct EdgeQueue: Codable, Equatable {
         var reason: String?
         /// Whether this entry stands for all purges up to its number.
         var isCollapsed = false
+        /// How many purges that were the same as this one came before it, each while an earlier one waited.
+        var repetitions = 0
+        /// The number of the first of these that this entry stands for.
+        var first: Int
 
-        func stands(for number: Int) -> Bool { sequence == number || isCollapsed && sequence > number }
+        func stands(for number: Int, _ purge: EdgePurge) -> Bool {
+            if isCollapsed { return sequence >= number }
+            return sequence == number || first <= number && number < sequence && purge.repeats(self.purge)
+        }
 
         /// Whether both are the same round of the same purge.
         func isSame(_ other: Entry) -> Bool { sequence == other.sequence && round == other.round }
@@ -26,6 +34,9 @@ struct EdgeQueue: Codable, Equatable {
 
     /// The most entries of an edge.
     static let maxEntries = 1_000
+    /// The number of repetitions of a purge that are told to a webhook without a pause.
+    static let promptRepetitions = 4
+    private static let maxRepetitionPause = 60.0
 
     private(set) var entries: [String: [Entry]] = [:]
     private(set) var lastSequence = 0
@@ -36,17 +47,47 @@ struct EdgeQueue: Codable, Equatable {
     ///
     /// - Parameters:
     ///   - dates: when the purge is sent to each edge; at least one date.
+    ///   - webhooks: the edges whose receivers may purge in turn. A repeated purge is told to them after a pause that
+    ///     grows, because such a loop would not end.
     ///   - everything: a tag that all responses have.
     /// - Returns: the number of the purge.
-    mutating func add(_ purge: EdgePurge, for edges: [String], at dates: [Date], everything: String) -> Int {
+    mutating func add(
+        _ purge: EdgePurge, for edges: [String], webhooks: Set<String> = [], at dates: [Date], everything: String
+    ) -> Int {
         lastSequence += 1
         for edge in edges {
+            let waiting = entries[edge, default: []].filter(purge.isRepetition)
+            let repetitions = waiting.map { $0.repetitions + 1 }.max() ?? 0
+            let pause = webhooks.contains(edge) ? Self.pause(after: repetitions) : 0
             for (index, date) in dates.enumerated() {
-                insert(Entry(sequence: lastSequence, purge: purge, round: index + 1, dueAt: date), for: edge)
+                merge(
+                    Entry(
+                        sequence: lastSequence, purge: purge, round: index + 1, dueAt: date.addingTimeInterval(pause),
+                        repetitions: repetitions, first: lastSequence),
+                    for: edge)
             }
             if entries[edge, default: []].count > Self.maxEntries { collapse(edge, everything) }
         }
         return lastSequence
+    }
+
+    private static func pause(after repetitions: Int) -> TimeInterval {
+        let late = repetitions - promptRepetitions
+        return late > 0 ? min(Double(1 << min(late - 1, 10)), maxRepetitionPause) : 0
+    }
+
+    /// Adds an entry. Of entries for the same round of the same purge, the earliest stays as it is, and the new one
+    /// takes the place of the others: it is told after all of them were due.
+    private mutating func merge(_ entry: Entry, for edge: String) {
+        var entry = entry
+        let waiting = entries[edge, default: []].filter { $0.round == entry.round && entry.purge.isRepetition(of: $0) }
+        for earlier in waiting.dropFirst() {
+            entries[edge]?.removeAll(where: earlier.isSame)
+            entry.first = min(entry.first, earlier.first)
+            // The date of a refused purge is that of its next attempt.
+            if earlier.refusals == 0 { entry.dueAt = max(entry.dueAt, earlier.dueAt) }
+        }
+        insert(entry, for: edge)
     }
 
     private mutating func insert(_ entry: Entry, for edge: String) {
@@ -64,7 +105,8 @@ struct EdgeQueue: Codable, Equatable {
             isSoft: list.allSatisfy(\.purge.isSoft))
         // The first round is as early as the first entry, the second after the last one.
         entries[edge] = [(1, first.dueAt), (2, max(latest, first.dueAt))].map { round, date in
-            Entry(sequence: lastSequence, purge: purge, round: round, dueAt: date, isCollapsed: true)
+            Entry(
+                sequence: lastSequence, purge: purge, round: round, dueAt: date, isCollapsed: true, first: lastSequence)
         }
         collapses[edge, default: 0] += 1
     }
@@ -118,8 +160,8 @@ struct EdgeQueue: Codable, Equatable {
     }
 
     /// The first entry for a purge that an edge has not confirmed; nil if it has confirmed all.
-    func pending(_ sequence: Int, for edge: String) -> Entry? {
-        entries[edge]?.first { $0.stands(for: sequence) }
+    func pending(_ sequence: Int, _ purge: EdgePurge, for edge: String) -> Entry? {
+        entries[edge]?.first { $0.stands(for: sequence, purge) }
     }
 
     /// Drops the purges of edges that the settings no longer have. Brings forward dates from a clock that was ahead.
@@ -133,4 +175,14 @@ struct EdgeQueue: Codable, Equatable {
             }.sorted { $0.dueAt < $1.dueAt }
         }
     }
+}
+
+extension EdgePurge {
+    /// Whether both remove the same, so that an edge that is told of one later is told of both.
+    fileprivate func repeats(_ other: EdgePurge) -> Bool {
+        selector == other.selector && tags == other.tags && isSoft == other.isSoft
+    }
+
+    /// Whether an entry is for an earlier purge that this one repeats.
+    fileprivate func isRepetition(of entry: EdgeQueue.Entry) -> Bool { !entry.isCollapsed && repeats(entry.purge) }
 }

@@ -20,6 +20,9 @@ enum PurgeParameters {
         Row(
             "wait", .boolean, \.wait,
             cache("Answers once the purge holds on all servers and the caches of `purge-to` have confirmed it.")),
+        Row(
+            "edges", .boolean, \.edges,
+            cache("Whether the caches of `purge-to` get the purge. A receiver of webhooks that purges sends false.")),
     ]
 
     private static func cache(_ summary: String) -> ParameterDocumentation { .of(.caching, .cache, summary) }

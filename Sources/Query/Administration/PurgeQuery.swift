@@ -22,6 +22,8 @@ package struct PurgeQuery: Hashable, Sendable {
     package let isDryRun: Bool
     /// Whether the answer waits until the purge holds everywhere.
     package let waits: Bool
+    /// Whether the caches in front of the server are told.
+    package let tellsEdges: Bool
 
     /// Checks the parameters against each other.
     fileprivate init(_ draft: PurgeDraft) throws(InvalidParameter) {
@@ -29,6 +31,7 @@ package struct PurgeQuery: Hashable, Sendable {
         isSoft = draft.soft
         isDryRun = draft.dryRun
         waits = draft.wait
+        tellsEdges = draft.edges
         if scope == .expired {
             guard !isSoft else { throw Self.conflict("soft", "expired") }
             guard !isDryRun else { throw Self.conflict("dry_run", "expired") }
@@ -56,6 +59,7 @@ struct PurgeDraft: Sendable {
     var soft = false
     var dryRun = false
     var wait = false
+    var edges = true
 
     fileprivate func scope() throws(InvalidParameter) -> PurgeQuery.Scope {
         let choices: [(name: String, scope: PurgeQuery.Scope?)] = [

@@ -49,7 +49,7 @@ struct PurgeEndpoint: Sendable {
         guard report.propagation != .failed else { throw .purgeNotShared }
         var document = PurgeDocument(report, of: query)
         // Not sent to edges: a purge of one tier, which leaves the images valid, and a purge that another purge caused.
-        if !query.isDryRun, tiers == .all, request.headers[.purgeChain] == nil {
+        if !query.isDryRun, tiers == .all, query.tellsEdges, request.headers[.purgeChain] == nil {
             document.edges = await tellEdges?(
                 EdgeNotice(
                     target: target, isSoft: query.isSoft, propagation: report.propagation?.duration ?? .zero,
