@@ -103,7 +103,7 @@ def problems(client: Client, base: str, folder: Path) -> Iterator[str]:
     out.mkdir(parents=True)
     keys = json.loads(VECTORS.read_text(encoding="utf-8"))["keys"]
     environment = os.environ | {
-        "OUT": f"{out}", "VECTORS": f"{VECTORS}", "DARKROOM_SECRET": keys["k1"], "GOFLAGS": "-mod=mod", "GOPROXY": "off"
+        "OUT": f"{out}", "VECTORS": f"{VECTORS}", "SIGNING_SECRET": keys["k1"], "GOFLAGS": "-mod=mod", "GOPROXY": "off"
     }
 
     def run(command: str) -> subprocess.CompletedProcess:

@@ -6,7 +6,7 @@ static class Example
 {
     static void Main()
     {
-        var secret = Environment.GetEnvironmentVariable("DARKROOM_SECRET");
+        var secret = Environment.GetEnvironmentVariable("SIGNING_SECRET");
         var signer = new Signer("k1", secret, "https://img.example.com");
         var image = new Dictionary<string, object>
         {

@@ -6,7 +6,7 @@ import java.util.Map;
 
 final class Example {
     public static void main(String[] arguments) {
-        Signer signer = new Signer("k1", System.getenv("DARKROOM_SECRET"), "https://img.example.com");
+        Signer signer = new Signer("k1", System.getenv("SIGNING_SECRET"), "https://img.example.com");
         Map<String, Object> image = Map.of("url", "https://example.com/photo.jpg", "w", 400, "h", 300, "fit", "cover");
         Map<String, Object> source = Map.of("url", image.get("url"), "ar", "4:3");
 

@@ -1,6 +1,6 @@
 import { Signer } from "darkroom-urls";
 
-const signer = new Signer({ keyID: "k1", secret: process.env.DARKROOM_SECRET, base: "https://img.example.com" });
+const signer = new Signer({ keyID: "k1", secret: process.env.SIGNING_SECRET, base: "https://img.example.com" });
 const image = { url: "https://example.com/photo.jpg", w: 400, h: 300, fit: "cover" };
 
 console.log(await signer.url(image));

@@ -14,7 +14,7 @@ const open = process.env.DARKROOM_OPEN_URL;
 const signed = process.env.DARKROOM_SIGNED_URL;
 const BASE = "https://img.example.com";
 const source = open ? "local:///sample.jpg" : "https://example.com/photo.jpg";
-process.env.DARKROOM_SECRET ??= "correct-horse-battery-staple-0123";
+process.env.SIGNING_SECRET ??= "correct-horse-battery-staple-0123";
 
 const page = readFileSync(new URL("../../docs/front-end.md", import.meta.url), "utf8");
 const blocks = new Map(

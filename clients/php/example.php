@@ -2,7 +2,7 @@
 
 require __DIR__ . '/src/Signer.php';
 
-$signer = new Darkroom\Signer('k1', getenv('DARKROOM_SECRET'), 'https://img.example.com');
+$signer = new Darkroom\Signer('k1', getenv('SIGNING_SECRET'), 'https://img.example.com');
 $image = ['url' => 'https://example.com/photo.jpg', 'w' => 400, 'h' => 300, 'fit' => 'cover'];
 
 echo $signer->url($image), "\n";

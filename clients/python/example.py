@@ -3,7 +3,7 @@ from datetime import datetime, timedelta, timezone
 
 from darkroom_urls import Signer
 
-signer = Signer("k1", os.environ["DARKROOM_SECRET"], base="https://img.example.com")
+signer = Signer("k1", os.environ["SIGNING_SECRET"], base="https://img.example.com")
 image = {"url": "https://example.com/photo.jpg", "w": 400, "h": 300, "fit": "cover"}
 
 print(signer.url(image))

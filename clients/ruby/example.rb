@@ -1,6 +1,6 @@
 require "darkroom_urls"
 
-signer = DarkroomURLs::Signer.new(key_id: "k1", secret: ENV.fetch("DARKROOM_SECRET"), base: "https://img.example.com")
+signer = DarkroomURLs::Signer.new(key_id: "k1", secret: ENV.fetch("SIGNING_SECRET"), base: "https://img.example.com")
 image = { url: "https://example.com/photo.jpg", w: 400, h: 300, fit: "cover" }
 
 puts signer.url(image)

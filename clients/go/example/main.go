@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	signer, err := darkroom.NewSigner("k1", os.Getenv("DARKROOM_SECRET"), "https://img.example.com")
+	signer, err := darkroom.NewSigner("k1", os.Getenv("SIGNING_SECRET"), "https://img.example.com")
 	if err != nil {
 		log.Fatal(err)
 	}
