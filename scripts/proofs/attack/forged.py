@@ -4,6 +4,7 @@ The format is `SharedObject`: a mark, the length of the head, the head, its SHA-
 """
 
 import hashlib
+import re
 import struct
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ LEAD_BYTES, DIGEST_BYTES = len(MARK) + 4, 32
 LEAST, GREATEST = -(2**63), 2**63 - 1
 YEAR_9999 = 253_402_300_799_999
 PURGES = "1/p/"
+LYING_WIDTHS = (GREATEST, GREATEST - 1, 2**64, 2**62, 2**32, 2**31 - 1, 1_000_000_001, 1_000_000_000, 0, -1, LEAST, 1e300)
 
 
 class Forged(NamedTuple):
@@ -60,6 +62,12 @@ def purges(real: Forged) -> dict[str, bytes]:
         found[name] = real._replace(source=key, entry=key, written_at=stated, order=stated).data()
         found[name[:-1] + "s"] = b""
     return found
+
+
+def stating(real: Forged, width: float) -> bytes:
+    """The object with a document of `/info` that states this width for the upright image."""
+    body = re.sub(rb'("upright_width"\s*:\s*)[0-9]+', rf"\g<1>{width}".encode(), real.body)
+    return real._replace(body=body, body_bytes=len(body), body_digest=hashlib.sha256(body).digest()).data()
 
 
 def implausible(real: Forged) -> list[bytes]:

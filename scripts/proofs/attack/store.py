@@ -13,7 +13,7 @@ from attack.forged import PURGES, Forged
 from attack.judge import Check
 from attack.lab import LOOPBACK, Lab, asked, image
 from attack.proof import NotSupported
-from server import ROOT, TOKEN, Server
+from server import ROOT, TOKEN, Server, encoded
 
 sys.path.append(str(ROOT / "scripts/cluster"))
 
@@ -23,6 +23,9 @@ FOLDER = "nodes"
 POLL_SECONDS = 1
 POLLS = 4
 """Intervals of purge-poll after which a node has read what is new."""
+SEEN_WIDTH = 640
+"""A possible width, which shows that the forged document is read."""
+IIIF_PATHS = ("info.json", "full/60,/0/default.jpg", "pct:10,10,50,50/max/0/default.png", "0,0,9,9/^!400,400/30/gray.webp")
 ADMIN = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -34,7 +37,7 @@ class Cluster:
         self.path = image(lab.origin.url("photo/1.jpg"), "w=40")
         self.settings = (
             LOOPBACK, f"--shared-store=s3://{store.bucket}/{FOLDER}", f"--s3-endpoint=http://{store.address}",
-            f"--s3-region={store.region}", "--s3-path-style=true", f"--purge-poll={POLL_SECONDS}s",
+            f"--s3-region={store.region}", "--s3-path-style=true", f"--purge-poll={POLL_SECONDS}s", "--iiif=true",
         )
 
     def node(self, *, has_disk: bool = True):
@@ -134,6 +137,27 @@ def garbage_beside(lab: Lab) -> Iterator[Check]:
         yield from nodes_after_start(nodes, expected, has_disk=False)
 
 
+def lying_documents(lab: Lab) -> Iterator[Check]:
+    """A document about a source, as a lying worker or a forged object states it, ends no node that serves IIIF."""
+    path = f"/iiif/{encoded(lab.origin.url('photo/1.jpg'))}"
+    with cluster(lab) as (nodes, expected):
+        with nodes.node() as server:
+            asked(server, f"{path}/info.json")
+            nodes.store.settled(FOLDER)
+        objects = {name: nodes.get(name) for name in nodes.names("1/s/")}
+        name, real = next((name, one) for name, one in objects.items() if b'"upright_width"' in one.body)
+        for width in (SEEN_WIDTH, *forged.LYING_WIDTHS):
+            nodes.put(name, forged.stating(real, width))
+            with nodes.node(has_disk=False) as server:
+                statuses = [asked(server, f"{path}/{rest}").status for rest in IIIF_PATHS]
+                seen = asked(server, f"{path}/info.json")
+                yield Check(0 not in statuses, f"upright_width of {width}: {statuses} (answers)")
+                if width == SEEN_WIDTH:
+                    is_read = f'"width":{width}'.encode() in seen.body.replace(b" ", b"")
+                    yield Check(is_read, f"the node shows the forged width of {width}: {is_read} (True, so that lies are read)")
+                yield nodes.answers(server, "the same node, another path", expected)
+
+
 def nodes_after_start(nodes: Cluster, expected: bytes, has_disk: bool) -> Iterator[Check]:
     which = "a node started again" if has_disk else "a new node"
     with nodes.node(has_disk=has_disk) as server:
@@ -142,4 +166,4 @@ def nodes_after_start(nodes: Cluster, expected: bytes, has_disk: bool) -> Iterat
         yield nodes.answers(server, f"{which}, once more", expected, is_hit=True)
 
 
-ATTACKS = [forged_purges, forged_objects, garbage_beside]
+ATTACKS = [forged_purges, forged_objects, garbage_beside, lying_documents]
