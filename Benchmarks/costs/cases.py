@@ -1,4 +1,4 @@
-"""What is measured: decoders, outputs, steps and pairs of steps, each at three sizes."""
+"""The measured cases: decoders, outputs, steps and pairs of steps, each at three sizes."""
 
 import subprocess
 from collections.abc import Iterator

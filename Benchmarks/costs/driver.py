@@ -1,4 +1,4 @@
-"""Runs cases one after the other, each in a process of its own, and relates their time to the plain case's."""
+"""Runs cases one after the other, each in a separate process, and relates their time to the time of the plain case."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 """Measures the whole service on this machine, and compares it with baselines, nginx and goals.
 
-Everything runs over loopback. Contenders take turns in each round, ratios are formed within a round, and medians over the
+Everything runs over loopback. The programs take turns in each round, ratios are computed within a round, and medians over the
 rounds are printed. Each section replaces its own part of the JSON file.
 """
 

@@ -1,4 +1,4 @@
-"""What every section of a run needs."""
+"""The objects that every section of a run needs."""
 
 import itertools
 from dataclasses import dataclass, field

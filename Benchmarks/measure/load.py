@@ -1,4 +1,4 @@
-"""Load: curl for requests that each are made once, wrk for the same request again and again."""
+"""Load: curl for requests that are sent once each, wrk for one request that is repeated."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""A variant from the shared tier against making it anew and against the disk, one request after the other."""
+"""A variant from the shared tier, compared with downloading and processing it, and with the disk, one request at a time."""
 
 import json
 import os

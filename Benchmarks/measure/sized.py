@@ -1,4 +1,4 @@
-"""JPEGs of several sizes, scaled from the one of 100 MP."""
+"""JPEGs of several sizes, scaled from the JPEG of 100 MP."""
 
 import subprocess
 from pathlib import Path

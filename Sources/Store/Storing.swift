@@ -6,7 +6,7 @@ public import NIOCore
 ///
 /// - It may lose any entry at any time.
 /// - A lookup returns byte for byte the last entry stored for the key, or an earlier one, but never an entry that has
-///   been removed. An entry with ``StoredEntry/isRestored`` may be an older one, or a removed one.
+///   been removed. An entry with ``StoredEntry/isRestored`` may be older, or may have been removed.
 /// - Removals and queries by source run after the writes that were queued before them, and before writes queued later.
 public protocol Storing: Sendable {
     /// Returns the entry for this key; nil if it is missing, is past its maximum age or can't be read intact.

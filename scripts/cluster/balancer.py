@@ -1,4 +1,4 @@
-"""HAProxy with the sample for several nodes, of which only addresses are changed."""
+"""HAProxy with the sample for several nodes; only its addresses are changed."""
 
 import re
 import signal

@@ -1,4 +1,4 @@
-"""Many equal requests for an image that nobody has."""
+"""Many equal requests for an image that no cache has."""
 
 import argparse
 import threading

@@ -1,4 +1,4 @@
-"""A proxy in front of the store that passes everything on unchanged, or damages what nodes read."""
+"""A proxy in front of the store that passes everything on unchanged, or damages the objects that nodes read."""
 
 import random
 import socket

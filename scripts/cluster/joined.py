@@ -1,4 +1,4 @@
-"""A node is added under load: which sources move, and what that costs the hit ratio."""
+"""A node is added under load: measures which sources move, and how much the hit ratio falls."""
 
 import argparse
 import random

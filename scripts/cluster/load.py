@@ -1,4 +1,4 @@
-"""Clients that request images through the balancer, and one that purges."""
+"""Clients that request images through the balancer, and a client that purges."""
 
 import random
 import threading

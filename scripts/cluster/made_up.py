@@ -1,4 +1,4 @@
-"""Breaches that are made up, to see that the judge finds each."""
+"""Invented breaches, to check that the judge finds each of them."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""An origin whose images say which they are and which version, and that knows when each version was current."""
+"""An origin with images that identify themselves and their version. It records when each version was current."""
 
 import bisect
 import socket

@@ -1,4 +1,4 @@
-"""The store is paused, refuses, is full and damages what is read, under load and purges."""
+"""The store is paused, refuses requests, is full and sends damaged objects, under load and purges."""
 
 import argparse
 import time

@@ -1,4 +1,4 @@
-"""A proxy in front of nodes, as a process of this one."""
+"""A proxy in front of nodes, as a child process."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Purges by URL, tag, host, prefix and of everything, while nodes sleep, are down, or simply work."""
+"""Purges by URL, tag, host, prefix and of everything, while nodes are paused, are down, or work."""
 
 import argparse
 import time

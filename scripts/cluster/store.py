@@ -1,4 +1,4 @@
-"""The real object store, and what can happen to it."""
+"""The real object store, and the failures that it can have."""
 
 import datetime
 import hashlib

@@ -1,4 +1,4 @@
-"""All local disks are wiped; what was cached comes back from the store."""
+"""All local disks are wiped; cached images are read from the store."""
 
 import argparse
 import time

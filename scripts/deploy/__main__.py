@@ -1,4 +1,4 @@
-"""Checks the files of deploy/, and what makes a release.
+"""Checks the files of deploy/, and the workflows and scripts of a release.
 
 Kubernetes manifests are compared with their schemas, with each other and with the server's settings, and the Helm chart with
 them; each reverse proxy sample runs in front of a server; dashboard and alerts are compared with the metrics of a server.

@@ -1,4 +1,4 @@
-"""Checks the Helm chart: what it renders is valid, and with its default values the base of Kustomize."""
+"""Checks the Helm chart: rendered manifests are valid, and with the default values equal to the base of Kustomize."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Checks what makes a release: workflows, the scripts that they run, the bill of materials, and the unit's confinement."""
+"""Checks the parts of a release: workflows, the scripts that they run, the bill of materials, and the unit's confinement."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What schemathesis cannot derive from the contract: which valid parameters fit together, and further checks."""
+"""Rules that schemathesis cannot derive from the contract: which valid parameters fit together, and further checks."""
 
 import json
 from typing import Any

@@ -1,6 +1,6 @@
 """Replays attacks that once cost more than a request may cost, and checks the bound of each.
 
-Each attack is a function with a promise, in one file per theme: `rotation`, `drawings`, `expensive`, `hosts`, `shares`,
+Each attack is a function with a bound, in one file per theme: `rotation`, `drawings`, `expensive`, `hosts`, `shares`,
 `store`, `access`, `process`, and `names`, which runs in a network namespace with a resolver that does not answer some
 names. Every server listens on loopback and has the default settings except those that the attack needs.
 """
@@ -10,7 +10,7 @@ import argparse
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", default="", help="themes or attacks to run, separated by commas")
-    parser.add_argument("--list", action="store_true", help="list the attacks with their promises, and run none")
+    parser.add_argument("--list", action="store_true", help="list the attacks with their bounds, and run none")
     parser.add_argument("--settings", default="", help="further settings of the server, separated by spaces")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
 

@@ -1,4 +1,4 @@
-"""A restart with shorter lists of hosts and networks, on a cache that still has what was allowed before."""
+"""A restart with shorter lists of hosts and networks, on a cache that still has images that were allowed before."""
 
 from collections.abc import Iterator
 

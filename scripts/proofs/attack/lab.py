@@ -1,4 +1,4 @@
-"""What the attacks share: servers, an origin, source images, clients, and the processor time that a request costs."""
+"""Shared parts of the attacks: servers, an origin, source images, clients, and the processor time of a request."""
 
 import itertools
 import subprocess

@@ -1,4 +1,4 @@
-"""Host names: some that are never answered, and some that lead inside. Runs in the network namespace of `ssrf`."""
+"""Host names: some lookups are never answered, and some lead to internal addresses. Runs in the network namespace of `ssrf`."""
 
 import asyncio
 import itertools

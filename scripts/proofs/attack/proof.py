@@ -1,4 +1,4 @@
-"""Runs the attacks and prints what was seen."""
+"""Runs the attacks and prints the results."""
 
 import argparse
 import sys
@@ -66,7 +66,7 @@ def listed() -> int:
 
 
 def breaches_of(theme: str, wanted: set[str], arguments: argparse.Namespace) -> int | None:
-    """The number of broken promises of a theme; None if it cannot run here."""
+    """The number of exceeded bounds of a theme; None if it cannot run here."""
     chosen = {name: attack for name, attack in attacks(theme).items() if not wanted or wanted & {theme, name}}
     if not chosen:
         return 0

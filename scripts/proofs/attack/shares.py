@@ -1,4 +1,4 @@
-"""One client that holds a budget which all clients share."""
+"""One client that uses up a budget of all clients."""
 
 import socket
 import threading

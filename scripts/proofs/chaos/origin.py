@@ -1,4 +1,4 @@
-"""An origin on raw sockets, since no HTTP library would say what it has to say."""
+"""An origin on raw sockets, because no HTTP library can send its invalid responses."""
 
 import contextlib
 import socket

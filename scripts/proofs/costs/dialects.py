@@ -1,4 +1,4 @@
-"""The ways to ask for an image, and how each asks for the prediction."""
+"""The dialects in which an image can be requested, and how to request the prediction in each of them."""
 
 import random
 from typing import NamedTuple

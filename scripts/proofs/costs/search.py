@@ -1,4 +1,4 @@
-"""The search: random requests at first, then changes of the worst ones."""
+"""The search: random requests at first, then variations of the worst requests."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""What the processes of a server's workers take, from the kernel."""
+"""The resources that a server's worker processes use, as reported by the kernel."""
 
 import time
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Varnish and nginx with the samples in deploy/, of which addresses are changed."""
+"""Varnish and nginx with the samples in deploy/; only their addresses are changed."""
 
 import re
 from pathlib import Path

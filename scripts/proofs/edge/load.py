@@ -1,4 +1,4 @@
-"""Clients that request images through caches, and one that changes originals and purges them."""
+"""Clients that request images through caches, and a client that changes originals and purges them."""
 
 import random
 import threading

@@ -1,4 +1,4 @@
-"""Parts of the proof, and what they find."""
+"""The parts of the proof and their results."""
 
 import argparse
 import random

@@ -1,4 +1,4 @@
-"""A greedy signing key beside a polite one: what does the greedy one cost the other?"""
+"""Measures how much a greedy signing key slows another key down."""
 
 import argparse
 import asyncio

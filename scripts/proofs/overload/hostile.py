@@ -1,4 +1,4 @@
-"""Two hostile clients beside other ones: one sends drawings without end, one names that are never answered."""
+"""Two hostile clients beside others: one sends drawings that never end, one host names whose lookups are never answered."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""Thumbnails beside the requests that take the longest of all valid ones."""
+"""Thumbnails beside the longest valid requests."""
 
 import argparse
 import asyncio
