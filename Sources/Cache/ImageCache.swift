@@ -8,9 +8,9 @@ package import Logging
 /// The cached knowledge of sources: their records, originals and variants in the tiers, remembered failures, and the
 /// purges that have outdated any of them.
 ///
-/// Only this type knows which tiers exist and in which order they are used. A request looks entries up with its keys
-/// and options, in one of three ways. A lookup at once never waits. A lookup for use marks the found entries as used
-/// and copies them to nearer tiers. A peek has no side effect.
+/// Only this type depends on the tiers and their order. A request looks entries up with its keys and options, in one of
+/// three ways. A lookup at once never waits. A lookup for use marks the found entries as used and copies them to nearer
+/// tiers. A peek has no side effect.
 package final class ImageCache: Sendable {
     let memory: MemoryStore
     let disk: (any Storing)?

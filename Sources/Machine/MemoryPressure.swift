@@ -69,7 +69,7 @@ extension MemoryPressure {
         }
 
         /// Whether the amounts alone mean pressure. Unlike stalls, whose average lags by ten seconds, amounts show at
-        /// once what a purge has freed.
+        /// once how much memory a purge has freed.
         var isShort: Bool { isShort(.entering) }
 
         private func isShort(_ bounds: Bounds) -> Bool {

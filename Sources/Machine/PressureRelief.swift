@@ -30,8 +30,8 @@ public struct PressureRelief: Sendable {
     }
 
     /// Reads the pressure at this interval until the task is canceled. Shrinks the caches when pressure begins, again
-    /// at each reading that is above the threshold, and otherwise every 10 seconds until pressure ends. Logs what was
-    /// freed, and the end of the pressure.
+    /// at each reading that is above the threshold, and otherwise every 10 seconds until pressure ends. Logs the freed
+    /// bytes, and the end of the pressure.
     public func run(every interval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()) async {
         var watch = PressureWatch()
         while !Task.isCancelled {
@@ -61,7 +61,7 @@ public struct PressureRelief: Sendable {
 }
 
 /// The decision when to shrink caches: when pressure begins, while memory is above the threshold, and then at intervals
-/// in which the kernel's average of stalls can catch up with what was freed.
+/// in which the kernel's average of stalls can catch up with the freed memory.
 struct PressureWatch {
     /// The step that follows from a reading.
     enum Step: Equatable {

@@ -56,7 +56,7 @@ package struct OpenTelemetrySpan: Span {
     }
 }
 
-/// Collects what is recorded of a span until it ends.
+/// Collects the recorded data of a span until it ends.
 final class SpanRecorder: Sendable {
     private let state: Mutex<SpanRecord?>
     private let queue: SpanQueue

@@ -15,9 +15,9 @@ public struct OriginRequest: Sendable {
 
     /// The URL of the original.
     public var url: SourceURL
-    /// Fields to send in addition to our own. They are removed after a redirect to another origin, since they may
-    /// contain credentials. Fields that frame the message or that the fetcher sets (`Host`, `Via`, `Accept-Encoding`,
-    /// `Range`, conditions, …) are ignored.
+    /// Fields to send in addition to Darkroom's fields. They are removed after a redirect to another origin, because
+    /// they may contain credentials. Fields that frame the message or that the fetcher sets (`Host`, `Via`,
+    /// `Accept-Encoding`, `Range`, conditions, …) are ignored.
     public var headers: HTTPFields
     /// `If-None-Match` and `If-Modified-Since` of the known original. Other fields are ignored.
     public var validators: HTTPFields

@@ -23,8 +23,8 @@ public struct OriginResponse: Sendable {
     public var requestedAt: Date
     /// When its response head came in: `response_time` of RFC 9111 §4.2.3.
     public var receivedAt: Date
-    /// The fields of the request for ``url`` that can have selected the representation, for `Vary` (RFC 9111 §4.1): our
-    /// own and the caller's, without `Host`, `Via` and validators.
+    /// The fields of the request for ``url`` that can have selected the representation, for `Vary` (RFC 9111 §4.1):
+    /// Darkroom's fields and the caller's, without `Host`, `Via` and validators.
     public var sentFields: HTTPFields
     /// Counts the body among the in-flight bytes. Nil if it is not counted.
     package var reservation: ByteReservation?

@@ -300,7 +300,7 @@ extension ImagePipeline {
         _ target: PurgeTarget, soft: Bool = false, dryRun: Bool = false, tiers: TierSet = .all
     ) async -> PurgeReport { await resolver.cache.purge(target, soft: soft, dryRun: dryRun, tiers: tiers) }
 
-    /// Carries out the purges of other servers that share a tier with this one.
+    /// Carries out the purges of other servers that share a tier with this server.
     ///
     /// - Returns: whether the purges could be read; true without a shared tier.
     @discardableResult package func carryOutPurges() async -> Bool { await resolver.cache.carryOutPurges() }

@@ -4,7 +4,7 @@ import NIOCore
 
 /// A SHA-256 digest that identifies a source or an entry in a store.
 ///
-/// The store never sees what was hashed: the code that builds the keys decides which requests are equal.
+/// The store never sees the hashed text: the code that builds the keys decides which requests are equal.
 public struct StoreKey: Hashable, Sendable {
     /// The length of the digest: 32 bytes.
     public static let byteCount = SHA256Digest.byteCount

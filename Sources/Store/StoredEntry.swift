@@ -26,7 +26,8 @@ public struct StoredEntry: Sendable {
     /// Another entry of the same source, without a body, that is stored separately. The store may keep a copy of it
     /// with this entry, to restore it if the store's index is lost. Nil in the result of a lookup.
     public var companion: Companion?
-    /// Whether a lookup returned a restored copy (see ``companion``), which may be older than what was stored last.
+    /// Whether a lookup returned a restored copy (see ``companion``), which may be older than the entry that was stored
+    /// last.
     public var isRestored = false
 
     /// A copy of another entry of the same source, without a body.

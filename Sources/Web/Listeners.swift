@@ -25,7 +25,7 @@ package struct Listeners: Sendable {
     ///   - prefetcher: runs the jobs of `/prefetch`. Event streams end with its jobs, so shut it down before the
     ///     listeners.
     ///   - tellEdges: sends purges to the caches in front of the server; nil = there are none.
-    ///   - logger: takes what is not an entry of the access log.
+    ///   - logger: takes events other than entries of the access log.
     ///   - onListening: called for each listener with its channel, whose local address has the port.
     package init(
         configuration: WebConfiguration, pipeline: ImagePipeline, prefetcher: Prefetcher, observability: Observability,

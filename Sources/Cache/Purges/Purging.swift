@@ -41,7 +41,7 @@ extension ImageCache {
     /// Whether other servers may have purged sources while this server was suspended.
     package var isBehind: Bool { follower?.isBehind ?? false }
 
-    /// Carries out the purges of other servers that share a tier with this one.
+    /// Carries out the purges of other servers that share a tier with this server.
     ///
     /// - Returns: whether the purges could be read; true without a shared tier.
     @discardableResult

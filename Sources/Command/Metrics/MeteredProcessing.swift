@@ -3,7 +3,7 @@ import DarkroomMachine
 import DarkroomTransforms
 import NIOCore
 
-/// Counts what an image processor makes: variants, bytes saved, and failures by codec.
+/// Counts the results of an image processor: variants, bytes saved, and failures by codec.
 struct MeteredProcessing: ImageProcessing {
     static let help = [
         "darkroom_variants_total": "Encoded variants, by format.",

@@ -8,7 +8,7 @@ import UnixSignals
 
 /// Applies changed settings to a running server, whose connections stay open.
 ///
-/// Routes, fast responders and the guard of sources are built anew from the settings, and each request uses the objects
+/// Routes, fast responders and the guard of sources are rebuilt from the settings, and each request uses the objects
 /// that it began with. So no part of the server has to watch a setting.
 struct SettingsReloader: Sendable {
     /// The current settings.

@@ -66,7 +66,7 @@ extension SettingValue {
 extension EdgeDestination {
     /// Sentences do not repeat a URL, which may be secret.
     ///
-    /// - Parameter others: the destinations before this one.
+    /// - Parameter others: the destinations before this destination.
     fileprivate init(
         rows: [(name: String, text: String)], among others: [EdgeDestination], _ grammar: String
     ) throws(SettingRefusal) {

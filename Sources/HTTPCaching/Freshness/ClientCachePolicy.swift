@@ -9,7 +9,8 @@ public struct ClientCachePolicy: Hashable, Sendable {
     private let base: CacheControl
 
     /// Derives the policy from the origin's `Cache-Control` and `Expires`, which apply to any cache, unlike
-    /// `CDN-Cache-Control`. Without them it is the heuristic or default lifetime, but no more than our own.
+    /// `CDN-Cache-Control`. Without them it is the heuristic or default lifetime, but no more than the lifetime used
+    /// here.
     public init(_ stored: StoredResponse, policy: FreshnessPolicy) {
         let freshness = stored.freshness(policy)
         guard policy.respectsOrigin else {

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// The channel handler after ``RequestLimitsHandler`` that removes the base path from targets, so that later handlers
-/// know only the paths of their own routes.
+/// see only the paths of their own routes.
 ///
 /// Targets without the base path pass unchanged: probes and scrapers reach the server without the proxy that adds it.
 final class BasePathHandler: ChannelInboundHandler {

@@ -77,7 +77,7 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Bytes that end a request do not begin the next one. If some bytes do both, the bytes after them count.
+        // Bytes that end a request do not begin the next request. If some bytes do both, the bytes after them count.
         if !ignoresInput, !hasReadEnd {
             progress.receivedBytes(at: context.eventLoop.now)
             scheduleTimeout(context)
@@ -149,7 +149,7 @@ final class RequestLimitsHandler: ChannelDuplexHandler {
         (ignoresInput || isLastRequest) && refusal == nil && progress.pendingResponses == 1
     }
 
-    /// Keeps reading, so that the client's TCP stack does not discard our last response, but discards what it reads.
+    /// Continues to read, so that the client's TCP stack does not discard the last response, but discards the bytes.
     private func ignoreInput() {
         ignoresInput = true
         watch.lingers = true

@@ -2,7 +2,7 @@ package import HTTPTypes
 package import NIOCore
 
 extension ByteBuffer {
-    /// The head of a response as it is sent: the status line, the fields given, those that every response has, and no
+    /// The head of a response as it is sent: the status line, the given fields, the fields of every response, and no
     /// empty line at the end, so that further fields can follow.
     package static func head(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> ByteBuffer {
         var fields = fields

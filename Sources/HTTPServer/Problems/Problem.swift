@@ -6,7 +6,7 @@ import NIOCore
 /// The failure of a request, reported to the client as a problem document (RFC 9457). It contains nothing private.
 package struct Problem: Error, Hashable {
     package var kind: ProblemKind
-    /// What went wrong this time, and what to do about it.
+    /// The cause in this case, and the remedy.
     package var detail: String
     /// The query parameter, or member of the body, that caused the problem.
     package var parameter: String?

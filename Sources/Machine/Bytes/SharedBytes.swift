@@ -46,7 +46,7 @@ package struct SharedBytes: Sendable {
         }
     }
 
-    /// The memory file; a new one if the bytes are in ordinary memory.
+    /// The memory file; a new file if the bytes are in ordinary memory.
     package func inFile() throws(MemoryFile.Failure) -> MemoryFile {
         switch storage {
         case .buffer(let buffer): try MemoryFile(copying: buffer)

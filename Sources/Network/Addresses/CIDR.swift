@@ -49,7 +49,7 @@ public enum CIDRError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The address is not the first of its network, which is `network`.
     case hostBitsSet(String, network: String)
 
-    /// What is wrong and what is allowed.
+    /// The mistake and the allowed form.
     public var description: String {
         switch self {
         case .badAddress(let text):

@@ -48,7 +48,7 @@ struct ContainerEndpoint {
             try await http.body(of: request, for: .container, within: Self.limit), from: .container)
     }
 
-    /// The token as it is now. EKS replaces the file.
+    /// The current token. EKS replaces the file.
     private func authorization(_ readFile: (String) -> [UInt8]?) throws(CredentialsError) -> String? {
         if let tokenFile {
             guard let token = readFile(tokenFile).flatMap(CredentialsFile.token) else {

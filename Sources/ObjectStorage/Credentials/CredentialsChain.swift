@@ -71,7 +71,7 @@ package struct CredentialsChain: Sendable {
     }
 }
 
-/// A small file that holds keys or tokens. Read anew whenever it is needed: platforms replace it.
+/// A small file that holds keys or tokens. Read again whenever it is needed: platforms replace it.
 enum CredentialsFile {
     private static let maxBytes = 1 << 20
 

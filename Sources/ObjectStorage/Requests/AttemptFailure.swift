@@ -90,7 +90,7 @@ struct AttemptFailure: Error {
     }
 }
 
-/// S3's description of an error. Its message is not used: it may repeat what was sent.
+/// S3's description of an error. Its message is not used, because it may repeat parts of the request.
 struct S3ErrorDocument {
     let code: S3ErrorCode
     let region: String?

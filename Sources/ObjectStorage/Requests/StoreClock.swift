@@ -4,8 +4,7 @@ import Synchronization
 /// The store's time: the system's time, corrected by the `Date` of the store's answers. Requests are signed with it,
 /// and servers that share a store order their writes by it.
 final class StoreClock: Sendable {
-    /// The smallest difference that explains a refusal whose code is unknown, as it is for HEAD. Stores accept 15
-    /// minutes.
+    /// The smallest difference that explains a refusal without a known code, as for HEAD. Stores accept 15 minutes.
     static let suspiciousSkew: TimeInterval = 5 * 60
     /// Smaller differences are left: dates are whole seconds, and answers take time. So the times of two servers differ
     /// by at most twice as much, the longest exchange and a second.

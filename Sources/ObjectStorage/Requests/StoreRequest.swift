@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// One request to a store, before it is signed. Every attempt signs it anew.
+/// One request to a store, before it is signed. Every attempt signs it again.
 struct StoreRequest: Sendable {
     /// What a store charges for.
     var operation: ObjectStoreOperation

@@ -5,7 +5,7 @@ import Tracing
 
 /// The header fields of a request to an origin.
 struct RequestHeaders {
-    /// The fields that can select a representation: our own and the caller's.
+    /// The fields that can select a representation: Darkroom's fields and the caller's.
     let selecting: HTTPFields
     /// All fields of the request, except those that the HTTP client adds to frame the message.
     let all: HTTPHeaders

@@ -13,7 +13,7 @@ struct SourceGuard: Sendable {
     var logger = Logger(label: "darkroom.origin")
 
     /// Returns the addresses to connect to, best first, at least one. The name is resolved here and nowhere else.
-    /// A resolver may remember addresses: they are checked anew at each use.
+    /// A resolver may remember addresses: they are checked again at each use.
     ///
     /// Host and port are checked before the lookup. One forbidden address makes the whole name forbidden, so that
     /// mixing public and private addresses gains an attacker nothing. Such a name fails like a name without addresses:

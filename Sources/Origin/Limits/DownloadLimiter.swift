@@ -205,6 +205,6 @@ private struct RunningDownloads {
 public enum DownloadOrder: String, CaseIterable, Hashable, Sendable {
     /// First in, first out.
     case fifo
-    /// Last in, first out: for clients that scroll past what they requested before.
+    /// Last in, first out: for clients that scroll past images that they requested before.
     case lifo
 }

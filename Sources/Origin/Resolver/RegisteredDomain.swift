@@ -7,8 +7,8 @@ private let registryLabels: Set<Substring> = [
 
 /// The part of a host name that one owner has registered, and whose name servers thus answer for the whole name.
 ///
-/// An approximation without the Public Suffix List: the last two labels, or the last three if the last one names a
-/// country (two letters) and the one before it is common among registries, such as `co`, `com` and `org`. Names below
+/// An approximation without the Public Suffix List: the last two labels, or the last three if the last label names a
+/// country (two letters) and the label before it is common among registries, such as `co`, `com` and `org`. Names below
 /// other public suffixes, such as `github.io`, count as one domain. A name of one label is a domain of its own.
 ///
 /// - Parameter name: in its canonical spelling, as in ``SourceURL``. A dot at its end is ignored.

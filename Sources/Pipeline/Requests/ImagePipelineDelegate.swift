@@ -16,7 +16,7 @@ public protocol ImagePipelineDelegate: Sendable {
     /// - Parameter fields: the pipeline's own fields. They never hold a client's credentials.
     func originFields(_ fields: HTTPFields, for source: SourceURL) async -> HTTPFields
 
-    /// Returns the origin's response as it is to be used; nil rejects it, which fails the request with
+    /// Returns the origin's response, possibly changed; nil rejects it, which fails the request with
     /// ``PipelineError/originFailed(_:)``.
     func accept(_ response: OriginResponse, for request: ImageRequest) async -> OriginResponse?
 

@@ -5,7 +5,8 @@ public import DarkroomTransforms
 import Foundation
 import HTTPTypes
 
-/// Why a request has no image. Every text is safe to send to clients: it says what to do and nothing private.
+/// The reason why a request has no image. Every text may be sent to clients: it states a remedy and contains nothing
+/// private.
 public indirect enum PipelineError: Error, Sendable, Hashable {
     /// The source address cannot be parsed, or its scheme is not supported.
     case invalidURL(String)

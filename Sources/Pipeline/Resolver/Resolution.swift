@@ -166,7 +166,7 @@ struct Resolution: Sendable {
     }
 
     /// Records that a step failed. From here on, the facts are again about the record from before the fetch. They are
-    /// looked up anew, since the failure may have removed its entries.
+    /// looked up again, since the failure may have removed its entries.
     ///
     /// - Returns: false if the error is final, because the origin had no part in it.
     mutating func recordFailure(_ error: PipelineError, of step: Step, at now: Date) -> Bool {

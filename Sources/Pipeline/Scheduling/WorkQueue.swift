@@ -157,7 +157,7 @@ final class WorkQueue: Sendable {
             for (item, error) in expired { item.refuse(error) }
             switch step {
             case .work(let number, let item):
-                // Another job may fit alongside this one.
+                // Another job may fit alongside this job.
                 wake()
                 perform(item, number)
             case .weigh(let number, let item, let allowedBytes):

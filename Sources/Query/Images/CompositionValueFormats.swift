@@ -82,7 +82,8 @@ extension ValueFormat where Value == Padding? {
 }
 
 extension ValueFormat where Value == CornerRadii? {
-    /// One to four radii; 0 is none. Percent are `50p` or `50%`, and written as the former, which needs no encoding.
+    /// One to four radii; 0 is none. Percentages are read as `50p` or `50%`, and written as `50p`, which needs no
+    /// encoding.
     static var radius: ValueFormat {
         let radius = "([0-9]{1,4}|(100|[0-9]{1,2}(\\.[0-9]{1,2})?)[p%])"
         return ValueFormat(

@@ -197,8 +197,7 @@ struct Hundredths: Hashable, Sendable {
     func times(_ side: Int) -> Int { (side * count + 50) / 100 }
 }
 
-/// What the values of a parameter look like, as data: error sentences, the reference page and the contract test read
-/// it.
+/// The syntax of a parameter's values as data, for error sentences, the reference page and the contract test.
 package enum ValueSchema: Hashable, Sendable {
     /// An absolute URL. Parsed later, when the request is resolved.
     case url

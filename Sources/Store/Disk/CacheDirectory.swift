@@ -12,7 +12,7 @@ struct DiskEnvironment: Sendable {
     var freeFraction: @Sendable (_ path: String) -> Double?
 }
 
-/// Holds the cache directory: takes its lock, opens the index, and opens it anew after the directory was deleted or
+/// Holds the cache directory: takes its lock, opens the index, and opens it again after the directory was deleted or
 /// replaced or its index proved corrupt.
 ///
 /// Belongs to the writer's thread. Readers get the current opening through ``DiskState/directory``.
@@ -55,7 +55,7 @@ final class CacheDirectory {
     }
 
     /// Runs an operation whose failure costs cache entries, but never fails a request. After an operation that met a
-    /// corrupt index, opens a new one and tries again, unless `retriesCorruption` is false.
+    /// corrupt index, opens a new index and tries again, unless `retriesCorruption` is false.
     /// - Returns: nil if the operation failed.
     func attempt<Value>(
         retriesCorruption: Bool = true, _ operation: (OpenDirectory) throws(StorageError) -> Value
@@ -69,7 +69,7 @@ final class CacheDirectory {
         }
     }
 
-    /// The open directory, opened anew if it was deleted or replaced or if its index is corrupt. Nil if that fails, and
+    /// The open directory, reopened if it was deleted or replaced or if its index is corrupt. Nil if that fails, and
     /// once the store is closed.
     func usable() -> OpenDirectory? {
         if isClosed { return nil }

@@ -220,7 +220,7 @@ final class DiskWriter {
         } else {
             remover.runSlice()
         }
-        // Also if the directory was opened anew and needs no repair.
+        // Also if the directory was opened again and needs no repair.
         if !repair.isRepairing { repair.runWaiters() }
         return directory.isIndexCorrupt || evictor.isEvicting || open.index.keys.isFilling || repair.isRepairing
             || remover.hasFoldersSetAside

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The keys that the index may have, in memory. The lookup of any other key needs no query.
 ///
-/// Keys are never taken out: the filter is filled anew from the index once as many keys have been inserted as it had
+/// Keys are never taken out: the filter is filled again from the index once as many keys have been inserted as it had
 /// entries. Until it has been filled for the first time, any key may be in the index.
 final class KeyFilter: Sendable {
     private struct State {

@@ -48,7 +48,7 @@ struct Reconciliation {
         return change
     }
 
-    /// Logs what was repaired.
+    /// Logs the repairs.
     func log(to logger: Logger) {
         for (message, count) in [
             ("adopted files without a row in the index", adopted), ("removed files that are not entries", removedFiles),

@@ -9,8 +9,8 @@ public enum ChainRules: String, Codable, Sendable, CaseIterable {
     /// comes before scaling and a cut right after cropping; parts of them outside the image are left out. The
     /// background comes before the mask, and in an animation `trim` removes columns only.
     case weserv
-    /// The rules of imgproxy, for URLs that were written for it. ``Layout`` has the geometry that only these rules
-    /// know.
+    /// The rules of imgproxy, for URLs that were written for it. ``Layout`` has geometry that exists only with these
+    /// rules.
     ///
     /// The image is trimmed before orientation, then rotated, cropped, scaled and cut. Colors and details follow, then
     /// canvases and padding, the background, and the mark. The pixel ratio never enlarges an image.

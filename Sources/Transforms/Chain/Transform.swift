@@ -59,7 +59,7 @@ extension ColorTransform {
 /// server.
 public struct TransformCost: Hashable, Sendable {
     /// Nanoseconds for each pixel of the larger image, before or after the step, if the source is opaque; about 75 for
-    /// a conversion of colors that computes every pixel anew.
+    /// a conversion of colors that computes every pixel again.
     public var nanosecondsPerPixel: Double
     /// The same if the source has an alpha channel.
     public var nanosecondsPerPixelWithAlpha: Double
@@ -97,7 +97,7 @@ public struct TransformCost: Hashable, Sendable {
     /// The cost of a step that is cheap in comparison with decoding and encoding, such as a mirror or a lookup table.
     public static let none = TransformCost()
 
-    /// The cost of an operation that computes every pixel anew, with the buffers of its strips.
+    /// The cost of an operation that computes every pixel again, with the buffers of its strips.
     static func pixelwise(_ nanoseconds: Double, withAlpha: Double) -> TransformCost {
         TransformCost(
             nanosecondsPerPixel: nanoseconds, nanosecondsPerPixelWithAlpha: withAlpha, nanosecondsPerFrame: 1e6,

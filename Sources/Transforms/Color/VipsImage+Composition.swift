@@ -38,7 +38,7 @@ extension VipsImage {
             "insert", ["main": .image(self), "sub": .image(mixed), "x": .int(x), "y": .int(y)])
     }
 
-    /// Combines with an image on top of this one, by libvips' name of a blend mode. An opaque image stays opaque.
+    /// Combines with an image on top of this image, by libvips' name of a blend mode. An opaque image stays opaque.
     ///
     /// - Parameters:
     ///   - x: where the overlay's left edge lies on this image.

@@ -3,7 +3,7 @@ import NIOCore
 
 /// Whether a source that no step changes may be the result, without metadata, where encoding it again saves nothing.
 public enum Passthrough: String, Codable, Sendable, CaseIterable {
-    /// Every result is encoded anew.
+    /// Every result is encoded again.
     case off
     /// A source in the format of the result is decoded and encoded as usual. If encoding does not make it smaller, the
     /// result is the source's own pixel data.

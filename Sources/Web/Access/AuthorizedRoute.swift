@@ -6,7 +6,7 @@ import DarkroomQuery
 import HTTPTypes
 import Hummingbird
 
-/// A route that answers only what an ``Authorization`` allows. Only ``RouteAuthorizer`` turns it into a ``Route``.
+/// A route that answers only requests with an ``Authorization``. Only ``RouteAuthorizer`` turns it into a ``Route``.
 struct AuthorizedRoute: Sendable {
     let path: String
     var methods: [HTTPRequest.Method] = [.get, .head]
@@ -94,7 +94,7 @@ struct RouteAuthorizer: Sendable {
         access = configuration.access
     }
 
-    /// The route, for what the authorization of a request allows.
+    /// The route, behind a check of the authorization.
     func guarding(_ route: AuthorizedRoute) -> Route {
         // A handler that reads a body has long steps.
         let isShort = !route.methods.contains(.post)

@@ -113,7 +113,7 @@ enum PlaygroundPage {
         ]
     }
 
-    /// One script for the browser; what a file runs at once needs only the files before it.
+    /// One script for the browser. Code that a file runs at load time needs only the files before it.
     private static var scripts: [[UInt8]] {
         [
             PackageResources.helpers_js, PackageResources.requests_js, PackageResources.trouble_js,

@@ -1,7 +1,8 @@
 import DarkroomHTTPCaching
 import DarkroomTransforms
 
-/// The parameters of `/image`, one row each: the only place that knows how a parameter is read, written and documented.
+/// The parameters of `/image`, one row each: the only place that defines how a parameter is read, written and
+/// documented.
 ///
 /// The names come from weserv/images. To add a parameter, add a row: the grammar, canonical queries, suggestions and
 /// the reference page follow from it.
