@@ -27,7 +27,10 @@ struct CacheSettings: SettingTheme {
         help: "Byte budget of the cache of decoded originals. 0 disables it.")
     let maxAge = Setting(
         "cache-max-age", .optional(.duration()), default: nil,
-        help: "Age at which entries of the disk cache are removed. By default, entries do not expire.")
+        help: """
+            Age at which entries of the disk cache are removed and objects of shared-store are ignored. By default, \
+            entries do not expire, and objects are ignored after 30 days.
+            """)
     let expireBy = Setting(
         "cache-expire-by", .choice(of: DiskStore.Expiry.self), default: .access,
         help: "Starting point of cache-max-age: an entry's last access, last modification or creation.")
