@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// The kernel's text files below `/proc` and `/sys`. A file that is missing or malformed is nil.
 struct KernelFiles: Sendable {
     /// The folder that `/proc` and `/sys` are in: empty, except in tests.
@@ -63,14 +71,6 @@ struct ControlGroup {
         }
     }
 }
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A small text file of the kernel's, such as those below `/proc` and `/sys`. Closed with the last reference.
 final class KernelFile {

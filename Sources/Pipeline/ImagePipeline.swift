@@ -382,13 +382,3 @@ extension ImagePipeline {
         return queue.refusal(of: urgency).map { queue.refuse($0) }
     }
 }
-
-extension Result where Failure == PipelineError, Success: Sendable {
-    init(catching operation: () async throws(PipelineError) -> Success) async {
-        do throws(PipelineError) {
-            self = .success(try await operation())
-        } catch {
-            self = .failure(error)
-        }
-    }
-}

@@ -3,6 +3,7 @@ import DarkroomMachine
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomTransforms
+import DarkroomWaiting
 import HTTPTypes
 import NIOCore
 import Synchronization
@@ -113,9 +114,7 @@ struct RecordedSpan: Sendable {
     func run<Value: Sendable, Failure: SpanFailure>(
         _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let result = await ServiceContext.withValue(span.context) { () async -> Result<Value, Failure> in
-            do throws(Failure) { return .success(try await work()) } catch { return .failure(error) }
-        }
+        let result = await ServiceContext.withValue(span.context) { await Result(catching: work) }
         if case .failure(let error) = result { span.fail(error) }
         span.end()
         return try result.get()

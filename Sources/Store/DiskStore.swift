@@ -3,6 +3,14 @@ public import Logging
 import NIOCore
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// A store on disk within a byte budget, with LRU eviction.
 ///
 /// Each entry is a file and a row in an SQLite index; an entry without a body is a row alone. One thread of low
@@ -304,14 +312,6 @@ extension DiskStore {
         }
     }
 }
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The reason why a disk store can't be opened. Corruption never prevents opening: it is repaired.
 public enum DiskStoreError: Error, Equatable, Sendable {

@@ -49,9 +49,7 @@ package final class Deadline: Sendable {
     package func run<Value: Sendable, Failure: Error>(
         _ operation: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let work = Task { () async -> Result<Value, Failure> in
-            do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
-        }
+        let work = Task { await Result(catching: operation) }
         return try await wait {
             await work.value
         } endedBy: {
@@ -96,4 +94,11 @@ package final class PhasedDeadline<Phase: Sendable>: Sendable {
 
     /// The phase in which the deadline passed; nil if it has not.
     package var phaseWhenPassed: Phase? { phase.withLock { deadline.hasPassed ? $0 : nil } }
+}
+
+extension Result where Success: Sendable {
+    /// The outcome of an operation.
+    package init(catching operation: () async throws(Failure) -> Success) async {
+        do throws(Failure) { self = .success(try await operation()) } catch { self = .failure(error) }
+    }
 }

@@ -284,13 +284,3 @@ extension PurgeFollower {
         disk?.store(entry, for: Self.positionKey)
     }
 }
-
-extension Result where Failure == ObjectStorageError, Success: Sendable {
-    fileprivate init(catching operation: () async throws(ObjectStorageError) -> Success) async {
-        do throws(ObjectStorageError) {
-            self = .success(try await operation())
-        } catch {
-            self = .failure(error)
-        }
-    }
-}
