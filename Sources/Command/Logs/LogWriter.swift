@@ -104,7 +104,7 @@ final class LogWriter: Sendable {
         writeReport(&output)
     }
 
-    /// Writes the formatted lines, and counts those that cannot be written.
+    /// Writes the formatted lines, and counts lines that cannot be written.
     private func writeLines(_ output: inout Output) {
         let lost = writeBytes(of: &output.formatter)
         guard lost > 0 else { return }
@@ -119,7 +119,7 @@ final class LogWriter: Sendable {
         if writeBytes(of: &output.formatter) == 0 { output.unreportedCount = 0 }
     }
 
-    /// Writes and removes the formatted lines. Returns the number of those that could not be written.
+    /// Writes and removes the formatted lines. Returns the number of lines that could not be written.
     private func writeBytes(of formatter: inout LineFormatter) -> Int {
         defer { formatter.removeAll() }
         return formatter.bytes.withUnsafeBytes { bytes in

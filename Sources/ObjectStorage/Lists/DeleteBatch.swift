@@ -20,7 +20,7 @@ struct DeleteBatch {
     let keys: [ObjectKey]
     let document: String
 
-    /// Divides keys into batches, and those that XML cannot contain.
+    /// Divides keys into batches, and keys that XML cannot contain.
     static func divide(_ keys: [ObjectKey]) -> (batches: [DeleteBatch], single: [ObjectKey]) {
         var (batches, single): ([DeleteBatch], [ObjectKey]) = ([], [])
         var current: [(key: ObjectKey, text: String)] = []

@@ -66,7 +66,7 @@ package final class SharedStore: Sendable {
         return statistics
     }
 
-    /// Waits for the queued writes, and drops those that are left after the limit.
+    /// Waits for the queued writes, and drops the rest after the limit.
     package func close(within limit: Duration = .seconds(10)) async { await queue.close(within: limit) }
 
     /// Returns once all writes that were queued before have ended.

@@ -70,7 +70,7 @@ struct ExplainDocument: Encodable {
         let share: Double
     }
 
-    /// The purge tags of the response, as the field has them, and those that it cannot have.
+    /// The purge tags of the response: the value of their field, and the tags that it cannot have.
     struct Tags: Encodable {
         let field: String
         let value: String?

@@ -61,7 +61,7 @@ struct IIIFDocument: Encodable {
     let tiles: [Tiles]
     let extraQualities: [String]
     let extraFormats: [String]
-    /// Those that level 2 does not include.
+    /// The features that level 2 does not include.
     let extraFeatures = [
         "canonicalLinkHeader", "mirroring", "profileLinkHeader", "rotationArbitrary", "sizeUpscaling",
     ]

@@ -12,7 +12,7 @@ import Yams
 /// code, without the output formats that this server cannot write.
 final class ContractEndpoint: Sendable {
     private let contract: [UInt8]
-    /// Those that were asked for, because each takes long to make.
+    /// The responses that were requested before. Each takes long to make.
     private let responses = Mutex<[String: Response]>([:])
 
     /// - Parameter problemBase: precedes the types of problems; empty = they are relative.
