@@ -46,8 +46,6 @@ package enum ObjectStorageError: Error, Hashable, Sendable {
         case endpoint
         /// The region.
         case region
-        /// A header field or metadata: a name or value that HTTP does not allow, or too much of it.
-        case field
         /// The file of certificate authorities.
         case certificates
     }
@@ -135,7 +133,6 @@ extension ObjectStorageError.RequestFault: CustomStringConvertible {
         case .endpoint:
             "The endpoint is not valid; give an http or https URL without path, such as https://s3.example.com."
         case .region: "The region is not valid; give letters, digits and '-', such as us-east-1."
-        case .field: "A header field or metadata of the request is not valid, or too long."
         case .certificates: "The file of certificate authorities cannot be read; give a file in PEM format."
         }
     }

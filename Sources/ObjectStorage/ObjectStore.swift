@@ -57,7 +57,7 @@ package final class ObjectStore: Sendable {
         _ name: ObjectName, _ read: ObjectRead, within limit: Duration,
         deliver: @escaping @Sendable (ObjectPart) async throws(ObjectStorageError) -> Void
     ) async throws(ObjectStorageError) -> ObjectReadResult {
-        let statuses: Set = [200, read.range == nil ? 200 : 206, read.isConditional ? 304 : 200]
+        let statuses: Set = [200, read.isConditional ? 304 : 200]
         return try await executor.execute(.get(name, read), within: limit, accepting: statuses) {
             answer, _ throws(AttemptFailure) in
             let attributes = ObjectAttributes(fields: answer.fields)
@@ -113,7 +113,6 @@ package final class ObjectStore: Sendable {
             answer, _ throws(AttemptFailure) in
             guard answer.isFromStore else { throw AttemptFailure(.notS3(status: answer.status)) }
             try await answer.drain()
-            return answer.fields[.eTag]
         }
     }
 

@@ -47,7 +47,7 @@ struct ObjectSourceRouteTests {
         do {
             for object in objects {
                 let name = ObjectName(bucket: try BucketName(real.bucket), key: try ObjectKey(folder + object.key))
-                try await store.put(name, ObjectWrite(object.body, contentType: "image/jpeg"), within: .seconds(30))
+                try await store.put(name, object.body, within: .seconds(30))
             }
             result = .success(())
         } catch {

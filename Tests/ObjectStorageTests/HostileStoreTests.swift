@@ -77,7 +77,7 @@ struct HostileStoreTests {
         let page: Script = { _ in [.respond("200 OK", body: Reply.page)] }
         let put = try await error(
             of: { store throws(ObjectStorageError) in
-                try await store.put(name, ObjectWrite(ByteBuffer(string: "b")), within: limit)
+                try await store.put(name, ByteBuffer(string: "b"), within: limit)
             }, by: page)
         #expect(put == .notS3(status: 200))
         let delete = try await error(
@@ -157,7 +157,7 @@ struct HostileStoreTests {
         } testing: { stub in
             let object = try await stub.store.get(.media("k"), maxBytes: 100, within: limit)
             #expect(String(buffer: object.body) == "x")
-            try await stub.store.put(.media("k"), ObjectWrite(ByteBuffer(string: "b")), within: limit)
+            try await stub.store.put(.media("k"), ByteBuffer(string: "b"), within: limit)
         }
     }
 
@@ -205,7 +205,7 @@ struct HostileStoreTests {
         } testing: { stub in
             async let expiry: Void = pass(limit, of: clock, after: stub.origin.arrivals)
             await #expect(throws: ObjectStorageError.timedOut(.response)) {
-                try await stub.store.put(.media("k"), ObjectWrite(ByteBuffer(string: "b")), within: limit)
+                try await stub.store.put(.media("k"), ByteBuffer(string: "b"), within: limit)
             }
             await expiry
             for await _ in stub.origin.hangUps { break }

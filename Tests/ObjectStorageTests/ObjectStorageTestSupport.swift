@@ -104,3 +104,46 @@ extension HTTPFields {
 extension Logger {
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
+
+/// An object in memory.
+struct StoredObject {
+    let attributes: ObjectAttributes
+    let body: ByteBuffer
+}
+
+extension ObjectAttributes {
+    /// The ETag with its quotes.
+    var etag: String? { fields[.eTag] }
+}
+
+extension ObjectStore {
+    /// Reads an object into memory. Also tried again if the connection ends within the body.
+    func get(
+        _ name: ObjectName, maxBytes: Int, within limit: Duration
+    ) async throws(ObjectStorageError) -> StoredObject {
+        let request = StoreRequest.get(name, ObjectRead(maxBytes: maxBytes))
+        return try await executor.execute(request, within: limit, accepting: [200]) {
+            answer, _ throws(AttemptFailure) in
+            try answer.checkObject(maxBytes: maxBytes)
+            do throws(TransportFailure) {
+                guard let body = try await answer.collect(upTo: maxBytes) else {
+                    throw TransportFailure(.tooLarge(limitBytes: maxBytes))
+                }
+                return StoredObject(attributes: ObjectAttributes(fields: answer.fields), body: body)
+            } catch {
+                throw AttemptFailure(error, mayRepeat: true)
+            }
+        }
+    }
+
+    /// Reads an object's attributes.
+    func head(_ name: ObjectName, within limit: Duration) async throws(ObjectStorageError) -> ObjectAttributes {
+        let request = StoreRequest(.head, .HEAD, bucket: name.bucket, key: name.key)
+        return try await executor.execute(request, within: limit, accepting: [200]) {
+            answer, _ throws(AttemptFailure) in
+            try answer.checkObject(maxBytes: .max)
+            try await answer.drain()
+            return ObjectAttributes(fields: answer.fields)
+        }
+    }
+}

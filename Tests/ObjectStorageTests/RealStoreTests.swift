@@ -53,19 +53,13 @@ struct RealStoreTests {
     func `Writes reads and deletes`(addressing: ObjectStoreEndpoint.Addressing) async throws {
         try await real.run(addressing: addressing) { store, bucket, _ in
             let name = try name("a.txt", in: bucket)
-            let write = ObjectWrite(
-                ByteBuffer(string: "hello"), contentType: "text/plain", metadata: ["hash": "a  b", "x-y": "1"])
-            let etag = try await store.put(name, write, within: limit)
-            #expect(etag == "\"5d41402abc4b2a76b9719d911017c592\"")
+            try await store.put(name, ByteBuffer(string: "hello"), within: limit)
             let object = try await store.get(name, maxBytes: 5, within: limit)
             #expect(String(buffer: object.body) == "hello")
-            #expect(object.attributes.etag == etag)
-            #expect(object.attributes.fields[.contentType] == "text/plain")
-            #expect(object.attributes.metadata("x-y") == "1")
-            #expect(object.attributes.metadata("hash")?.hasPrefix("a ") == true)
+            #expect(object.attributes.etag == "\"5d41402abc4b2a76b9719d911017c592\"")
+            #expect(object.attributes.fields[.contentType] == "application/octet-stream")
             let head = try await store.head(name, within: limit)
             #expect(head.contentLength == 5)
-            #expect(head.contentRange == nil)
             try await store.delete(name, within: limit)
             await #expect(throws: ObjectStorageError.notFound) { try await store.get(name, maxBytes: 5, within: limit) }
             await #expect(throws: ObjectStorageError.notFound) { try await store.head(name, within: limit) }
@@ -73,29 +67,12 @@ struct RealStoreTests {
         }
     }
 
-    @Test func `Ranges are read`() async throws {
-        try await real.run { store, bucket, _ in
-            let name = try name("range", in: bucket)
-            try await store.put(name, ObjectWrite(ByteBuffer(string: "0123456789")), within: limit)
-            for (range, text) in [
-                (ObjectRange.bytes(2...4), "234"), (.from(7), "789"), (.last(2), "89"), (.bytes(8...99), "89"),
-            ] {
-                let object = try await store.get(name, range: range, maxBytes: 10, within: limit)
-                #expect(String(buffer: object.body) == text)
-                #expect(object.attributes.contentRange?.total == 10)
-            }
-            await #expect(throws: ObjectStorageError.rangeNotSatisfiable) {
-                try await store.get(name, range: .from(10), maxBytes: 10, within: limit)
-            }
-        }
-    }
-
     @Test func `Validators revalidate`() async throws {
         try await real.run { store, bucket, _ in
             let name = try name("validators", in: bucket)
-            let etag = try await store.put(name, ObjectWrite(ByteBuffer(string: "x")), within: limit)
+            try await store.put(name, ByteBuffer(string: "x"), within: limit)
             var read = ObjectRead(maxBytes: 10)
-            read.ifNoneMatch = etag
+            read.ifNoneMatch = try await store.head(name, within: limit).etag
             guard case .notModified = try await store.get(name, read, within: limit, deliver: { _ in }) else {
                 return #expect(Bool(false))
             }
@@ -112,18 +89,6 @@ struct RealStoreTests {
         }
     }
 
-    @Test func `Only the first of two conditional writes wins`() async throws {
-        try await real.run { store, bucket, _ in
-            let name = try name("once", in: bucket)
-            try await store.put(name, ObjectWrite(ByteBuffer(string: "first"), onlyIfAbsent: true), within: limit)
-            await #expect(throws: ObjectStorageError.preconditionFailed) {
-                try await store.put(name, ObjectWrite(ByteBuffer(string: "second"), onlyIfAbsent: true), within: limit)
-            }
-            let object = try await store.get(name, maxBytes: 10, within: limit)
-            #expect(String(buffer: object.body) == "first")
-        }
-    }
-
     @Test func `Keys of any kind are kept`() async throws {
         let keys = [
             "..", ".", "a/../b", "../a", "a//b", "/a", "a/", "%2F", "%", "a b", "a+b", "é", "e\u{301}", "/\u{301}",
@@ -133,7 +98,7 @@ struct RealStoreTests {
         ]
         try await real.run { store, bucket, _ in
             for (index, key) in keys.enumerated() {
-                try await store.put(name(key, in: bucket), ObjectWrite(ByteBuffer(string: "\(index)")), within: limit)
+                try await store.put(name(key, in: bucket), ByteBuffer(string: "\(index)"), within: limit)
             }
             for (index, key) in keys.enumerated() {
                 let object = try await store.get(name(key, in: bucket), maxBytes: 9, within: limit)
@@ -159,7 +124,7 @@ struct RealStoreTests {
                 try await withThrowingTaskGroup { group in
                     for key in keys[start..<min(start + 16, keys.count)] {
                         group.addTask {
-                            let write = ObjectWrite(ByteBuffer(string: "x"))
+                            let write = ByteBuffer(string: "x")
                             try await store.put(ObjectName(bucket: bucket, key: key), write, within: limit)
                         }
                     }
@@ -184,7 +149,7 @@ struct RealStoreTests {
         try await real.run { store, bucket, _ in
             let name = try name("large", in: bucket)
             let bytes = ByteBuffer(bytes: (0..<20_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
-            try await store.put(name, ObjectWrite(bytes), within: limit)
+            try await store.put(name, bytes, within: limit)
             let object = try await store.get(name, maxBytes: 20_000_000, within: limit)
             #expect(object.body == bytes)
             await #expect(throws: ObjectStorageError.tooLarge(limitBytes: 19_999_999)) {
@@ -215,7 +180,7 @@ struct RealStoreTests {
             }
             await #expect(throws: ObjectStorageError.noSuchBucket) { try await store.list(bucket, within: limit) }
             await #expect(throws: ObjectStorageError.noSuchBucket) {
-                try await store.put(name, ObjectWrite(ByteBuffer()), within: limit)
+                try await store.put(name, ByteBuffer(), within: limit)
             }
         }
     }
@@ -225,7 +190,7 @@ struct RealStoreTests {
         let now = { @Sendable in Date().addingTimeInterval(offset) }
         try await real.run(now: now) { store, bucket, sent in
             let name = try name("skew", in: bucket)
-            try await store.put(name, ObjectWrite(ByteBuffer(string: "x")), within: limit)
+            try await store.put(name, ByteBuffer(string: "x"), within: limit)
             #expect(sent.operations == [.put, .put])
             _ = try await store.get(name, maxBytes: 1, within: limit)
             #expect(sent.operations == [.put, .put, .get])
@@ -239,14 +204,14 @@ struct RealStoreTests {
     @Test func `A store that is paused meets the time limit and recovers`() async throws {
         try await real.run { store, bucket, _ in
             let name = try name("pause", in: bucket)
-            try await store.put(name, ObjectWrite(ByteBuffer(string: "x")), within: limit)
+            try await store.put(name, ByteBuffer(string: "x"), within: limit)
             kill(real.gatewayPID, SIGSTOP)
             defer { kill(real.gatewayPID, SIGCONT) }
             await #expect(throws: ObjectStorageError.timedOut(.response)) {
                 try await store.get(name, maxBytes: 1, within: .milliseconds(200))
             }
             await #expect(throws: ObjectStorageError.timedOut(.response)) {
-                try await store.put(name, ObjectWrite(ByteBuffer(string: "y")), within: .milliseconds(200))
+                try await store.put(name, ByteBuffer(string: "y"), within: .milliseconds(200))
             }
             kill(real.gatewayPID, SIGCONT)
             _ = try await store.get(name, maxBytes: 1, within: limit)

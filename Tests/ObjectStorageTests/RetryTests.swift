@@ -45,7 +45,7 @@ struct RetryTests {
         ) { request in
             request.index < 2 ? Reply.error(status, "SlowDown") : Reply.object("x")
         } testing: { stub in
-            try await stub.store.put(.media("k"), ObjectWrite(ByteBuffer(string: "body")), within: limit)
+            try await stub.store.put(.media("k"), ByteBuffer(string: "body"), within: limit)
             #expect(stub.sent.operations == [.put, .put, .put])
             #expect(stub.origin.requests.allSatisfy { String(buffer: $0.body) == "body" })
             #expect(clock.skipped == [.milliseconds(25), .milliseconds(50)])

@@ -63,7 +63,7 @@ package struct StoreFolder: ObjectBucket {
     }
 
     package func write(_ key: String, _ body: ByteBuffer, within limit: Duration) async throws(ObjectStorageError) {
-        try await store.put(name(key), ObjectWrite(body), within: limit)
+        try await store.put(name(key), body, within: limit)
     }
 
     package func delete(_ keys: [String], within limit: Duration) async throws(ObjectStorageError) {

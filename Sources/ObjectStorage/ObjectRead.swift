@@ -1,16 +1,47 @@
 import DarkroomNetwork
 package import HTTPTypes
-import NIOCore
+package import NIOCore
 import NIOHTTP1
+
+/// How to read an object.
+package struct ObjectRead: Sendable {
+    /// An ETag with its quotes. The object is sent only if its ETag differs.
+    package var ifNoneMatch: String?
+    /// A `Last-Modified` as received. The object is only sent if it was modified later. Ignored by stores if
+    /// ``ifNoneMatch`` is given (RFC 9110 §13.1.3).
+    package var ifModifiedSince: String?
+    /// The largest number of bytes to receive.
+    package var maxBytes: Int
+
+    /// An unconditional read.
+    package init(maxBytes: Int) {
+        self.maxBytes = maxBytes
+    }
+
+    var isConditional: Bool { ifNoneMatch != nil || ifModifiedSince != nil }
+}
+
+/// What arrives while an object is read, in order.
+package enum ObjectPart: Sendable {
+    /// The attributes, once, before all bytes.
+    case attributes(ObjectAttributes)
+    /// The next bytes, at least one.
+    case bytes(ByteBuffer)
+}
+
+/// The end of a conditional read.
+package enum ObjectReadResult: Sendable {
+    /// The whole object was delivered.
+    case delivered(ObjectAttributes)
+    /// The object matches the conditions (304). Nothing was delivered.
+    case notModified(ObjectAttributes)
+}
 
 extension StoreRequest {
     /// A request for an object.
     static func get(_ name: ObjectName, _ read: ObjectRead) -> StoreRequest {
         var request = StoreRequest(.get, .GET, bucket: name.bucket, key: name.key)
-        let fields = [
-            ("range", read.range?.field), ("if-none-match", read.ifNoneMatch),
-            ("if-modified-since", read.ifModifiedSince),
-        ]
+        let fields = [("if-none-match", read.ifNoneMatch), ("if-modified-since", read.ifModifiedSince)]
         // Validators come from an earlier answer. One that cannot be signed is left out: the object is sent then.
         request.fields = fields.compactMap { name, value in
             value.flatMap {
@@ -59,16 +90,6 @@ extension HTTPTransport.Answer {
         }
     }
 
-    /// The object in memory.
-    func object(maxBytes: Int) async throws(AttemptFailure) -> ByteBuffer {
-        do throws(TransportFailure) {
-            if let body = try await collect(upTo: maxBytes) { return body }
-        } catch {
-            throw AttemptFailure(error, mayRepeat: true)
-        }
-        throw AttemptFailure(.tooLarge(limitBytes: maxBytes))
-    }
-
     /// Reads a body that is not used, so that its connection can serve other requests.
     func drain() async throws(AttemptFailure) {
         let excess = ObjectStorageError.notS3(status: status)
@@ -92,28 +113,8 @@ package struct ObjectAttributes: Sendable {
     /// they were stored with the object, `Cache-Control`, `Content-Encoding` and `Expires`.
     package let fields: HTTPFields
 
-    /// The ETag with its quotes.
-    package var etag: String? { fields[.eTag] }
-
-    /// The number of bytes that the answer announces: of the object, or of the part that was asked for.
+    /// The number of bytes that the answer announces.
     package var contentLength: Int? { fields[.contentLength].flatMap(Int.init(digits:)) }
-
-    /// The part of the object that the answer contains (RFC 9110 §14.4), or nil if that is the whole object. Some
-    /// stores ignore ranges.
-    package var contentRange: (bytes: ClosedRange<Int>, total: Int?)? {
-        guard let text = fields[.contentRange], text.hasPrefix("bytes ") else { return nil }
-        let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
-        let ends = (parts.first ?? "").split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, ends.count == 2, let first = Int(digits: ends[0]), let last = Int(digits: ends[1]),
-            first <= last
-        else { return nil }
-        return (first...last, Int(digits: parts[1]))
-    }
-
-    /// The user-defined metadata of this name, as in ``ObjectWrite/metadata``.
-    package func metadata(_ name: String) -> String? {
-        HTTPField.Name(ObjectWrite.metadataPrefix + name).flatMap { fields[$0] }
-    }
 }
 
 extension HTTPFields {
