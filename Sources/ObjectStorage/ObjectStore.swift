@@ -8,7 +8,7 @@ import NIOSSL
 
 /// A client of one S3-compatible store.
 ///
-/// Every operation has a time limit, because stores may hang without an error. The limit includes credentials, all
+/// Every operation has a time limit of its own, since stores hang without an error. The limit includes credentials, all
 /// attempts and the body. Canceling the task ends an operation at once.
 package final class ObjectStore: Sendable {
     let executor: RequestExecutor
@@ -18,7 +18,7 @@ package final class ObjectStore: Sendable {
     ///   - clock: measures time limits and pauses.
     ///   - now: the time that requests are signed with.
     ///   - random: from 0 to 1, for pauses.
-    ///   - addresses: addresses of hosts, which take precedence over DNS.
+    ///   - addresses: addresses of hosts, in place of those that DNS knows.
     ///   - onRequest: called for each request sent, retries included.
     /// - Throws: ``ObjectStorageError/invalidRequest(_:)`` if the region or the certificates are not usable.
     package init(
@@ -71,46 +71,11 @@ package final class ObjectStore: Sendable {
         }
     }
 
-    /// Reads an object, or a part of it, into memory. Also tried again if the connection ends within the body.
-    package func get(
-        _ name: ObjectName, range: ObjectRange? = nil, maxBytes: Int, within limit: Duration
-    ) async throws(ObjectStorageError) -> StoredObject {
-        var read = ObjectRead(maxBytes: maxBytes)
-        read.range = range
-        let statuses: Set = [200, range == nil ? 200 : 206]
-        return try await executor.execute(.get(name, read), within: limit, accepting: statuses) {
-            answer, _ throws(AttemptFailure) in
-            try answer.checkObject(maxBytes: maxBytes)
-            let body = try await answer.object(maxBytes: maxBytes)
-            return StoredObject(attributes: ObjectAttributes(fields: answer.fields), body: body)
-        }
-    }
-
-    /// Reads an object's attributes.
-    package func head(
-        _ name: ObjectName, within limit: Duration
-    ) async throws(ObjectStorageError) -> ObjectAttributes {
-        let request = StoreRequest(.head, .HEAD, bucket: name.bucket, key: name.key)
-        return try await executor.execute(request, within: limit, accepting: [200]) {
-            answer, _ throws(AttemptFailure) in
-            try answer.checkObject(maxBytes: .max)
-            try await answer.drain()
-            return ObjectAttributes(fields: answer.fields)
-        }
-    }
-
-    /// Writes an object completely or not at all, and replaces an existing object unless ``ObjectWrite/onlyIfAbsent``
-    /// is set.
-    ///
-    /// - Returns: the new object's ETag, if the store sends one.
-    @discardableResult
-    package func put(
-        _ name: ObjectName, _ write: ObjectWrite, within limit: Duration
-    ) async throws(ObjectStorageError) -> String? {
-        var request = StoreRequest(.put, .PUT, bucket: name.bucket, key: name.key, body: write.body)
-        request.fields = try write.fields()
-        return try await executor.execute(request, within: limit, accepting: [200]) {
-            answer, _ throws(AttemptFailure) in
+    /// Writes an object, all of it or nothing, and replaces an existing one.
+    package func put(_ name: ObjectName, _ body: ByteBuffer, within limit: Duration) async throws(ObjectStorageError) {
+        var request = StoreRequest(.put, .PUT, bucket: name.bucket, key: name.key, body: body)
+        request.fields = [SignedField("content-type", "application/octet-stream")]
+        try await executor.execute(request, within: limit, accepting: [200]) { answer, _ throws(AttemptFailure) in
             guard answer.isFromStore else { throw AttemptFailure(.notS3(status: answer.status)) }
             try await answer.drain()
         }

@@ -1,5 +1,4 @@
 public import DarkroomCache
-import DarkroomHTTPCaching
 public import DarkroomNetwork
 public import DarkroomOrigin
 public import DarkroomStore

@@ -1,5 +1,4 @@
 import DarkroomHTTPCaching
-import DarkroomNetwork
 import DarkroomStore
 import Foundation
 import Synchronization

@@ -1,7 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
 import DarkroomNetwork
-import DarkroomWeb
 import Foundation
 import NIOCore
 import NIOHTTP1

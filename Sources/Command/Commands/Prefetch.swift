@@ -1,5 +1,4 @@
 import ArgumentParser
-import DarkroomWeb
 import Foundation
 import NIOCore
 

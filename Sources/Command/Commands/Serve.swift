@@ -1,6 +1,5 @@
 import ArgumentParser
 import DarkroomTransforms
-import DarkroomWeb
 import Foundation
 import Tracing
 

@@ -1,7 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomMachine
 import DarkroomMetrics
-import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
 import DarkroomQuery

@@ -2,8 +2,6 @@ import DarkroomEdgePurging
 import DarkroomHTTPServer
 import DarkroomMachine
 import DarkroomPipeline
-import DarkroomStore
-import DarkroomWeb
 import Foundation
 import Logging
 import ServiceLifecycle

@@ -1,4 +1,3 @@
-import DarkroomHTTPServer
 import DarkroomQuery
 import DarkroomWeb
 import Foundation

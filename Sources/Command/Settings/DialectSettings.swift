@@ -1,5 +1,4 @@
 import DarkroomDialects
-import DarkroomQuery
 
 /// The keys and rules of the paths of other services that `compat` selects.
 struct DialectSettings: SettingTheme {

@@ -1,6 +1,5 @@
 import DarkroomDialects
 import DarkroomHTTPServer
-import DarkroomQuery
 import DarkroomWeb
 import Logging
 

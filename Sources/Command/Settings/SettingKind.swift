@@ -1,6 +1,5 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
-import DarkroomWeb
 
 /// The grammar and bounds of a setting's values.
 struct SettingKind<Value: Sendable>: Sendable {

@@ -1,4 +1,3 @@
-import DarkroomWeb
 import Foundation
 import Yams
 

@@ -1,6 +1,5 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
-import DarkroomWeb
 import DarkroomWorkers
 
 extension Settings {

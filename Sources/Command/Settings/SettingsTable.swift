@@ -1,5 +1,4 @@
 import DarkroomQuery
-import DarkroomWeb
 
 /// Every setting, by theme. Each is written down once, as a stored property of its theme.
 struct SettingsTable: Sendable {

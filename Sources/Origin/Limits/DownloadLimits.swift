@@ -1,5 +1,4 @@
 import DarkroomWaiting
-import Logging
 
 /// The limits that all downloads share, whatever their protocol: time, slots, bytes and circuit breakers.
 struct DownloadLimits: Sendable {

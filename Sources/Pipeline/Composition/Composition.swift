@@ -1,6 +1,5 @@
 import DarkroomCache
 import DarkroomHTTPCaching
-import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomTransforms
 

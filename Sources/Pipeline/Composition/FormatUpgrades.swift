@@ -1,5 +1,4 @@
 import DarkroomCache
-import DarkroomOrigin
 import DarkroomStore
 import DarkroomWaiting
 import Synchronization

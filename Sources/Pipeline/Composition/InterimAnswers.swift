@@ -1,7 +1,6 @@
 import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomMachine
-import DarkroomStore
 import DarkroomTransforms
 
 // Answers in two steps: if the requested output takes long to encode, the request is answered in a quicker output, and

@@ -1,5 +1,4 @@
 import DarkroomOrigin
-import DarkroomTransforms
 import NIOCore
 import Synchronization
 

@@ -1,6 +1,5 @@
 import DarkroomCache
 import DarkroomHTTPCaching
-import DarkroomOrigin
 import DarkroomStore
 import Foundation
 

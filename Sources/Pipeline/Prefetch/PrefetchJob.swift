@@ -1,5 +1,4 @@
 import DarkroomNetwork
-import DarkroomOrigin
 import DarkroomWaiting
 public import Foundation
 import Synchronization

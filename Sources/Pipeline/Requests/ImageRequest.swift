@@ -1,6 +1,5 @@
 public import DarkroomCache
 public import DarkroomNetwork
-import DarkroomOrigin
 public import DarkroomTransforms
 
 /// A request for one image: its source, the steps applied to the pixels, and the encoding of the result.

@@ -1,7 +1,6 @@
 import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomNetwork
-import DarkroomOrigin
 import DarkroomStore
 import DarkroomTransforms
 import Foundation

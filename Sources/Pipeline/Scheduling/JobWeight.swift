@@ -1,4 +1,3 @@
-import DarkroomMachine
 import DarkroomTransforms
 
 /// The estimated cost of a pixel job.

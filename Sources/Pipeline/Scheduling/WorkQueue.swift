@@ -1,5 +1,4 @@
 import DarkroomMachine
-import DarkroomTransforms
 import DarkroomWaiting
 import Dispatch
 import Foundation

@@ -1,4 +1,3 @@
-import DarkroomTransforms
 import Foundation
 
 /// The format of values of one type in a query: their schema, a reader of text, and a writer of the canonical text.

@@ -1,5 +1,3 @@
-import Logging
-
 /// The lookups of a disk store: at once on the caller's thread if the entries are in memory, otherwise on a reader
 /// thread. Each lookup updates counts and uses, and starts the repairs that its result requires.
 final class DiskLookups: Sendable {

@@ -1,4 +1,3 @@
-import Crypto
 import DarkroomMachine
 import NIOCore
 import Synchronization

@@ -1,4 +1,3 @@
-import DarkroomMachine
 import DarkroomObjectStorage
 import Synchronization
 

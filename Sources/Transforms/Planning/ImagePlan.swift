@@ -1,4 +1,3 @@
-import DarkroomVips
 import NIOCore
 
 /// The steps and the cost of a job, derived from the source's header without decoding a pixel.

@@ -1,5 +1,3 @@
-import DarkroomVips
-
 /// Crops an image that the earlier resize has scaled to cover its canvas, on each side that exceeds the canvas. With
 /// the rules of weserv/images, an image that was not enlarged may be smaller than the canvas, and keeps the smaller
 /// side.

@@ -1,5 +1,3 @@
-import DarkroomVips
-
 /// Cuts a rectangle out of the scaled image (libvips `extract_area`). Unlike a ``Crop``, it need not lie within the
 /// image: the part outside the image is left out, and a corner outside the image means the image's upper left corner.
 public struct Cut: Transform, Hashable, Codable {

@@ -1,5 +1,3 @@
-import DarkroomVips
-
 /// Rounds all corners alike, at its place in a list of steps.
 public struct RoundCorners: Transform, Hashable, Codable {
     /// The accepted radii, in pixels of the image.

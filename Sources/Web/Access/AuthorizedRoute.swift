@@ -1,7 +1,5 @@
 import DarkroomDialects
 import DarkroomHTTPServer
-import DarkroomNetwork
-import DarkroomPipeline
 import DarkroomQuery
 import HTTPTypes
 import Hummingbird

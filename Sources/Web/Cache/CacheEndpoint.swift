@@ -1,4 +1,3 @@
-import DarkroomCache
 import DarkroomHTTPServer
 import Hummingbird
 

@@ -1,6 +1,5 @@
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
-import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
 import HTTPTypes

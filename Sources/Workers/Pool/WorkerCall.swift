@@ -1,5 +1,4 @@
 import DarkroomMachine
-import DarkroomTransforms
 import NIOCore
 
 /// One request to one worker and its reply. Every byte from the worker is treated as hostile.

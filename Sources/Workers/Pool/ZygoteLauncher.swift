@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import Synchronization
 
 /// Starts worker processes. Only the ``Supervisor`` calls it, on a thread that outlives the workers: the kernel kills
