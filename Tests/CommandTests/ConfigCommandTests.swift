@@ -36,7 +36,7 @@ struct ConfigCommandTests {
         #expect(check.output.isEmpty)
     }
 
-    @Test func `Every mistake is listed with its line, first of names and values, then of combinations`() throws {
+    @Test func `Every mistake is listed with its line, but not what may follow from another`() throws {
         let values = """
             prot: 1
             port: x
@@ -62,7 +62,15 @@ struct ConfigCommandTests {
               - {id: k1, secret: 0123456789abcdef0123456789-secret}
               - {id: k2, secret: short}
             """
-        for (text, lines) in [(values, [1, 2, 5, 8, 11, 12]), (combinations, [2, 5, 6, 9])] {
+        // Because of line 2, the lifetimes cannot be compared, and the server may look more exposed than is meant.
+        let both = """
+            host: 0.0.0.0
+            max-fresh: soon
+            min-fresh: 400d
+            presets: {bad: w=wide}
+            local-root: /no/such/folder
+            """
+        for (text, lines) in [(values, [1, 2, 5, 8, 11, 12]), (combinations, [2, 5, 6, 9]), (both, [2, 4, 5])] {
             let file = try URL.temporaryFile("darkroom.yaml", text)
             let run = try DarkroomProcess.run(["config", "check", file.path])
             #expect(run.status == 78)
@@ -73,12 +81,21 @@ struct ConfigCommandTests {
     }
 
     @Test func `Combinations that are seldom intended are warned of`() throws {
-        let text = "host: 0.0.0.0\nopen-proxy: true\nisolation: none\ntrusted-proxies: ['0.0.0.0/0']\niiif: true\n"
+        let text = """
+            host: 0.0.0.0
+            open-proxy: true
+            isolation: none
+            trusted-proxies: ['0.0.0.0/0']
+            iiif: true
+            response-tags: fastly
+            purge-to: [{varnish: "http://127.0.0.1:1/"}, {nginx: "http://127.0.0.1:2/"}]
+
+            """
         let file = try URL.temporaryFile("darkroom.yaml", text)
         let run = try DarkroomProcess.run(["config", "check", file.path])
         #expect(run.status == 0 && run.errors.isEmpty)
         let lines = run.output.matches(of: #/Warning: [^\n]*?darkroom\.yaml:([0-9]+): /#).compactMap { Int($0.1) }
-        #expect(lines == [2, 3, 4, 5], "\(run.output)")
+        #expect(lines == [2, 3, 4, 5, 7], "\(run.output)")
         #expect(run.output.hasSuffix("\(file.path) is valid.\n"))
     }
 

@@ -129,7 +129,7 @@ extension Settings {
             if let path = edge.secretFile {
                 mistakes.collect { () throws(SettingError) in try edge.checkSecret(inFile: path, spelling) }
             }
-            if edge.vendor.needsTags, self.edges.responseTags == .none {
+            if edge.vendor.tagField != nil, self.edges.responseTags == .none {
                 mistakes.add(
                     "\(spelling): \(edge.vendor) removes responses by their tags; set response-tags to the field that "
                         + "it reads.")

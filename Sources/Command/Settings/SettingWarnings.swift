@@ -1,6 +1,9 @@
+import DarkroomEdgePurging
+import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomWorkers
+import HTTPTypes
 
 extension Settings {
     /// Combinations that are allowed but seldom intended, one sentence each.
@@ -25,6 +28,13 @@ extension Settings {
             warnings.append(
                 "\(sources.spelling(of: \.access.iiif)): behind a proxy, the ids of /iiif have the wrong scheme or "
                     + "host and are not cached. Set public-url.")
+        }
+        for edge in self.edges.purgeTo {
+            guard let field = edge.vendor.tagField, let sent = self.edges.responseTags.field, field != sent
+            else { continue }
+            warnings.append(
+                "\(sources.spelling(of: \.edges.purgeTo)): \(edge.vendor) removes responses by the tags in "
+                    + "\(field.name.rawName), but response-tags sends \(sent.name.rawName).")
         }
         return warnings
     }

@@ -24,22 +24,34 @@ struct Settings: Sendable {
 
     /// Values that each follow their grammar, but whose combination may be impossible.
     init(unchecked sources: SettingSources) throws(SettingError) {
-        var values: [String: any Sendable] = [:]
         var mistakes = sources.mistakes
-        for row in SettingsTable.rows {
-            guard let given = sources[row.name] else { continue }
-            values[row.name] = mistakes.collect { () throws(SettingError) in try row.read(given) }
-        }
-        try mistakes.report()
-        self.values = values
+        (values, _) = Self.values(sources, &mistakes)
         serviceLinks = sources.serviceLinks
+        try mistakes.report()
     }
 
     /// Throws what stops startup: a malformed value, an impossible combination, or an unintended open proxy.
     init(_ sources: SettingSources, sockets: InheritedSockets = InheritedSockets()) throws(SettingError) {
-        try self.init(unchecked: sources)
+        var mistakes = sources.mistakes
+        let malformed: [String]
+        (values, malformed) = Self.values(sources, &mistakes)
+        serviceLinks = sources.serviceLinks
         self.sockets = sockets
-        try check(sources)
+        check(sources, malformed: malformed, &mistakes)
+        try mistakes.report()
+    }
+
+    /// - Returns: the values, and the names of the settings whose value does not follow its grammar.
+    private static func values(
+        _ sources: SettingSources, _ mistakes: inout SettingMistakes
+    ) -> (values: [String: any Sendable], malformed: [String]) {
+        var (values, malformed): ([String: any Sendable], [String]) = ([:], [])
+        for row in SettingsTable.rows {
+            guard let given = sources[row.name] else { continue }
+            values[row.name] = mistakes.collect { () throws(SettingError) in try row.read(given) }
+            if values[row.name] == nil { malformed.append(row.name) }
+        }
+        return (values, malformed)
     }
 
     /// These settings with other values, as far as a running server can take them.
@@ -58,25 +70,35 @@ struct Settings: Sendable {
                 unchanged.append(row.name)
             }
         }
-        try merged.check(sources)
+        var mistakes = SettingMistakes()
+        merged.check(sources, &mistakes)
+        try mistakes.report()
         return (merged, unchanged)
     }
 
-    /// Reads the files that values name, and throws if values contradict each other.
-    private mutating func check(_ sources: SettingSources) throws(SettingError) {
+    /// Reads the files that values name, and checks whether the values contradict each other.
+    ///
+    /// - Parameter malformed: settings that have their defaults because their values are malformed. A mistake that
+    ///   names one of them may be a consequence, and is left out.
+    private mutating func check(
+        _ sources: SettingSources, malformed: [String] = [], _ mistakes: inout SettingMistakes
+    ) {
         let settings = self
-        var mistakes = SettingMistakes()
-        let token = mistakes.collect { () throws(SettingError) in try AdminTokenFile.token(settings, sources) }
+        var found = mistakes
+        let token = found.collect { () throws(SettingError) in try AdminTokenFile.token(settings, sources) }
         adminToken = token ?? nil
-        pathDialect = Self.pathDialect(settings, sources, &mistakes)
-        accessRules = Access(settings, sources, &mistakes)
-        let hasAccessRules = mistakes.sentences.isEmpty
-        checkCombinations(sources, &mistakes)
-        checkSources(sources, &mistakes)
-        checkEdges(sources, &mistakes)
+        pathDialect = Self.pathDialect(settings, sources, &found)
+        accessRules = Access(settings, sources, &found)
+        let hasAccessRules = found.sentences.isEmpty
+        checkCombinations(sources, &found)
+        checkSources(sources, &found)
+        checkEdges(sources, &found)
         // Without the keys that were refused, any server may look exposed.
-        if hasAccessRules { checkExposure(sources, &mistakes) }
-        try mistakes.report()
+        if hasAccessRules { checkExposure(sources, &found) }
+        for sentence in found.sentences.dropFirst(mistakes.sentences.count) {
+            let words = sentence.split { !$0.isLetter && !$0.isNumber && $0 != "-" }
+            if !malformed.contains(where: { words.contains(Substring($0)) }) { mistakes.add(sentence) }
+        }
     }
 
     subscript<Theme>(dynamicMember theme: KeyPath<SettingsTable, Theme>) -> SettingGroup<Theme> {

@@ -1,4 +1,4 @@
-import DarkroomHTTPCaching
+package import DarkroomHTTPCaching
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -96,8 +96,8 @@ extension EdgeDestination.Vendor {
     package var interface: String { api.url }
     /// Whether requests need a token or a secret.
     package var needsSecret: Bool { api.needsSecret }
-    /// Whether the edge removes responses by their tags.
-    package var needsTags: Bool { api.tagField != nil }
+    /// The field from which the edge has tags; nil = purges are not by tag.
+    package var tagField: TagField? { api.tagField }
 }
 
 extension EdgeDestination {
