@@ -51,7 +51,7 @@ package struct WorkerImageProcessor: ImageProcessing {
         let missing = IsolationLayer.allCases.filter { !layers.contains($0) }
         logger.info(
             "image decoders run in worker processes",
-            metadata: ["workers": "\(configuration.processes)", "layers": "\(names(layers))"])
+            metadata: ["workers": .stringConvertible(configuration.processes), "layers": "\(names(layers))"])
         guard !missing.isEmpty, configuration.isolation != .none else { return }
         logger.warning("sandbox layers are missing on this system", metadata: ["layers": "\(names(missing))"])
     }

@@ -57,6 +57,16 @@ struct CommandLineTests {
         }
     }
 
+    @Test func `Numbers in events are numbers in JSON`() async throws {
+        let folder = try URL.temporaryFolder()
+        let server = try await DarkroomProcess(
+            serving: ["--port", "0", "--cache-dir", folder.path, "--log-format", "json"])
+        #expect(await server.stop() == 0)
+        for field in ["cpu-cores", "pixel-workers", "workers", "pid", "in-flight", "uptime-seconds"] {
+            #expect(server.log.contains("\"\(field)\":") && !server.log.contains("\"\(field)\":\""), "\(field)")
+        }
+    }
+
     @Test func `A port in use is reported with its number`() async throws {
         let server = try await DarkroomProcess()
         let port = try #require(server.base.split(separator: ":").last.map(String.init))

@@ -142,13 +142,17 @@ struct ImageServer {
         let limits = ResourceLimits.current
         let (processing, cache) = (SettingsTable.all.processing, SettingsTable.all.cache)
         var metadata: Logger.Metadata = [
-            "cpu-cores": "\(limits.processorCount)", "cpu-quota": "\(limits.processorQuota.map { "\($0)" } ?? "none")",
+            "cpu-cores": .stringConvertible(limits.processorCount),
+            "cpu-quota": "\(limits.processorQuota.map { "\($0)" } ?? "none")",
             "usable-memory": "\(processing.memoryBudget.text(of: limits.memoryBytes))",
         ]
         let rows: [any SettingRow] = [
             processing.pixelWorkers, processing.memoryBudget, cache.memoryBytes, cache.decodedBytes,
         ]
-        for row in rows { metadata[row.name] = "\(row.text(in: settings.values))" }
+        for row in rows {
+            let text = row.text(in: settings.values)
+            metadata[row.name] = Int(text).map { .stringConvertible($0) } ?? "\(text)"
+        }
         logger.info("limits of this process", metadata: metadata)
         logMissingCodecs()
     }
