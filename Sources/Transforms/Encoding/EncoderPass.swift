@@ -11,6 +11,9 @@ struct EncoderPass {
     /// Whether all metadata is stripped.
     let strip: Bool
 
+    /// Bytes of pixels above which the encodes of a search take much memory.
+    private static let largeBytes = 2 << 20
+
     /// - Parameter quality: the quality of the options, or nil for a lossless encoding.
     func encode(startingAt quality: Int?) throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
         let options = encoder.options
@@ -26,7 +29,12 @@ struct EncoderPass {
         guard let maxBytes = options.maxBytes else {
             return (try encode(chosen), options.target.map { _ in ResultQuality(value: chosen) })
         }
-        let search = ByteSearch(maxBytes: maxBytes, maxEncodes: encoder.format.row.searchEncodes, encode: encode)
+        let search = ByteSearch(maxBytes: maxBytes, maxEncodes: encoder.format.row.searchEncodes) {
+            quality throws(VipsError) in
+            // Otherwise the memory of an encode adds to the memory of the next one, since glibc keeps both.
+            if pixels.byteCount > Self.largeBytes { VipsRuntime.returnFreedPages() }
+            return try encode(quality)
+        }
         return try search.result(from: chosen)
     }
 

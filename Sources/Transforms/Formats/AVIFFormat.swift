@@ -32,13 +32,19 @@ extension OutputFormat.Row {
                 "compression": "av1", "bitdepth": 8, "strip": .bool(strip),
             ]
         },
-        // Images in which libaom sees a drawing, photographs without noise among them, take up to 2.6 times this time
-        // and 130 MB more, which cannot be known in advance. Large images count more, so that these remain bounded.
-        bytes: { $0.resultPixels * ($0.resultHasAlpha ? 85 : 45) + min($0.resultPixels * 40, 40e6) },
+        // libaom sees a drawing where a twelfth of the blocks have few colors, as in photographs without noise. It then
+        // keeps a table of all blocks, which takes about twice this time and 110 bytes for each pixel. That cannot be
+        // known in advance. Large images count more, so that these remain bounded.
+        bytes: {
+            $0.resultPixels * ($0.resultHasAlpha ? 85 : 45) + min($0.resultPixels * 40, 40e6)
+                + max(0, $0.resultPixels - 2e6) * 20
+        },
         nanosecondsPerPixel: { options, area in
             let further = max(0, area - 2_000_000) / area
             return (options.lossless ? 780 : options.isFine ? 1000 : 600) + 400 * further
         },
+        // The table finds many similar blocks, which are all compared.
+        saturatedNoiseFactor: 1.5,
         // Alpha is encoded as a second image.
         alphaFactor: 1.7,
         relativeTime: { efforts, options in

@@ -77,6 +77,8 @@ extension OutputFormat {
         /// Processor time of encoding one pixel once at the default effort, given the pixels of a frame, in
         /// nanoseconds.
         var nanosecondsPerPixel: @Sendable (OutputOptions, _ frameArea: Double) -> Double
+        /// The factor of that time for an image whose noise is black and white.
+        var saturatedNoiseFactor = 1.0
         /// The factor of that time for an image with alpha.
         var alphaFactor = 1.0
         /// Processor time in nanoseconds that a pixel of an alpha channel takes in addition, in plain areas too.

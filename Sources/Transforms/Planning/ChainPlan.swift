@@ -36,6 +36,8 @@ public struct ChainPlan: Hashable, Sendable {
     private var resampledArea = 0
     /// Pixels of the raster that a step has filled with one color. Encoders take less time for them.
     private(set) var plainArea = 0
+    /// The factor by which the steps so far amplify the noise of flat areas.
+    private var noiseGain = 1.0
     /// Whether the image is resampled in linear light.
     private(set) var isLinear = false
     private let shrinking: ShrinkOnLoad
@@ -89,6 +91,16 @@ public struct ChainPlan: Hashable, Sendable {
         plan.plainArea = 0
         return plan
     }
+
+    /// The plan after a step that amplifies the noise of flat areas.
+    func amplifyingNoise(by factor: Double) -> ChainPlan {
+        var plan = self
+        plan.noiseGain *= factor
+        return plan
+    }
+
+    /// Whether noise becomes black and white, as in a dithered drawing.
+    var isNoiseSaturated: Bool { noiseGain > 100 }
 
     /// The plan after a step that learns its size from pixels.
     func withUnknownSize() -> ChainPlan {

@@ -34,6 +34,8 @@ struct CostEstimate: Hashable, Sendable {
         /// Pixels of the result that were filled with one color, all frames.
         var plainArea = 0
         var resultHasAlpha: Bool
+        /// ``ChainPlan/isNoiseSaturated``.
+        var isNoiseSaturated = false
         /// Whether it is a part of another job; the estimate of that job includes the fixed cost.
         var isPart = false
     }
@@ -126,7 +128,9 @@ extension CostEstimate.Facts {
         let keepsPalette = format == .gif && !isScaled && steps == .none
         if outputFormat == .gif, keepsPalette { return area * 170 + Double(resultFrames) * 0.8e6 }
         if keepsPalette, outputFormat == .webp, output.lossless { return area * 400 }
-        let color = outputFormat.encodingNanoseconds(for: output, efforts, frameArea: framePixels)
+        let color =
+            outputFormat.encodingNanoseconds(for: output, efforts, frameArea: framePixels)
+            * (isNoiseSaturated ? outputFormat.row.saturatedNoiseFactor : 1)
         let plain = min(Double(plainArea), area)
         let busy = area - plain + plain * Self.plainShare
         guard resultHasAlpha else { return busy * color }

@@ -170,7 +170,7 @@ extension ImagePlan {
                 output: job.output, outputFormat: format, efforts: job.efforts,
                 resultArea: last.size.area.saturatingMultiply(by: frames), resultFrames: frames,
                 plainArea: last.plainArea.saturatingMultiply(by: frames),
-                resultHasAlpha: last.hasAlpha))
+                resultHasAlpha: last.hasAlpha, isNoiseSaturated: last.isNoiseSaturated))
         plan.estimatedMemoryBytes = cost.bytes
         plan.expectedWork = cost.work
         return (plan, cost)

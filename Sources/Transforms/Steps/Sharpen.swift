@@ -38,7 +38,9 @@ public struct Sharpen: Transform, Hashable, Codable {
 
     public var reading: InputReading { sigma == nil ? .colorApart : .repeatedly }
 
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.amplifyingNoise(by: 1 + (sigma == nil ? 0 : flat ?? Self.defaultSlopes.flat))
+    }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mapFrames { frame throws(VipsError) in

@@ -147,6 +147,58 @@ struct CostEstimateTests {
         #expect(each(6_000_000) > 1.3 * each(1600 * 1200))
     }
 
+    /// The longest measured processor time of encoding five enlarged photographs of 3.84 megapixels as AVIF.
+    private static let largeAVIFs: [(name: String, steps: [any Transform], quality: Int?, milliseconds: Double)] = [
+        ("as they are", [], nil, 3610),
+        ("q=95", [], 95, 4010),
+        ("sharp=1", [Sharpen(sigma: 1)], nil, 3420),
+        ("sharp=1&sharpf=1", [Sharpen(sigma: 1, flat: 1)], nil, 3570),
+        ("sharp=1&sharpf=1000000", [Sharpen(sigma: 1, flat: 1_000_000)], nil, 4970),
+        ("sharp=10&sharpf=1000", [Sharpen(sigma: 10, flat: 1000)], nil, 5040),
+        ("sharp=1&sharpf=1000000&q=95", [Sharpen(sigma: 1, flat: 1_000_000)], 95, 5760),
+    ]
+
+    @Test(arguments: largeAVIFs.indices)
+    func `The predicted time of a large AVIF is near the longest measured one`(_ index: Int) throws {
+        let row = Self.largeAVIFs[index]
+        let size = PixelSize(width: 2400, height: 1600)
+        var facts = Self.job(.jpeg, sourceMiB: 3.1, as: .avif)
+        facts.output.quality = row.quality
+        facts.isNoiseSaturated =
+            try TransformChain(row.steps).plan(ChainPlan(source: size)).isNoiseSaturated
+        facts.resultArea = size.area
+        let whole = CostEstimate(facts).work
+        facts.resultArea = 0
+        let ratio = (whole - CostEstimate(facts).work) / row.milliseconds
+        #expect(ratio > 0.8 && ratio < 1.25, "\(row.name)")
+    }
+
+    @Test func `The noise of flat areas is amplified by each sharpening in turn`() throws {
+        let start = ChainPlan(source: PixelSize(width: 9, height: 9))
+        let once = Sharpen(sigma: 1, flat: 50)
+        #expect(try !once.planned(start).isNoiseSaturated && once.planned(once.planned(start)).isNoiseSaturated)
+        #expect(try !Sharpen(flat: 1000).planned(start).isNoiseSaturated)
+    }
+
+    @Test func `An AVIF whose noise became black and white has a smaller limit, and others keep theirs`() throws {
+        func plan(_ width: Int, flat: Double?) throws -> ImagePlan {
+            var recipe = Recipe()
+            (recipe.box, recipe.enlarge) = (Box(width: width, height: width), true)
+            recipe.sharpen = Sharpen(sigma: 1, flat: flat)
+            return try InProcessImageProcessor().plan(
+                ImageJob(
+                    source: Fixture.image("color/squares.png"), chain: TransformChain(recipe),
+                    output: OutputOptions(format: .avif)))
+        }
+        _ = (try plan(2050, flat: nil), try plan(2050, flat: 99), try plan(1750, flat: 1_000_000))
+        let error = #expect(throws: ImageProcessingError.self) { try plan(1900, flat: 1_000_000) }
+        guard case .badParameter(let refused) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(refused.parameter == "w" && refused.reason.contains("processor time"))
+    }
+
     @Test func `A mark is part of its job, which counts the smallest job`() {
         var facts = Self.job(.png, sourceMiB: 0, shrink: 600, width: 4, as: .color)
         facts.sourceArea = 16
