@@ -218,7 +218,7 @@ static inline int darkroom_measure_text(
     PangoFontDescription *description = pango_font_description_from_string(font);
     pango_layout_set_font_description(layout, description);
     pango_font_description_free(description);
-    pango_layout_set_width(layout, width * PANGO_SCALE);
+    pango_layout_set_width(layout, width < 0 ? -1 : width * PANGO_SCALE);
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
     pango_layout_set_text(layout, text, -1);
     pango_layout_get_pixel_size(layout, across, down);

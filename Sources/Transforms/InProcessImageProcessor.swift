@@ -152,8 +152,9 @@ package struct PreparedJob: Sendable {
     /// Reads the headers of source and mark. Throws if a header cannot be read.
     package init(_ job: ImageJob) throws(ImageProcessingError) {
         self.job = job
+        if !job.isPartial, let digest = job.chain.digest { try digest.check(job.source) }
         header = try SourceHeader(of: job.source, page: job.pages.first, maxPages: job.limits.maxFrames)
-        if job.chain.mark != nil {
+        if !job.chain.marks.isEmpty {
             // Never an image without its mark.
             guard let bytes = job.mark else { throw .transformFailed("the job has no bytes for its mark") }
             mark = try MarkSource(bytes, limits: job.limits)

@@ -7,10 +7,12 @@ import DarkroomCVips
 public struct VipsText: Sendable {
     /// Plain text. It must not contain NUL.
     public let text: String
-    /// Pixels of the em square.
+    /// Pixels of the em square, at least 1.
     public let size: Int
-    /// The width in pixels at which lines are wrapped.
-    public let width: Int
+    /// The width in pixels at which lines are wrapped; nil = lines are not wrapped.
+    public let width: Int?
+    /// The family and the style, in the words of Pango.
+    public let face: String
 
     /// The size of the layout.
     public struct Measure: Hashable, Sendable {
@@ -23,17 +25,18 @@ public struct VipsText: Sendable {
     }
 
     /// A text of this size.
-    public init(_ text: String, size: Int, width: Int) {
+    public init(_ text: String, size: Int, width: Int?, face: String = "sans") {
         self.text = text
         self.size = size
         self.width = width
+        self.face = face
     }
 
     /// Lays the text out without drawing it; nil if no fonts are installed.
     public func measured() -> Measure? {
         VipsRuntime.start()
         var (across, down, missing): (Int32, Int32, Int32) = (0, 0, 0)
-        let failed = darkroom_measure_text(text, font, Int32(clamping: width), &across, &down, &missing)
+        let failed = darkroom_measure_text(text, font, width.map(Int32.init(clamping:)) ?? -1, &across, &down, &missing)
         return failed == 0 ? Measure(width: Int(across), height: Int(down), missingGlyphs: Int(missing)) : nil
     }
 
@@ -63,16 +66,27 @@ public struct VipsText: Sendable {
         try VipsImage.build(
             "text",
             [
-                "text": .string("<span foreground=\"\(color)\">\(escaped)</span>"), "font": .string(font),
-                "width": .int(width), "align": .string(alignment), "dpi": .int(Self.resolution), "rgba": true,
-                "wrap": "word-char",
+                "text": .string(markup(color)), "font": .string(font), "width": .int(width ?? 0),
+                "align": .string(alignment), "dpi": .int(Self.resolution), "rgba": true, "wrap": "word-char",
             ])
     }
+
+    /// Draws the text as large as it fits into a box, whatever its ``size``.
+    public func drawn(color: String, filling box: (width: Int, height: Int)) throws(VipsError) -> VipsImage {
+        try VipsImage.build(
+            "text",
+            [
+                "text": .string(markup(color)), "font": .string(face), "width": .int(box.width),
+                "height": .int(box.height), "rgba": true, "wrap": "word-char",
+            ])
+    }
+
+    private func markup(_ color: String) -> String { "<span foreground=\"\(color)\">\(escaped)</span>" }
 
     /// At 72 dots per inch, points are pixels.
     private static let resolution = 72
 
-    private var font: String { "sans \(size)" }
+    private var font: String { "\(face) \(size)" }
 
     /// Scalar by scalar: in one character with a combining mark, `<` still begins a tag.
     private var escaped: String {

@@ -181,6 +181,11 @@ struct ImageParametersTests {
         Row("ll", good: booleans, bad: ["yes"]),
         Row("il", good: booleans, bad: ["yes"]),
         Row("n", good: ["1", "256"], bad: ["0", "257", "-1"] + notWhole),
+        Row(
+            "digest", good: ["md5:9e107d9d372bb6826bd81d3542a419d6", "sha1:" + String(repeating: "aB", count: 20)],
+            bad: [
+                "", nil, "md5:", "md5:9e107d9d372bb6826bd81d3542a419dg", "md4:9e107d9d372bb6826bd81d3542a419d6", "md5",
+            ]),
         Row("page", good: ["1", "999", "largest", "Smallest"], bad: ["0", "-1", "largest2"] + notWhole),
         Row("default", good: ["https://example.com/b.png", "b"], bad: ["", nil]),
         Row(
@@ -233,12 +238,18 @@ struct ImageParametersTests {
                 "ro:180,ro:270", "flip,flop", "cut:0:10:50p:33.3p", "trim", "trim:1", "trim:254:bottom-right",
                 "scale:50p", "scale:0.01p", "round:9", "round:9:5", "round:9:5:red", "fill:auto", "fill:blur:1:2:3:4",
                 "fill:transparent", "pad:fff:1:2:3:4", "bg:auto", "bg:%2300f",
+                "mod:1:0.5:359", "text:a:l:t:9:red", "text:%2520%253A:c-5:b10p:h500:ff000080:serif-bold-italic:99p",
+                "text:a:r-9:c:9:red,text:b:l:t:9:red:monospace",
             ],
             bad: [
                 "", nil, "blur", "blur:", "blur:0", "blur:1:2", "sharp:1:2", "bri:1.5", "hue:360", "linear:1", "ro:45",
                 "ro:0", "flip:1", "cut:1:2:3", "cut:-1:0:1:1", "trim:0", "trim:5:left", "scale:50", "scale:101p",
                 "round", "round:-1", "fill", "fill:red:1", "pad:red", "bg:nocolor", "blur:1,", ",blur:1", "crop:1",
-                "mark,mark", "text", "mark", Array(repeating: "flip", count: 65).joined(separator: ","),
+                "mark,mark", "text", "mark", "mod:1:2", "mod:1:1:360", "mark:l:t", "text:a:l:t:9", "text:a:t:l:9:red",
+                "text:a:l:t:5:red", "text:a:l:t:h501:red", "text:a:l101p:t:9:red", "text:a:l:t:9:red:arial",
+                "text:a:l:t:9:red:sans-italic-bold", "text:a:l:t:9:red:sans:0", "text:%250A:l:t:9:red",
+                "text::l:t:9:red",
+                Array(repeating: "flip", count: 65).joined(separator: ","),
             ]),
         Row(
             "layout",

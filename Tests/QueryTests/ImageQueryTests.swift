@@ -124,6 +124,10 @@ private struct RandomMeaning {
         "border": [["3", "03", "3,000", "3,black"], ["3,red", "3,f00"]], "pad": [["5", "5,5,5,5"], ["1,2", "1,2,1"]],
         "radius": [["5", "05,5"], ["50p", "50%25"], ["0,1"]],
         "filt": [["sepia"], ["negate"], ["greyscale"]], "n": [["1"], ["2"]],
+        "digest": [
+            ["md5:9e107d9d372bb6826bd81d3542a419d6", "md5:9E107D9D372BB6826BD81D3542A419D6"],
+            ["md5:9e107d9d372bb6826bd81d3542a419d7"],
+        ],
         "page": [["2", "02"], ["3"], ["largest", "Largest"]],
         "maxage": [["1h", "60m", "3600s"], ["1d", "24h"], ["1w", "7d"]], "cache": [["reload"], ["force-cache"]],
         "store": [["none"], ["memory"]], "wait": [["stored"]], "priority": [["low"], ["normal"], ["high"]],

@@ -22,6 +22,35 @@ struct MarkQueryTests {
     }
 
     @Test(arguments: [
+        ("mark:l:t", Place(.start), Place(.start), Mark()),
+        (
+            "mark:r-20:c5p:50p:-:40:screen", Place(.end, distance: .pixels(-20)), Place(.center, distance: .percent(5)),
+            Mark(width: .percent(50), opacity: 40, blend: .screen)
+        ),
+        ("mark:tile:b:-:9", nil, Place(.end), Mark(height: .pixels(9))), ("mark:tile:tile", nil, nil, Mark()),
+    ])
+    func `a step draws the mark at a place of its own, as often as it is listed`(
+        step: String, x: Place?, y: Place?, mark: Mark
+    ) throws {
+        let query = try grammar.parse("url=x&mark=a&steps=\(step),\(step)")
+        var mark = mark
+        mark.placement = Mark.Placement(x: x, y: y)
+        #expect(query.recipe.steps == [.drawing(mark), .drawing(mark)])
+        #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&steps=\(step)") }
+        let written = CanonicalQuery(query, limits: QueryLimits()).text
+        #expect(try grammar.parse(written).recipe.steps == query.recipe.steps)
+    }
+
+    @Test(arguments: [
+        "mark:l", "mark:l:l", "mark:t:l", "mark:l:t:0", "mark:l:t:-:101p", "mark:l:t:-:-:0", "mark:l:t:-:-:9:darken",
+        "mark:l:t:9:9:9:over:outside",
+        "mark:l1000000:t", "mark::t",
+    ])
+    func `a step of the mark with other values is refused`(step: String) {
+        #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&mark=a&steps=\(step)") }
+    }
+
+    @Test(arguments: [
         ("mark=a", Mark()),
         (
             "mark=a&markw=25p&markh=12.5%25&marka=top&markx=-3&marky=-1.5p&markalpha=40&markblend=screen",

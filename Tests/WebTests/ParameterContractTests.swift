@@ -152,6 +152,10 @@ struct ParameterContractTests {
                 bad: ["", "k1.", String(repeating: "A", count: 43), "k1." + String(repeating: "A", count: 44), "k 1.A"]
             ),
             "q": (good: ["auto", "1", "75", "100"], bad: ["", "0", "05", "101", "AUTO", "7.5"]),
+            "digest": (
+                good: ["md5:9e107d9d372bb6826bd81d3542a419d6", "sha256:" + String(repeating: "0F", count: 32)],
+                bad: ["", "md5:9e", "9e107d9d372bb6826bd81d3542a419d6", "MD5:9e107d9d372bb6826bd81d3542a419d6"]
+            ),
             "page": (good: ["1", "999999999", "largest", "smallest"], bad: ["", "0", "-1", "1000000000", "last"]),
             "maxage": (good: ["1s", "1h", "365d", "525600m"], bad: ["3600", "1S", "h", "1.5h"]),
             "filename": (good: ["a.jpg", "A-b_1", "a.*"], bad: [".a", "a b", "a/b", ".*", "*", "a*"]),
@@ -163,7 +167,9 @@ struct ParameterContractTests {
             "inset": (good: ["0", "20,30,20,0"], bad: ["", "-1", "1,2,3,4,5", "10000"]),
             "focus": (good: ["0,0", "589,401.5"], bad: ["", "1", "-1,0", "1.255,0", "1,2,3"]),
             "steps": (
-                good: ["blur:5", "blur:5,ro:90,mark", "linear:1:-2:0:3", "fill:#fff:1:2:3:4"],
+                good: [
+                    "blur:5", "blur:5,ro:90,mark", "linear:1:-2:0:3", "fill:#fff:1:2:3:4", "text:a%20~_:c:b-5p:h9:red",
+                ],
                 bad: ["", "blur:", "Blur:5", "blur:5,", ",flip", "crop:1", "blur:5;flip"]
             ),
             "layout": (

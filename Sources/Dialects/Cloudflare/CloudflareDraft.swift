@@ -75,13 +75,13 @@ struct CloudflareDraft: OptionDraft {
     }
 
     mutating func setTrim(_ value: String) throws(InvalidParameter) {
-        guard value != "border" else {
+        guard value != "border", value != "auto" else {
             borderTrim = borderTrim ?? 10
             return
         }
         let parts = value.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 4 else {
-            throw CloudflareValue.invalid("trim", "four integers top;right;bottom;left, or border", value)
+            throw CloudflareValue.invalid("trim", "four integers top;right;bottom;left, border or auto", value)
         }
         var sides: [Int] = []
         for part in parts { sides.append(try CloudflareValue.integer("trim", part, 0...9999)) }
@@ -156,6 +156,10 @@ extension CloudflareDraft {
             }
         if isTwoSided || fit == .scaleUp, name != .inside { query.append("fit", name.rawValue) }
         if enlarges { query.append("enlarge", "true") }
+        // The space around the image is white, also where the image is transparent.
+        if isTwoSided, fit == .pad, !parameters.contains(where: { $0.name == "bg" }) {
+            query.append("cbg", Color.white.hex)
+        }
         guard isTwoSided, [.cover, .crop, .aspectCrop].contains(fit) else { return }
         for part in gravity { query.append(part.name, part.value) }
     }

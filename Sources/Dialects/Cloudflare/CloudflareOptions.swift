@@ -36,7 +36,7 @@ enum CloudflareOptions {
         Row(
             "fit", "scale-down|contain|cover|crop|aspect-crop|pad|squeeze|scale-up",
             "`fit`, `enlarge`: `inside`, `inside` enlarging, `cover` enlarging, `outside` with `rules=cloudflare`, "
-                + "`cover`, `contain` enlarging, `fill` enlarging, `outside` enlarging with `rules=cloudflare`"
+                + "`cover`, `contain` enlarging with white `cbg`, `fill` enlarging, `outside` enlarging with `rules=cloudflare`"
         ) { value, draft throws(InvalidParameter) in
             guard let fit = CloudflareDraft.Fit(rawValue: value) else {
                 let names = CloudflareDraft.Fit.allCases.map(\.rawValue).joined(separator: ", ")
@@ -58,7 +58,7 @@ enum CloudflareOptions {
     ]
 
     private static let cutting: [Row] = [
-        Row("trim", "top;right;bottom;left|border", "`inset`; `trim` for `border`") {
+        Row("trim", "top;right;bottom;left|border|auto", "`inset`; `trim` for `border` and `auto`") {
             value, draft throws(InvalidParameter) in try draft.setTrim(value)
         },
         integer("trim.left", 0...100_000, "`crop`", \.trimLeft) { $0 },

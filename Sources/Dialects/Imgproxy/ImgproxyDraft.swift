@@ -46,6 +46,8 @@ struct ImgproxyDraft: OptionDraft, Sendable {
     var isStill = false
     var frames: Int?
 
+    /// The value of `digest`.
+    var digest: String?
     var fallback: String?
     var version: String?
     var fileName: String?
@@ -106,6 +108,7 @@ extension ImgproxyDraft {
     func imageQuery(_ url: String, _ rules: ImgproxyDialect.Rules, _ limits: QueryLimits) -> QueryString {
         var query = QueryString()
         query.append("url", url)
+        query.put("digest", digest)
         if isRaw {
             query.append("n", "\(limits.maxFrames)")
             query.append("output", "origin")
@@ -128,6 +131,7 @@ extension ImgproxyDraft {
     func informationQuery(_ url: String) -> QueryString {
         var query = QueryString()
         query.append("url", url)
+        query.put("digest", digest)
         query.append("output", "json")
         if !fields.isEmpty { query.append("fields", fields.joined(separator: ",")) }
         query.put("page", page.map { "\($0 + 1)" })

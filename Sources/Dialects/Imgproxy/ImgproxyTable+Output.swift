@@ -128,7 +128,19 @@ extension ImgproxyTable {
         .single("return_attachment", "att", as: "`attachment`", \.isAttachment, ImgproxyArguments.flag),
         .parameter("preset", "pr", as: "the options of the preset, in its place") { _, _ throws(InvalidParameter) in
         },
-        .refused("hashsum", "hs", because: "Sources are not compared with a hash."),
+        .parameter("hashsum", "hs", pro: true, as: "`digest`") { arguments, draft throws(InvalidParameter) in
+            try arguments.require(atMost: 2)
+            draft.digest = nil
+            guard let type = arguments[0], type != "none" else { return }
+            guard let algorithm = SourceDigest.Algorithm(rawValue: String(type)) else {
+                throw arguments.error(type, isNot: "md5, sha1, sha256, sha512 or none")
+            }
+            let hash = arguments[1] ?? ""
+            guard let digest = SourceDigest(algorithm, String(hash)) else {
+                throw arguments.error(hash, isNot: "a hash of \(algorithm.digits) hexadecimal digits")
+            }
+            draft.digest = "\(algorithm.rawValue):\(digest.hex)"
+        },
     ]
 
     static let securityRows: [Row] = [

@@ -5,13 +5,16 @@ package import DarkroomQuery
 package struct Thumbor: PathDialect {
     private let key: ThumborKey?
     private let source: ForeignSource
+    private let frames: Int?
 
     /// - Parameters:
     ///   - key: The key that signs paths; nil = signatures are not checked, and every path counts as unsigned.
     ///   - base: The prefix of images without a scheme, such as `https://example.com/`; nil = an image that begins with
     ///     a host name is on that host, and any other image is a local file.
-    package init(key: ThumborKey? = nil, base: String? = nil) {
+    ///   - frames: The most frames of an animation; nil = all.
+    package init(key: ThumborKey? = nil, base: String? = nil, frames: Int? = nil) {
         self.key = key
+        self.frames = frames
         source = ForeignSource(base: base)
     }
 
@@ -34,7 +37,8 @@ package struct Thumbor: PathDialect {
         let (signature, rest) = (path[..<first], path[first...].dropFirst())
         let isSigned = try isSigned(rest, signature)
         do throws(InvalidParameter) {
-            let draft = try ThumborDraft(ThumborPath(parsing: rest.drop { $0 == "/" }), source: source)
+            let draft = try ThumborDraft(
+                ThumborPath(parsing: rest.drop { $0 == "/" }), source: source, frames: frames)
             return PathTranslation(
                 query: try draft.query(limits), isSigned: isSigned, expires: draft.expires, ignored: draft.ignored)
         } catch {

@@ -18,6 +18,9 @@ struct ThumborDraft: OptionDraft {
     /// Further parameters, each at most once.
     var parameters: [(name: String, value: String)] = []
     var format: String?
+    /// The most frames of an animation; nil = all.
+    var frames: Int?
+    var page = 1
     var details: Set<String> = []
     var expires: Date?
     var ignored: [Translation.Ignored] = []
@@ -29,7 +32,9 @@ struct ThumborDraft: OptionDraft {
         var isRelative: Bool
     }
 
-    init(_ path: ThumborPath, source: ForeignSource) throws(InvalidParameter) {
+    /// - Parameter frames: The most frames of an animation; nil = all.
+    init(_ path: ThumborPath, source: ForeignSource, frames: Int? = nil) throws(InvalidParameter) {
+        self.frames = frames
         canvas = ThumborColor.canvas(path.image)
         self.path = canvas == nil ? path : path.ofCanvas
         self.source = source
@@ -62,6 +67,7 @@ extension ThumborDraft {
         if path.mirrorsColumns { query.append("flop", "true") }
         if path.mirrorsRows { query.append("flip", "true") }
         for parameter in parameters { query.append(parameter.name, parameter.value) }
+        writePages(to: &query, limits)
         if !steps.isEmpty { query.append("steps", steps.joined(separator: ",")) }
         let format = format ?? (canvas == nil ? nil : "jpg")
         // libvips puts black behind transparent pixels of a JPEG.
@@ -72,16 +78,23 @@ extension ThumborDraft {
         return query
     }
 
+    /// A page after the first one is alone.
+    private func writePages(to query: inout QueryString, _ limits: QueryLimits) {
+        if page > 1 { query.append("page", "\(page)") }
+        if let count = page > 1 ? 1 : frames { query.append("n", "\(min(count, limits.maxFrames))") }
+    }
+
     /// Whether Darkroom's own rules would make another image. Otherwise the query has no `rules`, so that it shares a
     /// variant with requests in Darkroom's own language.
     private var needsRules: Bool {
         let isWhole =
             path.crop == nil && path.trim == nil
-            && !steps.contains { $0 == "text" || $0.hasPrefix("trim") }
+            && !steps.contains { step in
+                ["trim", "blur", "sharp", "pixelate", "fill:blur", "pad:blur"].contains { step.hasPrefix($0) }
+            }
         guard path.width > 0 || path.height > 0 else { return !isWhole }
-        let isExact = fit == .cover || fit == .fill
+        let isExact = fit == .cover && focals.isEmpty || fit == .fill
         return !isWhole || !isExact || path.width == 0 || path.height == 0 || enlarges == false || path.isAdaptive
-            || focals.contains { !$0.isRelative } && fit == .cover
     }
 
     private var fit: Fit { path.isFull ? .outside : path.fitsIn ? .inside : isStretched ? .fill : .cover }

@@ -90,57 +90,50 @@ extension ThumborDraft {
         steps.append("round:\(across):\(down)\(color)")
     }
 
-    mutating func addWatermark(_ arguments: [String]) throws(InvalidParameter) {
-        guard let image = arguments.first else { return }
-        guard !steps.contains("mark") else {
-            throw InvalidParameter(
-                "watermark", "A path may have one filter 'watermark'. See docs/thumbor.md.")
-        }
-        let alpha = Int(min(max(ThumborNumber.number(arguments.count > 3 ? arguments[3] : nil), 0), 100).rounded())
-        guard alpha < 100 else { return }
-        let name = image.hasPrefix("b64:") ? Base64URLText.decode(image.dropFirst(4)) ?? image : image
-        set("mark", try source.url(name))
-        if arguments.count >= 6 {
-            for (parameter, ratio) in [("markw", arguments[4]), ("markh", arguments[5])] {
-                let percent = ratio == "none" ? 100 : min(max(ThumborNumber.integer(ratio), 1), 100)
-                set(parameter, "\(percent)p")
-            }
-        }
-        let across = ThumborPlace(arguments.count > 2 ? arguments[1] : nil)
-        let down = ThumborPlace(arguments.count > 2 ? arguments[2] : nil)
-        if let anchor = ThumborPlace.anchor(across, down) {
-            set("marka", anchor)
-            if across.offset != "0" { set("markx", across.offset) }
-            if down.offset != "0" { set("marky", down.offset) }
-        } else {
-            set("marka", "tile")
-        }
-        if alpha > 0 { set("markalpha", "\(100 - alpha)") }
-        steps.append("mark")
+    mutating func addModulation(_ percents: [Double]) {
+        let factors = percents.prefix(2).map { ThumborNumber.text(min(max(1 + $0 / 100, 0), 10), decimals: 4) }
+        let step = (["mod"] + factors + ["\((Int(percents[2].rounded()) % 360 + 360) % 360)"]).joined(separator: ":")
+        if step != "mod:1:1:0" { steps.append(step) }
     }
 
-    mutating func addText(
-        _ arguments: [String], size: String?, color: String?, alpha: String?
-    ) throws(InvalidParameter) {
-        var text = arguments.first ?? ""
-        if text.hasPrefix("b64:") { text = Base64URLText.decode(text.dropFirst(4)) ?? text }
-        text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !text.isEmpty else { return }
-        guard !steps.contains("text") else {
-            throw InvalidParameter("text", "A path may have one filter 'text' or 'label'. See docs/thumbor.md.")
+    mutating func addWatermark(_ arguments: [String]) throws(InvalidParameter) {
+        guard let image = arguments.first else { return }
+        let name = image.hasPrefix("b64:") ? Base64URLText.decode(image.dropFirst(4)) ?? image : image
+        let url = try source.url(name)
+        var drawing = ThumborDrawing(url: url, arguments)
+        if arguments.count >= 6 {
+            let sides = arguments[4...5].map { ratio in
+                ratio == "none" ? "100p" : "\(min(max(ThumborNumber.integer(ratio), 1), 100))p"
+            }
+            (drawing.width, drawing.height) = (sides[0], sides[1])
         }
-        set("text", text)
-        let pixels = size.map { ThumborNumber.integer($0) } ?? 20
-        set("textsize", "\(min(max(pixels > 0 ? pixels : 20, Text.sizes.lowerBound), Text.sizes.upperBound))")
-        var ink = ThumborColor.color(color ?? "black")
-        let opacity = 1 - min(max(ThumborNumber.number(alpha), 0), 100) / 100
-        ink.alpha = UInt8((opacity * 255).rounded())
-        set("textcolor", ink.hex)
-        let (across, down) = (
-            ThumborPlace(arguments.count > 1 ? arguments[1] : nil),
-            ThumborPlace(arguments.count > 2 ? arguments[2] : nil)
-        )
-        set("texta", ThumborPlace.anchor(across, down) ?? "center")
-        steps.append("text")
+        try add(drawing, of: "watermark")
+    }
+
+    mutating func addImage(_ arguments: [String]) throws(InvalidParameter) {
+        guard !arguments.isEmpty else { return }
+        try add(ThumborDrawing(image: arguments, source), of: "image")
+    }
+
+    private mutating func add(_ drawing: ThumborDrawing, of filter: String) throws(InvalidParameter) {
+        guard drawing.opacity > 0 else { return }
+        guard !parameters.contains(where: { $0.name == "mark" && $0.value != drawing.url }) else {
+            throw InvalidParameter(
+                filter,
+                "All filters 'watermark' and 'image' of a path must have the same image. See docs/thumbor.md.")
+        }
+        set("mark", drawing.url)
+        steps.append(drawing.step)
+    }
+
+    mutating func addText(_ text: ThumborText) throws(InvalidParameter) {
+        guard !text.text.isEmpty else { return }
+        guard Text.isValid(text.text) else {
+            throw InvalidParameter(
+                "text",
+                "The text of a filter must have at most \(Text.lengths.upperBound) characters, without line breaks. "
+                    + "See docs/thumbor.md.")
+        }
+        steps.append(text.step)
     }
 }

@@ -29,11 +29,11 @@ enum ThumborFilters {
         },
         Row("max_frames", "count", "`n`") { arguments, draft in
             let frames = ThumborNumber.integer(arguments.first)
-            if frames > 0 { draft.set("n", "\(min(frames, 256))") }
+            if frames > 0 { draft.frames = min(frames, draft.frames ?? frames) }
         },
-        Row("page", "number", "`page`") { arguments, draft in
+        Row("page", "number", "`page` with `n=1`, after the first one") { arguments, draft in
             let page = ThumborNumber.integer(arguments.first)
-            if page > 0 { draft.set("page", "\(min(page, 999_999_999))") }
+            if page > 0 { draft.page = min(page, 999_999_999) }
         },
         Row("lossless", "", "`ll=true`") { _, draft in draft.set("ll", "true") },
         Row("palette", "", "`palette=true`") { _, draft in draft.set("palette", "true") },
@@ -45,14 +45,7 @@ enum ThumborFilters {
         Row("strip_exif", "", .ignored("Results never have EXIF data other than copyright and artist.")),
         Row("strip_icc", "", .ignored("Results are always in sRGB without a profile.")),
         Row("strip_metadata", "", .ignored("Results never have metadata other than copyright and artist.")),
-        Row("to_colorspace", "[srgb|p3|cmyk]", "nothing for `srgb`, in which all results are; 400 for other profiles") {
-            arguments, _ throws(InvalidParameter) in
-            guard ["", "srgb"].contains((arguments.first ?? "").lowercased()) else {
-                throw InvalidParameter(
-                    "to_colorspace",
-                    "Filter 'to_colorspace' must be srgb: all results are in sRGB. See docs/thumbor.md.")
-            }
-        },
+        Row("to_colorspace", "[srgb|p3|cmyk]", .ignored("Results are always in sRGB without a profile.")),
         Row("dpi", "number", .ignored("Vector images are drawn at the size of the result.")),
         Row("preview", "", .ignored("It only selects a cache of imagor's; all results are cached.")),
         Row(
@@ -177,11 +170,9 @@ enum ThumborFilters {
         Row("saturation", "percent", "step `sat`") { arguments, draft in
             draft.addFactor("sat", 1 + ThumborNumber.number(arguments.first) / 100)
         },
-        Row("modulate", "brightness,saturation,hue", "steps `mod`, `sat` and `hue`") { arguments, draft in
+        Row("modulate", "brightness,saturation,hue", "step `mod`") { arguments, draft in
             guard arguments.count == 3 else { return }
-            draft.addFactor("mod", 1 + ThumborNumber.number(arguments[0]) / 100)
-            draft.addFactor("sat", 1 + ThumborNumber.number(arguments[1]) / 100)
-            draft.addHue(ThumborNumber.number(arguments[2]))
+            draft.addModulation(arguments.map { ThumborNumber.number($0) })
         },
         Row("grayscale", "", "step `filt:greyscale`") { _, draft in draft.steps.append("filt:greyscale") },
         Row("invert", "", "step `filt:negate`") { _, draft in draft.steps.append("filt:negate") },
@@ -195,23 +186,20 @@ enum ThumborFilters {
     private static let overlays: [Row] = [
         Row(
             "watermark", "image,x,y,alpha[,w_ratio[,h_ratio]]",
-            "`mark` with step `mark`; one in a path; `repeat` along one side repeats it over the whole image"
+            "`mark` with step `mark`; all watermarks of a path have one image, of which the first frame is drawn"
         ) { arguments, draft throws(InvalidParameter) in try draft.addWatermark(arguments) },
         Row(
-            "text", "text,x,y[,font[,color[,alpha[,…]]]]",
-            "`text` with step `text`, in sans-serif at the nearest of nine places; one in a path"
-        ) { arguments, draft throws(InvalidParameter) in
-            let size = arguments.count > 3 ? arguments[3].split { "- ".contains($0) }.last.map(String.init) : nil
-            try draft.addText(
-                arguments, size: size, color: arguments.count > 4 ? arguments[4] : nil,
-                alpha: arguments.count > 5 ? arguments[5] : nil)
-        },
-        Row("label", "text,x,y,size,color[,alpha[,font]]", "as `text`") { arguments, draft throws(InvalidParameter) in
-            try draft.addText(
-                arguments, size: arguments.count > 3 ? arguments[3] : nil,
-                color: arguments.count > 4 ? arguments[4] : nil, alpha: arguments.count > 5 ? arguments[5] : nil)
-        },
-        Row("image", "path,x,y[,alpha[,mode]]", .refused("A path inside a path is not supported; use 'watermark'.")),
+            "text", "text,x,y[,font[,color[,alpha[,blend[,width[,…]]]]]]",
+            "step `text`, with the generic family, weight and size of the font; without the blend mode"
+        ) { arguments, draft throws(InvalidParameter) in try draft.addText(ThumborText(text: arguments)) },
+        Row(
+            "label", "text,x,y,size,color[,alpha[,font]]", "step `text`, with letters of this height"
+        ) { arguments, draft throws(InvalidParameter) in try draft.addText(ThumborText(label: arguments)) },
+        Row(
+            "image", "path,x,y[,alpha[,mode]]",
+            "`mark` with step `mark`, as `watermark`; the path may have a size with `fit-in` or `stretch`, and `f` for a "
+                + "side of the image, and the mode may be `normal`, `multiply` or `screen`"
+        ) { arguments, draft throws(InvalidParameter) in try draft.addImage(arguments) },
         Row("avgcolor", "", "`fields=color` of `/meta`") { _, draft in draft.details.insert("color") },
         Row("blurhash", "x,y", "`fields=blurhash` of `/meta`") { _, draft in draft.details.insert("blurhash") },
         Row("thumbhash", "", "`fields=thumbhash` of `/meta`") { _, draft in draft.details.insert("thumbhash") },

@@ -71,51 +71,55 @@ enum ThumborColor {
 
 /// The position of an overlay along a side, in the notation of imagor.
 struct ThumborPlace: Hashable {
-    enum Edge: Int { case low, middle, high, tile }
+    /// Nil = side by side over the whole side.
+    private var place: Place? = Place(.start)
 
-    var edge = Edge.low
-    /// The distance from the edge, in pixels or as `20p`.
-    var offset = "0"
-
-    /// Reads pixels from the low edge, or from the high edge if negative; `20p` or `0.2` for a part of the image;
-    /// `center`, `repeat`, or the name of an edge, which may have an offset.
+    /// Reads pixels from the near edge, or from the far edge if negative; `20p` or `0.2` for a part of the image;
+    /// `center`, `repeat`, or the name of an edge, which may have a distance outward.
     init(_ text: String?) {
         guard let text, !text.isEmpty else { return }
-        let words: [(String, Edge)] = [
-            ("left", .low), ("top", .low), ("l", .low), ("t", .low), ("right", .high), ("bottom", .high), ("r", .high),
-            ("b", .high),
+        let words: [(String, Place.Edge)] = [
+            ("left", .start), ("top", .start), ("l", .start), ("t", .start), ("right", .end), ("bottom", .end),
+            ("r", .end), ("b", .end),
         ]
         if text == "center" {
-            edge = .middle
+            place = Place(.center)
         } else if text == "repeat" {
-            edge = .tile
+            place = nil
         } else if let word = words.first(where: { text == $0.0 || text.hasPrefix($0.0 + "-") }) {
-            // An offset would move the overlay out of the image, where nothing is drawn.
-            edge = word.1
+            let outward = ThumborNumber.integer(String(text.dropFirst(word.0.count + 1)))
+            place = Place(word.1, distance: .pixels(-Self.clamped(outward)))
         } else {
-            readNumber(text)
+            place = Self.number(text)
         }
     }
 
-    private mutating func readNumber(_ text: String) {
-        if text.hasPrefix("-") { edge = .high }
+    private static func number(_ text: String) -> Place {
         let digits = text.drop { $0 == "-" }
+        let edge: Place.Edge = text.hasPrefix("-") ? .end : .start
         if digits.hasSuffix("p") {
-            offset = "\(min(max(ThumborNumber.integer(String(digits.dropLast())), 0), 100))p"
-        } else if digits.hasPrefix("0.") {
-            let part = min(max(ThumborNumber.number(String(digits)), 0), 1)
-            offset = "\(Percentage(hundredths: Int((part * 10_000).rounded())))"
-        } else {
-            offset = "\(min(max(ThumborNumber.integer(String(digits)), 0), 8192))"
+            let part = ThumborNumber.integer(String(digits.dropLast()))
+            return Place(edge, distance: .percent(Percentage(hundredths: min(max(part, 0), 100) * 100)))
         }
+        guard !digits.hasPrefix("0.") else {
+            let part = min(max(ThumborNumber.number(String(digits)), 0), 1)
+            return Place(edge, distance: .percent(Percentage(hundredths: Int((part * 10_000).rounded()))))
+        }
+        let pixels = clamped(ThumborNumber.integer(String(digits)))
+        return Place(pixels == 0 ? .start : edge, distance: .pixels(pixels))
     }
 
-    /// The name of an anchor of two places; nil if a place repeats the overlay.
-    static func anchor(_ across: ThumborPlace, _ down: ThumborPlace) -> String? {
-        guard across.edge != .tile, down.edge != .tile else { return nil }
-        let row = ["top", nil, "bottom"][down.edge.rawValue]
-        let column = ["left", nil, "right"][across.edge.rawValue]
-        let words = [row, column].compactMap(\.self)
-        return words.isEmpty ? "center" : words.joined(separator: "-")
+    private static func clamped(_ pixels: Int) -> Int { min(max(pixels, -99_999), 99_999) }
+
+    /// The place as steps spell it, with the letters of the edges.
+    func text(_ start: String, _ end: String) -> String {
+        guard let place else { return "tile" }
+        let letter =
+            switch place.edge {
+            case .start: start
+            case .center: "c"
+            case .end: end
+            }
+        return letter + (place.distance.isZero ? "" : "\(place.distance)")
     }
 }

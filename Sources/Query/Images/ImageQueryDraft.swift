@@ -162,7 +162,9 @@ struct ImageQueryDraft: Sendable {
                 textSize != nil ? "textsize" : textColor != plain.color ? "textcolor" : "texta",
                 "Parameters 'textsize', 'textcolor' and 'texta' require 'text'.")
         }
-        guard text != nil || !recipe.steps.contains(.text), query.mark != nil || !recipe.steps.contains(.mark) else {
+        guard text != nil || !recipe.steps.contains(.text),
+            query.mark != nil || !recipe.steps.contains(where: \.drawsMark)
+        else {
             throw InvalidParameter(
                 "steps", "Steps 'text' and 'mark' of parameter 'steps' require a parameter of the same name.")
         }

@@ -228,3 +228,23 @@ extension ValueFormat where Value == Priority {
     /// Clients cannot choose `background`, which is for work that has no waiting client.
     static var priority: ValueFormat { .choice(["low": .low, "normal": .normal, "high": .high]) }
 }
+
+extension ValueFormat where Value == SourceDigest {
+    /// An algorithm, a colon and a hash in hexadecimal.
+    static var digest: ValueFormat {
+        let choices = SourceDigest.Algorithm.allCases.map { "\($0.rawValue):[0-9A-Fa-f]{\($0.digits)}" }
+        return ValueFormat(
+            .text(
+                pattern: "^(\(choices.joined(separator: "|")))$",
+                expected: "md5, sha1, sha256 or sha512, a colon, and the hash in hexadecimal")
+        ) { text in
+            let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, let algorithm = SourceDigest.Algorithm(rawValue: parts[0]),
+                let digest = SourceDigest(algorithm, parts[1])
+            else { return nil }
+            return digest
+        } write: {
+            "\($0.algorithm.rawValue):\($0.hex)"
+        }
+    }
+}

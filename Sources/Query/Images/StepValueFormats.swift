@@ -4,7 +4,7 @@ import DarkroomTransforms
 extension ValueFormat where Value == [EffectStep] {
     /// A list of effects, each a name with its values after colons.
     static var steps: ValueFormat {
-        let entry = "(\(StepName.allCases.map(\.rawValue).joined(separator: "|")))(:[A-Za-z0-9#.%-]+)*"
+        let entry = "(\(StepName.allCases.map(\.rawValue).joined(separator: "|")))(:[A-Za-z0-9#._~%-]+)*"
         return ValueFormat(
             .text(
                 pattern: "^\(entry)(,\(entry)){0,\(EffectStep.maxCount - 1)}$",
@@ -44,8 +44,11 @@ private struct StepText {
     /// How many values a step takes.
     private static func counts(_ name: StepName) -> ClosedRange<Int> {
         switch name {
-        case .flip, .flop, .mark, .text: 0...0
-        case .blur, .bri, .mod, .con, .sat, .hue, .gam, .filt, .pixelate, .ro, .scale, .bg: 1...1
+        case .flip, .flop: 0...0
+        case .mark: 0...Mark.valueCounts.upperBound
+        case .text: 0...Caption.valueCounts.upperBound
+        case .mod: 1...3
+        case .blur, .bri, .con, .sat, .hue, .gam, .filt, .pixelate, .ro, .scale, .bg: 1...1
         case .trim: 0...2
         case .sharp, .round: 1...3
         case .cut, .linear: 4...4
@@ -59,12 +62,12 @@ private struct StepText {
         switch name {
         case .flip: .flip
         case .flop: .flop
-        case .mark: .mark
-        case .text: .text
+        case .mark: mark
+        case .text: caption
         case .blur: number(0, Blur.sigmas).map { .blur(Blur(sigma: $0)) }
         case .sharp: sharpen
         case .bri: integer(0, Brightness.percents).map { .brightness(Brightness(percent: $0)) }
-        case .mod: number(0, Lightness.factors).map { .lightness(Lightness(factor: $0)) }
+        case .mod: lightness
         case .con: integer(0, Contrast.percents).map { .contrast(Contrast(percent: $0)) }
         case .sat: number(0, Saturation.factors).map { .saturation(Saturation(factor: $0)) }
         case .hue: integer(0, Hue.degrees).map { .hue(Hue(degrees: $0)) }
@@ -80,6 +83,27 @@ private struct StepText {
         case .fill, .pad: canvas
         case .bg: color(values[0]).map { .flatten($0) }
         }
+    }
+
+    /// The text of the query, or a text of its own.
+    private var caption: EffectStep? {
+        if values.isEmpty { return .text }
+        return values.count < Caption.valueCounts.lowerBound ? nil : Caption(values: values).map { .caption($0) }
+    }
+
+    /// The mark of the query as its parameters have it, or with values of its own.
+    private var mark: EffectStep? {
+        if values.isEmpty { return .mark }
+        return values.count < Mark.valueCounts.lowerBound ? nil : Mark(values: values).map { .drawing($0) }
+    }
+
+    private var lightness: EffectStep? {
+        guard let factor = number(0, Lightness.factors) else { return nil }
+        guard values.count > 1 else { return .lightness(Lightness(factor: factor)) }
+        guard values.count == 3, let chroma = number(1, Saturation.factors), let hue = integer(2, Hue.degrees) else {
+            return nil
+        }
+        return .lightness(Lightness(factor: factor, chroma: chroma, hueDegrees: hue))
     }
 
     private var sharpen: EffectStep? {
@@ -185,7 +209,9 @@ extension EffectStep {
                 "\($0):\($1)"
             }
         case .brightness(let brightness): "bri:\(brightness.percent)"
-        case .lightness(let lightness): "mod:\(plain(lightness.factor))"
+        case .lightness(let lightness):
+            "mod:\(plain(lightness.factor))"
+                + (lightness.isPlain ? "" : ":\(plain(lightness.chroma)):\(lightness.hueDegrees)")
         case .contrast(let contrast): "con:\(contrast.percent)"
         case .saturation(let saturation): "sat:\(plain(saturation.factor))"
         case .hue(let hue): "hue:\(hue.degrees)"
@@ -207,7 +233,9 @@ extension EffectStep {
         case .pad(let fill): "pad:\(fill.text)"
         case .flatten(let color): "bg:\(color.text)"
         case .mark: "mark"
+        case .drawing(let mark): "mark:\(mark.valueText)"
         case .text: "text"
+        case .caption(let caption): "text:\(caption.valueText)"
         }
     }
 }

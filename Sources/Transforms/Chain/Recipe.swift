@@ -2,6 +2,8 @@
 ///
 /// To add a step: write its file in `Steps`, give it a property here, and a line in `steps(scaleDownLimits:)`.
 public struct Recipe: Hashable, Codable, Sendable {
+    /// The hash that the source must have; nil = any.
+    public var digest: SourceDigest?
     /// The orientation to apply; by default the source's own.
     public var orientation: Orient.Rule = .auto
     /// What is cut off each side before everything else; nil = nothing.
@@ -152,7 +154,7 @@ public struct Recipe: Hashable, Codable, Sendable {
     func steps(within limits: PixelLimits) -> [any Transform] {
         let scaleDown = ScaleDownLimits(limits, rotationDegrees: rotationDegrees, padding: padding ?? Padding(0))
         let limits = self.scaleDown ? scaleDown : nil
-        return scalingCanvasDown(to: limits).steps(scaleDownLimits: limits).compactMap { $0 }
+        return ([digest] + scalingCanvasDown(to: limits).steps(scaleDownLimits: limits)).compactMap { $0 }
     }
 
     /// The recipe with a canvas within the limits, if its result is to have the canvas's exact size.

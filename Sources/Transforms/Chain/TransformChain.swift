@@ -70,7 +70,8 @@ public struct TransformChain: Sendable {
     }
 
     /// The step that draws another image; nil if the chain has none.
-    package var mark: Mark? { transforms.lazy.compactMap { $0 as? Mark }.first }
+    var digest: SourceDigest? { transforms.first as? SourceDigest }
+    package var marks: [Mark] { transforms.compactMap { $0 as? Mark } }
 
     /// Whether the first step applies the source's own orientation.
     var startsWithAutoOrientation: Bool { (transforms.first as? Orient)?.rule == .auto }

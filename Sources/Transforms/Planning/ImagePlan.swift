@@ -131,7 +131,8 @@ extension ImagePlan {
             maxPixels: job.limits.maxSourcePixels)
         let cost: CostEstimate
         (self, cost) = try Self.estimated(job, decoder, parameters, last: last, framesUsed: framesUsed)
-        if let mark = prepared.mark, let step = job.chain.mark {
+        for step in job.chain.marks {
+            guard let mark = prepared.mark else { break }
             let drawing = try mark.cost(at: step.size(of: mark.size, on: last.size))
             estimatedMemoryBytes += drawing.bytes
             expectedWork += drawing.work

@@ -7,13 +7,15 @@ public struct Blur: Transform, Hashable, Codable {
 
     /// The standard deviation, one of `sigmas`; nil = a mild 3×3 box blur.
     public var sigma: Double?
+    /// Whether the image is blurred as by imagor: not if it is animated, and with the colors of transparent pixels.
+    var isImagors = false
 
     /// A Gaussian blur of this standard deviation, or a mild blur by default.
     public init(sigma: Double? = nil) {
         self.sigma = sigma
     }
 
-    public var key: String { "blur(\(sigma.map { "\($0)" } ?? "mild"))" }
+    public var key: String { "blur(\(sigma.map { "\($0)" } ?? "mild")\(isImagors ? ",imagor" : ""))" }
 
     public var cost: TransformCost {
         TransformCost(
@@ -38,12 +40,17 @@ public struct Blur: Transform, Hashable, Codable {
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try image.mapFrames { frame throws(VipsError) in
-            try frame.premultiplying { colors throws(VipsError) in
-                guard let sigma else { return try colors.convolving(Self.mild) }
-                return try colors.blurred(sigma: sigma, interrupt: context.interrupt)
-            }.roundedToBytes()
+        if isImagors && image.isAnimated { return image }
+        return try image.mapFrames { frame throws(VipsError) in
+            if isImagors { return try blurred(frame, context).roundedToBytes() }
+            return try frame.premultiplying { colors throws(VipsError) in try blurred(colors, context) }
+                .roundedToBytes()
         }
+    }
+
+    private func blurred(_ colors: VipsImage, _ context: TransformContext) throws(VipsError) -> VipsImage {
+        guard let sigma else { return try colors.convolving(Self.mild) }
+        return try colors.blurred(sigma: sigma, interrupt: context.interrupt)
     }
 
     private static let mild = VipsImage.matrix([[1, 1, 1], [1, 1, 1], [1, 1, 1]], scale: 9)

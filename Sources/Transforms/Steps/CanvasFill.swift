@@ -79,6 +79,8 @@ public struct CanvasFill: Transform, Hashable, Codable {
     /// The space added around the canvas.
     public var padding: Padding
     var extent = Canvas.image
+    /// Whether a blurred backdrop has the colors of transparent pixels, and an animation black instead, as with imagor.
+    var isImagors = false
 
     /// A canvas of this color. A transparent color leaves the image transparent.
     public init(_ fill: Fill, padding: Padding = Padding(0)) {
@@ -91,7 +93,7 @@ public struct CanvasFill: Transform, Hashable, Codable {
         let color =
             switch fill {
             case .color(let color): color.key
-            case .blur: "blur"
+            case .blur: isImagors ? "blur,imagor" : "blur"
             }
         return "canvas(\(extent.rawValue),\(color),\(space))"
     }
@@ -126,10 +128,12 @@ public struct CanvasFill: Transform, Hashable, Codable {
         let (x, y) = (
             (inner.width - image.size.width) / 2 + space.left, (inner.height - image.size.height) / 2 + space.top
         )
-        guard case .color(let color) = fill else {
-            return try blurred(image, on: canvas, x: x, y: y, context: context)
+        var fill = Color.black
+        switch self.fill {
+        case .color(let color): fill = try color.resolved(for: image)
+        case .blur where isImagors && image.isAnimated: break
+        case .blur: return try blurred(image, on: canvas, x: x, y: y, context: context)
         }
-        let fill = try color.resolved(for: image)
         return try image.mapFrames { frame throws(VipsError) in
             let ready = try fill.alpha == 0 ? frame.addingAlpha() : frame.flattened(on: fill)
             return try ready.applying(
@@ -141,15 +145,14 @@ public struct CanvasFill: Transform, Hashable, Codable {
         }
     }
 
-    /// The standard deviation of the blurred backdrop.
-    private static let blur = Blur(sigma: 50)
-
     private func blurred(
         _ image: ImageFrames, on canvas: PixelSize, x: Int, y: Int, context: TransformContext
     ) throws -> ImageFrames {
         let sampler = ExactSampler(extent: Extent(image.size), target: canvas, linearLight: false)
         let stretched = try image.mapFrames { frame throws(VipsError) in try sampler.sample(frame).rendered() }
-        var backdrops = try Self.blur.apply(stretched, context: context).frames.makeIterator()
+        var blur = Blur(sigma: 50)
+        blur.isImagors = isImagors
+        var backdrops = try blur.apply(stretched, context: context).frames.makeIterator()
         return try image.mapFrames { frame throws(VipsError) in
             guard let backdrop = backdrops.next() else { return frame }
             if frame.hasAlpha { return try backdrop.composited(with: frame, x: x, y: y) }

@@ -7,6 +7,8 @@ struct Clip: Transform, Hashable {
 
     /// The crop of the source that a ``Position/point(x:y:)`` refers to; nil = the whole source.
     var crop: LooseCrop?
+    /// Whether the corner of a focal crop is rounded down, as by imagor.
+    var roundsDown = false
 
     init(position: Position) {
         self.position = position
@@ -22,10 +24,11 @@ struct Clip: Transform, Hashable {
             }
         guard isCut else { return nil }
         self.init(position: recipe.position)
+        roundsDown = recipe.rules == .thumbor
         if case .point = position { crop = recipe.crop.map { LooseCrop(crop: $0, dropsLastPixel: true) } }
     }
 
-    var key: String { "clip(\(position.key)\(crop.map { ",\($0.key)" } ?? ""))" }
+    var key: String { "clip(\(position.key)\(crop.map { ",\($0.key)" } ?? "")\(roundsDown ? ",down" : ""))" }
 
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         plan.changingSize(to: plan.size.clipped(to: plan.canvas ?? plan.size))
@@ -37,7 +40,8 @@ struct Clip: Transform, Hashable {
         let isSmart = position == .entropy || position == .attention
         let upright = context.plan.uprightSource
         let position = position.resolved(context.plan, cropped: crop?.rectangle(in: upright))
-        let crop = CoverCrop(box: nil, position: isSmart && image.isAnimated ? .center : position)
+        var crop = CoverCrop(box: nil, position: isSmart && image.isAnimated ? .center : position)
+        if roundsDown { crop.rounding = .down }
         return try crop.apply(image, context: context)
     }
 }

@@ -8,6 +8,8 @@ public struct CoverCrop: Transform, Hashable {
     public var enlarge: Bool
     /// Which part is kept; `entropy` and `attention` are libvips' `smartcrop`.
     public var position: Position
+    /// How the corner of a focal crop is rounded.
+    var rounding = FloatingPointRoundingRule.toNearestOrAwayFromZero
 
     /// Crops to a box, or without `enlarge` to its aspect ratio within a smaller source.
     public init(box: PixelSize?, enlarge: Bool = false, position: Position = .center) {
@@ -50,7 +52,7 @@ public struct CoverCrop: Transform, Hashable {
         let size = context.plan.size
         guard size != image.size else { return image }
         let position = position.resolved(context.plan, cropped: nil)
-        guard let corner = position.corner(of: size, in: image.size) else {
+        guard let corner = position.corner(of: size, in: image.size, rounding: rounding) else {
             return try smartlyCropped(image, to: size, interrupt: context.interrupt)
         }
         return try image.mapFrames { frame throws(VipsError) in

@@ -30,8 +30,12 @@ public enum EffectStep: Hashable, Codable, Sendable {
     case flatten(FillColor)
     /// Draws ``Recipe/mark`` here instead of at its usual place.
     case mark
+    /// Draws ``Recipe/mark`` with a size, a place and an opacity of its own.
+    case drawing(Mark)
     /// Draws ``Recipe/text`` here instead of at its usual place.
     case text
+    /// Draws a text of its own.
+    case caption(Caption)
 }
 
 extension Recipe {
@@ -45,33 +49,51 @@ extension Recipe {
                 return Rotate(degrees: Double(degrees))
             case .canvas(var fill):
                 fill.extent = isOnItsSide ? .turnedBox : .box
+                fill.isImagors = rules == .thumbor
                 return fill
-            case .pad(let fill): return fill
+            case .pad(var fill):
+                fill.isImagors = rules == .thumbor
+                return fill
             case .mark: return mark
+            case .drawing(var drawing):
+                drawing.content = mark?.content ?? ""
+                return drawing
             case .trim(var trim):
                 trim.isImagors = rules == .thumbor
                 return trim
-            case .text:
-                var text = text
-                text?.isOptional = rules == .thumbor
-                return text
+            case .blur(var blur):
+                blur.isImagors = rules == .thumbor
+                return blur
+            case .sharpen(var sharpen):
+                sharpen.isImagors = rules == .thumbor
+                return sharpen
+            case .pixelate(var pixelate):
+                pixelate.isImagors = rules == .thumbor
+                return pixelate
+            case .text: return text
             default: return step.plainTransform
             }
         }
     }
 
     /// The mark, unless a step draws it.
-    var markAtLast: Mark? { steps.contains(.mark) ? nil : mark }
+    var markAtLast: Mark? { steps.contains(where: \.drawsMark) ? nil : mark }
     /// The text, unless a step draws it.
     var textAtLast: Text? { steps.contains(.text) ? nil : text }
 }
 
 extension EffectStep {
+    /// Whether it draws ``Recipe/mark``.
+    package var drawsMark: Bool {
+        switch self {
+        case .mark, .drawing: true
+        default: false
+        }
+    }
+
     /// The transform of a step that depends on no other.
     fileprivate var plainTransform: (any Transform)? {
         switch self {
-        case .blur(let blur): blur
-        case .sharpen(let sharpen): sharpen
         case .brightness(let brightness): brightness
         case .lightness(let lightness): lightness
         case .contrast(let contrast): contrast
@@ -80,14 +102,14 @@ extension EffectStep {
         case .gamma(let gamma): gamma
         case .linear(let tones): tones
         case .filter(let filter): filter
-        case .pixelate(let pixelate): pixelate
         case .flip: Flip()
         case .flop: Flop()
         case .excerpt(let crop): Excerpt(crop: crop)
         case .scale(let scale): scale
         case .round(let corners): corners
+        case .caption(let caption): caption
         case .flatten(let color): FlattenStep(color: color)
-        case .rotate, .canvas, .pad, .trim, .mark, .text: nil
+        case .blur, .sharpen, .pixelate, .rotate, .canvas, .pad, .trim, .mark, .drawing, .text: nil
         }
     }
 }

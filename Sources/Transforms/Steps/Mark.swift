@@ -43,6 +43,29 @@ public struct Mark: Transform, Hashable, Codable {
         case screen
     }
 
+    /// How a mark fits a box of two sides, where it has a ``placement``.
+    public enum Scaling: String, Codable, Sendable, CaseIterable {
+        /// Scaled up or down into the box.
+        case inside
+        /// Scaled down into the box, if it is larger.
+        case shrink
+        /// Scaled to cover the box, and cropped to it around the center.
+        case cover
+        /// Stretched to the box.
+        case fill
+    }
+
+    /// Where a mark begins along each side, also partly outside the image; nil = side by side over the whole side.
+    public struct Placement: Hashable, Codable, Sendable {
+        public var x: Place?
+        public var y: Place?
+
+        public init(x: Place?, y: Place?) {
+            self.x = x
+            self.y = y
+        }
+    }
+
     /// The range of ``opacity``.
     public static let opacities = 1...100
 
@@ -60,6 +83,10 @@ public struct Mark: Transform, Hashable, Codable {
     public var opacity: Int
     /// How colors are combined.
     public var blend: Blend
+    /// Where the mark lies instead of at ``anchor``.
+    public var placement: Placement?
+    /// How the mark fits a box of two sides.
+    public var scaling = Scaling.inside
     /// The SHA-256 of the mark's bytes in hexadecimal, which makes images with another mark other variants. The
     /// pipeline sets it.
     public var content = ""
@@ -90,7 +117,9 @@ public struct Mark: Transform, Hashable, Codable {
 
     public var key: String {
         let sides = "\(width?.description ?? "-"),\(height?.description ?? "-")"
-        let rules = followsImgproxy ? ",imgproxy" : ""
+        let rules =
+            placement.map { ",\($0.x?.key ?? "all") \($0.y?.key ?? "all") \(scaling.rawValue)" }
+            ?? (followsImgproxy ? ",imgproxy" : "")
         return "mark(\(content),\(sides),\(anchor.rawValue),\(x),\(y),\(opacity),\(blend.rawValue)\(rules))"
     }
 
@@ -112,21 +141,40 @@ public struct Mark: Transform, Hashable, Codable {
             throw ImageProcessingError.transformFailed("the job has no bytes for its mark")
         }
         let drawn = try source.image(scaledTo: size(of: source.size, on: image.size), interrupt: context.interrupt)
-        let mark = try drawn.withOpacity(opacity).rendered(interrupt: context.interrupt)
-        let size = PixelSize(width: mark.width, height: mark.height)
-        let (overlay, corner): (VipsImage, (x: Int, y: Int))
-        if followsImgproxy {
-            let pixelRatio = context.plan.layout?.pixelRatio ?? 1
-            guard let placed = try placed(mark, on: image.size, pixelRatio: pixelRatio) else { return image }
-            (overlay, corner) = (placed.mark, (placed.x, placed.y))
-        } else {
-            overlay = anchor == .tile ? try tiles(of: mark, over: image.size) : mark
-            corner = self.corner(of: size, on: image.size)
-        }
+        let mark = try cropped(drawn, on: image.size).withOpacity(opacity).rendered(interrupt: context.interrupt)
+        guard let overlay = try visible(mark, on: image.size, context.plan) else { return image }
         return try image.mapFrames { frame throws(VipsError) in
-            if blend == .over { return try frame.drawing(overlay, x: corner.x, y: corner.y) }
-            return try frame.composited(with: overlay, x: corner.x, y: corner.y, mode: blend.rawValue)
+            if blend == .over { return try frame.drawing(overlay.image, x: overlay.x, y: overlay.y) }
+            return try frame.composited(with: overlay.image, x: overlay.x, y: overlay.y, mode: blend.rawValue)
         }
+    }
+
+    /// What is drawn of a mark, and where; nil if it lies wholly outside the image.
+    private func visible(
+        _ mark: VipsImage, on picture: PixelSize, _ plan: ChainPlan
+    ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
+        if let placement { return try placement.visible(mark, on: picture) }
+        if followsImgproxy { return try placed(mark, on: picture, pixelRatio: plan.layout?.pixelRatio ?? 1) }
+        let corner = corner(of: PixelSize(width: mark.width, height: mark.height), on: picture)
+        return (anchor == .tile ? try tiles(of: mark, over: picture) : mark, corner.x, corner.y)
+    }
+}
+
+extension Mark.Placement {
+    fileprivate func visible(
+        _ mark: VipsImage, on picture: PixelSize
+    ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
+        let covered = PixelSize(
+            width: x == nil ? picture.width : mark.width, height: y == nil ? picture.height : mark.height)
+        let block = PixelSize(
+            width: x == nil ? min(Mark.blockSize.width, picture.width) : mark.width,
+            height: y == nil ? min(Mark.blockSize.height, picture.height) : mark.height)
+        let row = try mark.repeated(toCover: block).rendered().repeated(toCover: covered)
+        let corner = (
+            x: x?.position(of: mark.width, on: picture.width) ?? 0,
+            y: y?.position(of: mark.height, on: picture.height) ?? 0
+        )
+        return try row.visible(at: corner, on: picture)
     }
 }
 
@@ -137,9 +185,12 @@ extension Mark {
     ///
     /// - Parameter natural: the mark's own size, upright.
     func size(of natural: PixelSize, on picture: PixelSize) -> PixelSize {
+        if placement != nil { return placedSize(of: natural, on: picture) }
         let across = Double(picture.width) / Double(natural.width)
         let down = Double(picture.height) / Double(natural.height)
-        let mayExceed = followsImgproxy && width == nil && height == nil && natural.area <= Self.maxExceedingArea
+        let mayExceed =
+            followsImgproxy && width == nil && height == nil
+            && natural.area <= Self.maxExceedingArea
         var scale = mayExceed ? .infinity : min(across, down)
         switch (width, height) {
         case (nil, nil): scale = min(scale, 1)
@@ -152,6 +203,35 @@ extension Mark {
         }
         return PixelSize(
             width: side(natural.width, within: picture.width), height: side(natural.height, within: picture.height))
+    }
+
+    /// The size of a mark with a placement before it is cropped. A large one is never larger than the image.
+    private func placedSize(of natural: PixelSize, on picture: PixelSize) -> PixelSize {
+        let across = width.map { Double(max($0.resolved(in: picture.width), 1)) / Double(natural.width) }
+        let down = height.map { Double(max($0.resolved(in: picture.height), 1)) / Double(natural.height) }
+        let (least, most) = (min(across ?? .infinity, down ?? .infinity), max(across ?? 0, down ?? 0))
+        let sides: (x: Double, y: Double) =
+            switch scaling {
+            case _ where across == nil && down == nil: (1, 1)
+            case .inside: (least, least)
+            case .shrink: (min(least, 1), min(least, 1))
+            case .cover: (most, most)
+            case .fill: (across ?? least, down ?? least)
+            }
+        let size = (x: Double(natural.width) * sides.x, y: Double(natural.height) * sides.y)
+        let isLarge = size.x * size.y > Double(Self.maxExceedingArea)
+        let factor = isLarge ? min(Double(picture.width) / size.x, Double(picture.height) / size.y, 1) : 1
+        return PixelSize(width: PixelSize.side(size.x * factor), height: PixelSize.side(size.y * factor))
+    }
+
+    /// A mark that covers its box, cropped to it.
+    private func cropped(_ mark: VipsImage, on picture: PixelSize) throws(VipsError) -> VipsImage {
+        guard placement != nil, scaling == .cover, let width, let height else { return mark }
+        let box = PixelSize(
+            width: min(max(width.resolved(in: picture.width), 1), mark.width),
+            height: min(max(height.resolved(in: picture.height), 1), mark.height))
+        guard box != PixelSize(width: mark.width, height: mark.height) else { return mark }
+        return try mark.extracting(x: (mark.width - box.width) / 2, y: (mark.height - box.height) / 2, size: box)
     }
 
     /// The upper left corner of a mark of this size, which lies wholly on the image.
@@ -223,7 +303,7 @@ extension Mark {
     /// - Parameter pixelRatio: device pixels for a pixel of the offsets.
     func placed(
         _ mark: VipsImage, on picture: PixelSize, pixelRatio: Double
-    ) throws(VipsError) -> (mark: VipsImage, x: Int, y: Int)? {
+    ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
         let offset = (
             x: Self.offset(x, of: picture.width, pixelRatio), y: Self.offset(y, of: picture.height, pixelRatio)
         )
@@ -232,17 +312,7 @@ extension Mark {
             return (try centeredTiles(of: mark, over: picture, gap: offset), 0, 0)
         }
         let corner = gravity.corner(of: size, in: picture, across: offset.x, down: offset.y)
-        let left = max(0, -corner.x)
-        let top = max(0, -corner.y)
-        let visible = (
-            width: min(size.width - left, picture.width - max(0, corner.x)),
-            height: min(size.height - top, picture.height - max(0, corner.y))
-        )
-        guard visible.width > 0, visible.height > 0 else { return nil }
-        let part = PixelSize(width: visible.width, height: visible.height)
-        return (
-            part == size ? mark : try mark.extracting(x: left, y: top, size: part), max(0, corner.x), max(0, corner.y)
-        )
+        return try mark.visible(at: (corner.x, corner.y), on: picture)
     }
 
     private static func offset(_ length: Length, of whole: Int, _ pixelRatio: Double) -> Int {

@@ -24,26 +24,35 @@ public struct Hue: ColorTransform, Hashable, Codable {
     }
 }
 
-/// Multiplies the lightness of every color (in CIELCh).
+/// Multiplies the lightness of every color (in CIELCh). It may change chroma and hue too, and clips colors once only.
 public struct Lightness: ColorTransform, Hashable, Codable {
     /// The accepted factors: 0 = black, 1 changes nothing.
     public static let factors = 0.0...10.0
 
     /// The factor, one of `factors`.
     public var factor: Double
+    /// Multiplies chroma, one of ``Saturation/factors``.
+    public var chroma = 1.0
+    /// Rotates hues, one of ``Hue/degrees``.
+    public var hueDegrees = 0
 
     /// Multiplies lightness by this factor.
-    public init(factor: Double) {
+    public init(factor: Double, chroma: Double = 1, hueDegrees: Int = 0) {
         self.factor = factor
+        self.chroma = chroma
+        self.hueDegrees = hueDegrees
     }
 
-    public var key: String { "mod(\(factor))" }
+    /// Whether chroma and hue stay as they are.
+    package var isPlain: Bool { chroma == 1 && hueDegrees == 0 }
+
+    public var key: String { isPlain ? "mod(\(factor))" : "mod(\(factor),\(chroma),\(hueDegrees))" }
 
     public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mapFrames { frame throws(VipsError) in
-            try frame.modulating(lightness: factor)
+            try frame.modulating(lightness: factor, chroma: chroma, hueDegrees: Double(hueDegrees))
         }
     }
 }

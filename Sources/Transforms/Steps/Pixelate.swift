@@ -9,32 +9,48 @@ public struct Pixelate: Transform, Hashable, Codable {
 
     /// The side of a block, in `pixels` or `percents`. Blocks begin at the upper left corner.
     public var block: Length
+    /// Whether the image grows or shrinks to a whole number of blocks, as with imagor.
+    var isImagors = false
 
     /// Blocks of this side.
     public init(block: Length) {
         self.block = block
     }
 
-    public var key: String { "pixelate(\(block))" }
+    public var key: String { "pixelate(\(block)\(isImagors ? ",imagor" : ""))" }
 
     public var cost: TransformCost {
         TransformCost(nanosecondsPerPixel: 3, nanosecondsPerFrame: 0.7e6, bytesPerFrame: 20_000)
     }
 
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        guard isImagors else { return plan }
+        let (across, down) = cell(of: plan.size)
+        return plan.requiringEveryPixel().changingSize(
+            to: PixelSize(
+                width: Self.whole(plan.size.width, by: across), height: Self.whole(plan.size.height, by: down)))
+    }
+
+    /// A length rounded to a multiple of a block's side.
+    private static func whole(_ length: Int, by side: Int) -> Int { (2 * length + side) / (2 * side) * side }
+
+    private func cell(of image: PixelSize) -> (across: Int, down: Int) {
+        let side = max(block.resolved(in: image.width), 1)
+        return (min(side, image.width), min(side, image.height))
+    }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        let side = block.resolved(in: image.size.width)
-        let (across, down) = (min(side, image.size.width), min(side, image.size.height))
-        guard side > 1 else { return image }
+        let (across, down) = cell(of: image.size)
+        guard across > 1 || down > 1 else { return image }
         return try image.mapFrames { frame throws(VipsError) in
             let means = try frame.premultiplying { colors throws(VipsError) in
-                try colors.applying("shrink", ["hshrink": .int(across), "vshrink": .int(down), "ceil": true])
+                try colors.applying(
+                    "shrink", ["hshrink": .int(across), "vshrink": .int(down), "ceil": .bool(!isImagors)])
             }.roundedToBytes()
             // Rendered, because every strip of a row of blocks would compute the row again.
             return try means.rendered(interrupt: context.interrupt)
                 .applying("zoom", ["xfac": .int(across), "yfac": .int(down)])
-                .extracting(x: 0, y: 0, size: image.size)
+                .extracting(x: 0, y: 0, size: isImagors ? context.plan.size : image.size)
         }
     }
 }

@@ -11,6 +11,8 @@ public struct Sharpen: Transform, Hashable, Codable {
     public var flat: Double?
     /// How much jagged areas are sharpened, one of `slopes`; nil = 3.
     public var jagged: Double?
+    /// Whether animations stay as they are, as with imagor.
+    var isImagors = false
 
     /// The accepted values of ``flat`` and ``jagged``.
     public static let slopes = 0.0...1_000_000.0
@@ -24,7 +26,8 @@ public struct Sharpen: Transform, Hashable, Codable {
 
     public var key: String {
         let slopes = [flat, jagged].map { $0.map { ",\($0)" } ?? ",-" }.joined()
-        return "sharp(\(sigma.map { "\($0)" } ?? "mild")\(flat == nil && jagged == nil ? "" : slopes))"
+        let rules = isImagors ? ",imagor" : ""
+        return "sharp(\(sigma.map { "\($0)" } ?? "mild")\(flat == nil && jagged == nil ? "" : slopes)\(rules))"
     }
 
     public var cost: TransformCost {
@@ -43,7 +46,8 @@ public struct Sharpen: Transform, Hashable, Codable {
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try image.mapFrames { frame throws(VipsError) in
+        if isImagors && image.isAnimated { return image }
+        return try image.mapFrames { frame throws(VipsError) in
             try frame.changingColor { color throws(VipsError) in
                 guard let sigma else { return try color.convolving(Self.mild) }
                 return try color.applying(

@@ -14,8 +14,6 @@ public struct Text: Transform, Hashable, Codable {
     public var color: Color
     /// The position of the text, 0…1 from the left and from the top.
     public var position: Position
-    /// Whether a text that is too large for the image is left out instead of refused.
-    var isOptional = false
 
     /// A text, by default white at the lower edge.
     public init(
@@ -43,7 +41,7 @@ public struct Text: Transform, Hashable, Codable {
     package static func loadFontSettings() { VipsText.loadFontSettings() }
 
     public var key: String {
-        "text(\(size.map(String.init) ?? "-"),\(color.hex),\(position.key),\(isOptional ? "optional," : "")\(text))"
+        "text(\(size.map(String.init) ?? "-"),\(color.hex),\(position.key),\(text))"
     }
 
     public var cost: TransformCost {
@@ -84,16 +82,8 @@ public struct Text: Transform, Hashable, Codable {
 
     /// Whether there is anything to draw. Throws if it cannot be drawn legibly.
     private func fits(_ layout: VipsText, into room: PixelSize) throws(TransformError) -> Bool {
-        guard let measure = layout.measured() else {
-            throw TransformError(parameter: "text", reason: "no fonts are installed on this server")
-        }
-        guard measure.missingGlyphs == 0 else {
-            throw TransformError(
-                parameter: "text",
-                reason: "the fonts of this server lack \(measure.missingGlyphs) of its characters")
-        }
+        let measure = try layout.measuredWithGlyphs()
         guard measure.width <= room.width, measure.height <= room.height else {
-            if isOptional { return false }
             throw TransformError(
                 parameter: "text",
                 reason: "it takes \(measure.width)×\(measure.height) pixels, and the image has space for "
@@ -103,16 +93,31 @@ public struct Text: Transform, Hashable, Codable {
     }
 }
 
+extension VipsText {
+    /// The size of the layout. Throws if the fonts lack any character.
+    func measuredWithGlyphs() throws(TransformError) -> Measure {
+        guard let measure = measured() else {
+            throw TransformError(parameter: "text", reason: "no fonts are installed on this server")
+        }
+        guard measure.missingGlyphs == 0 else {
+            throw TransformError(
+                parameter: "text",
+                reason: "the fonts of this server lack \(measure.missingGlyphs) of its characters")
+        }
+        return measure
+    }
+}
+
 extension Unicode.Scalar {
     /// Whether it may be drawn, unlike spaces, joiners and marks of direction.
-    fileprivate var hasInk: Bool {
+    var hasInk: Bool {
         !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint && properties.generalCategory != .format
     }
 }
 
 extension VipsImage {
     /// The image with its alpha multiplied by a part of 255.
-    fileprivate func fading(to alpha: UInt8) throws(VipsError) -> VipsImage {
+    func fading(to alpha: UInt8) throws(VipsError) -> VipsImage {
         guard alpha < 255 else { return self }
         return try splittingAlpha(
             color: { color in color },

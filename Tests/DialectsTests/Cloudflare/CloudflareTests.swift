@@ -16,7 +16,7 @@ struct CloudflareTests {
         ("width=300,height=200,fit=cover", "w=300&h=200&fit=cover&enlarge=true&output=origin"),
         ("width=300,height=200,fit=crop", "w=300&h=200&fit=outside&output=origin&rules=cloudflare"),
         ("width=300,height=200,fit=aspect-crop", "w=300&h=200&fit=cover&output=origin"),
-        ("width=300,height=200,fit=pad", "w=300&h=200&fit=contain&enlarge=true&output=origin"),
+        ("width=300,height=200,fit=pad", "w=300&h=200&fit=contain&enlarge=true&cbg=ffffffff&output=origin"),
         ("width=300,height=200,fit=squeeze", "w=300&h=200&fit=fill&enlarge=true&output=origin"),
         (
             "width=300,height=200,fit=scale-up",
@@ -40,7 +40,8 @@ struct CloudflareTests {
             "crop=30,40,678,100&output=origin&rules=cloudflare"
         ),
         ("trim.left=30", "crop=30,0,100p,100p&output=origin&rules=cloudflare"),
-        ("trim=border", "trim=10&output=origin"),
+        ("trim=border", "trim=10&output=origin"), ("trim=auto", "trim=10&output=origin"),
+        ("width=300,height=200,fit=pad,bg=red", "w=300&h=200&fit=contain&enlarge=true&bg=ff0000ff&output=origin"),
         ("trim.border.color=red,trim.border.tolerance=5", "trim=5&tbg=ff0000ff&output=origin"),
         ("rotate=90", "ro=90&output=origin&rules=cloudflare"), ("rotate=0", "output=origin"),
         ("flip=h,rotate=90", "ro=90&flop=true&output=origin&rules=cloudflare"),

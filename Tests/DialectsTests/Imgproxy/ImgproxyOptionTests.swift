@@ -56,7 +56,9 @@ struct ImgproxyOptionTests {
         ("aq:dssim:0.02", ["q": "auto"]), ("mb:20000", ["max_bytes": "20000"]), ("jpgo:1", ["il": "true"]),
         ("pngo:1:1/f:png", ["il": "true", "palette": "true", "output": "png"]), ("pg:2", ["page": "3"]),
         ("pgs:3", ["n": "3"]),
-        ("da:1/maf:9", [:]), ("maf:9", ["n": "9"]), ("mrd:500", ["layout": "maxside:500"]), ("cb:abc", ["v": "abc"]),
+        ("hs:md5:9E107D9D372BB6826BD81D3542A419D6", ["digest": "md5:9e107d9d372bb6826bd81d3542a419d6"]),
+        ("hs:none", [:]), ("da:1/maf:9", [:]), ("maf:9", ["n": "9"]), ("mrd:500", ["layout": "maxside:500"]),
+        ("cb:abc", ["v": "abc"]),
         ("cb:abc/cb:", [:]), ("fn:my%20photo", ["filename": "my_20photo.*"]), ("fn:cGhvdG8:1", ["filename": "photo.*"]),
         ("att:1", ["attachment": "true"]), ("fiu:aHR0cHM6Ly9hLm9yZw", ["default": "https://a.org"]),
     ])

@@ -45,21 +45,27 @@ struct ThumborTranslationTests {
         ("filters:format(bmp)/", "bg=000000ff&output=jpg"),
         ("filters:format(heif)/", "output=avif"), ("filters:format(asdf)/", "output=origin"),
         ("filters:autojpg()/", "bg=000000ff&output=jpg"),
-        ("filters:max_bytes(5000):max_frames(3):page(2)/", "max_bytes=5000&n=3&page=2&output=origin"),
+        ("filters:max_bytes(5000):max_frames(3):page(2)/", "max_bytes=5000&page=2&n=1&output=origin"),
         ("filters:lossless():palette():compression(8)/", "ll=true&palette=true&l=8&output=origin"),
         ("filters:strip_exif():strip_icc():strip_metadata():to_colorspace(srgb):dpi(72):preview()/", "output=origin"),
         ("filters:max_age(60)/", "maxage=60s&output=origin"),
         ("filters:orient(90)/", "orient=8&output=origin"),
         ("filters:rotate(90):rotate(45):rotate(270)/", "steps=ro:270,ro:90&output=origin"),
-        ("filters:blur(5):blur(1,2):blur(0)/", "steps=blur:2.5,blur:2&output=origin"),
-        ("filters:sharpen(1):sharpen(1,0.5,true)/", "steps=sharp:3:0:2,sharp:2:0:2&output=origin"),
-        ("filters:sharpen(4.5):sharpen(5)/", "steps=sharp:10:0:2,sharp:0.5:0:2&output=origin"),
+        ("filters:blur(5):blur(1,2):blur(0)/", "steps=blur:2.5,blur:2&output=origin&rules=thumbor"),
+        ("filters:sharpen(1):sharpen(1,0.5,true)/", "steps=sharp:3:0:2,sharp:2:0:2&output=origin&rules=thumbor"),
+        ("filters:sharpen(4.5):sharpen(5)/", "steps=sharp:10:0:2,sharp:0.5:0:2&output=origin&rules=thumbor"),
         ("filters:brightness(-20):brightness()/", "steps=linear:1:-20:-20:-20&output=origin"),
         ("filters:contrast(0):rgb(10,-50,30.5)/", "steps=linear:1:10:-50:30.5&output=origin"),
         ("filters:brightness(-20):contrast(0):rgb(10,-50,30)/", "steps=linear:1:-10:-70:10&output=origin"),
         ("filters:hue(-70):hue(360):saturation(50)/", "steps=hue:290,sat:1.5&output=origin"),
-        ("filters:modulate(-10,30,20)/", "steps=mod:0.9,sat:1.3,hue:20&output=origin"),
-        ("filters:grayscale():invert():pixelate()/", "steps=filt:greyscale,filt:negate,pixelate:10&output=origin"),
+        ("filters:modulate(-10,30,20)/", "steps=mod:0.9:1.3:20&output=origin"),
+        ("filters:modulate(0,0,0):modulate(0,-200,-10)/", "steps=mod:1:0:350&output=origin"),
+        (
+            "filters:grayscale():invert():pixelate()/",
+            "steps=filt:greyscale,filt:negate,pixelate:10&output=origin&rules=thumbor"
+        ),
+        ("filters:max_frames(3):max_frames(9):page(1)/", "n=3&output=origin"),
+        ("filters:to_colorspace(cmyk)/", "output=origin"),
         ("filters:round_corner(20)/", "steps=round:20:20&output=origin"),
         ("filters:round_corner(20,10,red)/", "steps=round:20:10:ff0000ff&output=origin"),
         ("filters:round_corner(20|10,0,255,0)/", "steps=round:20:10:00ff00ff&output=origin"),
@@ -71,7 +77,7 @@ struct ThumborTranslationTests {
         ("filters:trim(50,bottom-right)/", "steps=trim:50:bottom-right&output=origin&rules=thumbor"),
         ("filters:background_color(FFO)/", "steps=bg:ffff00ff&output=origin"),
         ("filters:fill(none)/", "steps=fill:00000000:0:0:0:0&output=origin"),
-        ("filters:fill(auto):fill(blur)/", "steps=fill:auto:0:0:0:0,fill:blur:0:0:0:0&output=origin"),
+        ("filters:fill(auto):fill(blur)/", "steps=fill:auto:0:0:0:0,fill:blur:0:0:0:0&output=origin&rules=thumbor"),
         (
             "fit-in/300x200/10x5:20x30/filters:fill(white)/",
             "w=300&h=200&steps=fill:ffffffff:5:20:30:10&output=origin&rules=thumbor"
@@ -82,7 +88,7 @@ struct ThumborTranslationTests {
         ),
         (
             "300x200/filters:focal(0.1x0:0.9x0.5)/",
-            "w=300&h=200&fit=cover&enlarge=true&a=focal&fpx=0.5&fpy=0.25&output=origin"
+            "w=300&h=200&fit=cover&enlarge=true&a=focal&fpx=0.5&fpy=0.25&output=origin&rules=thumbor"
         ),
         (
             "300x200/filters:focal(100x50):focal(0x0:99x99)/",
@@ -90,24 +96,38 @@ struct ThumborTranslationTests {
         ),
         (
             "filters:watermark(example.com/w.png,-10,20p,30,50,none)/",
-            "mark=https://example.com/w.png&markw=50p&markh=100p&marka=top-right&markx=10&marky=20p&markalpha=70"
-                + "&steps=mark&output=origin"
+            "mark=https://example.com/w.png&steps=mark:r10:t20p:50p:100p:70&output=origin"
         ),
         (
             "filters:watermark(https://example.com/w.png,center,bottom,0)/",
-            "mark=https://example.com/w.png&marka=bottom&steps=mark&output=origin"
+            "mark=https://example.com/w.png&steps=mark:c:b:-:-:100&output=origin"
         ),
         (
-            "filters:watermark(b64:ZXhhbXBsZS5jb20vdy5wbmc,repeat,repeat,0)/",
-            "mark=https://example.com/w.png&marka=tile&steps=mark&output=origin"
+            "filters:watermark(b64:ZXhhbXBsZS5jb20vdy5wbmc,repeat,b-20,0):watermark(example.com/w.png,0.1,repeat,9)/",
+            "mark=https://example.com/w.png&steps=mark:tile:b-20:-:-:100,mark:l10p:tile:-:-:91&output=origin"
         ),
         (
-            "filters:label(IMAGOR,right,top,30,red,50)/",
-            "text=IMAGOR&textsize=30&textcolor=ff000080&texta=top-right&steps=text&output=origin&rules=thumbor"
+            "filters:label(IMA GOR,right,top,30,red,50,monospace)/",
+            "steps=text:IMA%20GOR:r:t:h30:ff000080:monospace&output=origin"
         ),
         (
-            "filters:text(b64:SGVsbG8,center,-20,sans-bold-18)/",
-            "text=Hello&textsize=18&textcolor=000000ff&texta=bottom&steps=text&output=origin&rules=thumbor"
+            "filters:image(/100x50/example.com/a%2520b.png,-10,r-5,30,multiply):image(example.com/a%2520b.png,c,0,0,x)/",
+            "mark=https://example.com/a%20b.png&steps=mark:r10:b-5:100:50:70:multiply:cover,mark:l:t:-:-:100"
+                + "&output=origin"
+        ),
+        (
+            "filters:image(fit-in/fx0/example.com/a.png):image(stretch/fullx9/example.com/a.png,center,center)/",
+            "mark=https://example.com/a.png&steps=mark:l:t:100p:-:100:over:shrink,mark:c:c:100p:9:100:over:fill"
+                + "&output=origin"
+        ),
+        (
+            "filters:image(/30x20/color:red,repeat,center)/",
+            "mark=color:///ff0000ff&steps=mark:tile:c:30:20:100:over:fill&output=origin"
+        ),
+        ("filters:label(x,-0.15,t-5)/", "steps=text:x:r15p:t-5:h20:000000ff&output=origin"),
+        (
+            "filters:text(b64:SGVsbG8,center,-20,sans-bold-18):text(a,0,0,,,,,60p)/",
+            "steps=text:Hello:c:b20:18:000000ff:sans-bold,text:a:l:t:20:000000ff:sans:60p&output=origin"
         ),
         ("filters:attachment(photo.jpg)/", "filename=photo.jpg&attachment=true&output=origin"),
     ]
@@ -167,15 +187,19 @@ struct ThumborTranslationTests {
 
     @Test(arguments: [
         ("filters:nose()/a.jpg", "There is no filter 'nose'. Did you mean 'noise'?"),
-        ("filters:image(/100x100/b.jpg,0,0)/a.jpg", "Filter 'image' is not available"),
         ("filters:redact()/a.jpg", "No faces are detected"), ("filters:equalize()/a.jpg", "docs/thumbor.md"),
-        ("filters:to_colorspace(cmyk)/a.jpg", "must be srgb"), ("300xorig/a.jpg", "'orig' beside a number"),
+        ("300xorig/a.jpg", "'orig' beside a number"),
         ("filters:blur(5/a.jpg", "balanced parentheses"), ("filters:blur)5(/a.jpg", "balanced parentheses"),
         ("filters:blur/a.jpg", "must have parentheses"), ("300x200/", "names no image"), ("", "names no image"),
         ("../a.jpg", "must not contain '..'"), ("example.com/%2e%2e/a.jpg", "must not contain '..'"),
         ("a%00.jpg", "control characters"), ("a%FF.jpg", "valid percent-encoded"), ("a%2.jpg", "valid percent-encoded"),
         ("1234567x1/a.jpg", "too many digits"),
-        ("filters:watermark(a.png,0,0,0):watermark(b.png,0,0,0)/a.jpg", "one filter 'watermark'"),
+        ("filters:watermark(a.png,0,0,0):watermark(b.png,0,0,0)/a.jpg", "must have the same image"),
+        (
+            "filters:image(/9x9/filters:grayscale()/a.png)/a.jpg", "no other option or filter"
+        ), ("filters:image(f-9xf/a.png)/a.jpg", "no other option or filter"),
+        ("filters:image(a.png,0,0,0,mask)/a.jpg", "must be normal, multiply or screen"),
+        ("filters:image(a.png):watermark(b.png)/a.jpg", "must have the same image"),
         ("9x9/filters:focal(0.1x0.1):focal(9x9)/a.jpg", "all be in pixels"),
     ])
     func `what has no meaning is refused with a sentence`(path: String, sentence: String) {

@@ -11,6 +11,7 @@ extension FuzzTests {
             "/unsafe/filters%3Afocal(0.1x0.2%3A0.5x0.9)%3Aproportion(50)/300x/b64:aHR0cDovL3gub3JnL2EuanBn",
             "/unsafe/meta/0.1x0:1x1/filters:text(b64:YQ,center,-5,sans-9,red,50):crop(1,0.2,9,9):trim()/s3://b/a",
             "/unsafe/origxorig/filters:format(heif):sharpen(9)/a.jpg", "/unsafe//9x/filters:fill(red)/color:ff000080",
+            "/unsafe/filters:label(a%2520,l-5,20p,30,red,50,mono-bold):image(fit-in/fxf/a,repeat,-5,30,screen)/a",
             "/unsafe/9x9/filters:contrast(50):rgb(1,-2,3):modulate(1,2,3):padding(red,1,2,3,4):expire(1)/a.jpg",
         ]
         let words = [

@@ -72,7 +72,7 @@ struct LayoutTests {
         let placed = try #require(
             try mark.placed(Drawing.flat(10, 6, [0, 0, 0]), on: PixelSize(width: 40, height: 30), pixelRatio: 1))
         #expect(placed.x == left && placed.y == top)
-        #expect(placed.mark.width == (anchor == .center || anchor == .top ? 10 : 7))
+        #expect(placed.image.width == (anchor == .center || anchor == .top ? 10 : 7))
     }
 
     @Test func `a mark outside is not drawn, and tiles lie around the center`() throws {
@@ -82,6 +82,6 @@ struct LayoutTests {
         #expect(try outside.placed(flat, on: picture, pixelRatio: 1) == nil)
         let tiles = Mark(anchor: .tile, x: .pixels(2), y: .pixels(2))
         let placed = try #require(try tiles.placed(flat.addingAlpha(), on: picture, pixelRatio: 2))
-        #expect(placed.mark.width == 40 && placed.mark.height == 30 && placed.x == 0)
+        #expect(placed.image.width == 40 && placed.image.height == 30 && placed.x == 0)
     }
 }

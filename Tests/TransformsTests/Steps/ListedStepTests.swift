@@ -1,4 +1,5 @@
 import DarkroomVips
+import NIOCore
 import Testing
 
 @testable import DarkroomTransforms
@@ -64,6 +65,82 @@ struct ListedStepTests {
         #expect(blurred[6, 6] == Drawing.red.map(Int.init))
     }
 
+    @Test func `a text lies where its edges say, also partly outside, with letters of a height`() throws {
+        let start = Place(.start)
+        func ink(_ caption: Caption) throws -> (columns: Range<Int>, rows: Range<Int>)? {
+            let pixels = try apply(caption, to: Drawing.flat(200, 100, [255, 255, 255]))
+            let isInked = { (x: Int, y: Int) in pixels[x, y][0] < 128 }
+            let columns = (0..<200).filter { x in (0..<100).contains { isInked(x, $0) } }
+            let rows = (0..<100).filter { y in (0..<200).contains { isInked($0, y) } }
+            guard let left = columns.first, let right = columns.last, let top = rows.first, let bottom = rows.last
+            else {
+                return nil
+            }
+            return (left..<right + 1, top..<bottom + 1)
+        }
+        let corner = try #require(try ink(Caption("HI", x: start, y: start, size: .letters(40))))
+        #expect(corner.columns.lowerBound <= 4 && corner.rows.lowerBound <= 2 && (36...40).contains(corner.rows.count))
+        let far = Place(.end, distance: .pixels(10))
+        let end = try #require(try ink(Caption("HI", x: far, y: far, size: .letters(40))))
+        #expect((186...190).contains(end.columns.upperBound) && (87...90).contains(end.rows.upperBound))
+        let outside = try #require(
+            try ink(Caption("HI", x: Place(.start, distance: .pixels(-12)), y: start, size: .letters(40))))
+        #expect(outside.columns.lowerBound == 0 && outside.columns.count < corner.columns.count)
+        #expect(try ink(Caption("HI", x: Place(.start, distance: .percent(100)), y: start, size: .font(20))) == nil)
+        let line = try #require(try ink(Caption("ab cd ef", x: start, y: start, size: .font(20))))
+        let wrapped = try #require(
+            try ink(Caption("ab cd ef", x: start, y: start, size: .font(20), width: .pixels(40))))
+        #expect(wrapped.rows.count > 2 * line.rows.count && wrapped.columns.count < line.columns.count)
+        var bold = Caption.Face()
+        bold.isBold = true
+        let wide = try #require(try ink(Caption("ab cd ef", x: start, y: start, size: .font(20), face: bold)))
+        #expect(wide.columns.count > line.columns.count)
+    }
+
+    @Test func `a text that would take too much memory is refused`() throws {
+        let caption = Caption(
+            String(repeating: "W", count: 200), x: Place(.start), y: Place(.start), size: .font(500))
+        #expect(throws: TransformError.self) { try apply(caption, to: Drawing.flat(20, 10, [0, 0, 0])) }
+    }
+
+    @Test func `lightness, saturation and hue in one step are clipped once`() throws {
+        let source = try Drawing.flat(4, 4, [0, 160, 250]).png()
+        func color(_ steps: [EffectStep]) throws -> [Int] {
+            try Pixels(produce(source, .with { $0.steps = steps }).body)[1, 1]
+        }
+        let together = try color([.lightness(Lightness(factor: 1.5, chroma: 2, hueDegrees: 40))])
+        let apart = try color([
+            .lightness(Lightness(factor: 1.5)), .saturation(Saturation(factor: 2)), .hue(Hue(degrees: 40)),
+        ])
+        #expect(zip(together, apart).map { abs($0 - $1) }.reduce(0, max) > 10)
+    }
+
+    @Test func `with the rules of imagor, blocks are whole, and animations are neither blurred nor sharpened`() throws {
+        func made(_ steps: [EffectStep], _ rules: ChainRules, of source: ByteBuffer) throws -> ProcessedImage {
+            var recipe = Recipe()
+            (recipe.steps, recipe.rules) = (steps, rules)
+            return try produce(source, recipe, output: OutputOptions(format: .webp, lossless: true))
+        }
+        let still = try Drawing.quarters(34, 26).png()
+        let blocks = [EffectStep.pixelate(Pixelate(block: .pixels(10)))]
+        #expect(try made(blocks, .thumbor, of: still).size == PixelSize(width: 30, height: 30))
+        #expect(try made(blocks, .darkroom, of: still).size == PixelSize(width: 34, height: 26))
+        let animation = try Fixture.image("animation/disposal.gif")
+        let plain = try Pixels(made([], .thumbor, of: animation).body, frame: 1).samples
+        for step in [EffectStep.blur(Blur(sigma: 3)), .sharpen(Sharpen(sigma: 3))] {
+            #expect(try Pixels(made([step], .thumbor, of: animation).body, frame: 1).samples == plain)
+            #expect(try Pixels(made([step], .darkroom, of: animation).body, frame: 1).samples != plain)
+        }
+    }
+
+    @Test func `with the rules of imagor, a blur mixes in the colors of transparent pixels`() throws {
+        let half = try Drawing.image(40, 20) { x, _ in x < 20 ? [200, 200, 200, 255] : [0, 0, 0, 0] }
+        var blur = Blur(sigma: 4)
+        #expect(try apply(blur, to: half)[19, 10][0] == 200)
+        blur.isImagors = true
+        #expect(try apply(blur, to: half)[19, 10][0] < 150)
+    }
+
     @Test func `rounded corners are transparent, or get a color`() throws {
         let clear = try apply(RoundCorners(across: 10, down: 10), to: Drawing.quarters(40, 20))
         #expect(clear[0, 0][3] == 0 && clear[20, 10][3] == 255)
@@ -77,6 +154,11 @@ struct ListedStepTests {
             .linear(LinearTones(factor: 1, green: 1)), .linear(LinearTones(factor: 1, blue: 1)), .scale(Scale(50)),
             .scale(Scale(51)), .round(RoundCorners(across: 1, down: 2)), .round(RoundCorners(across: 2, down: 1)),
             .round(RoundCorners(across: 1, down: 2, background: .black)), .excerpt(Self.leftHalf),
+            .caption(Caption("a", x: Place(.start), y: Place(.start), size: .font(9))),
+            .caption(Caption("b", x: Place(.start), y: Place(.start), size: .font(9))),
+            .caption(Caption("a", x: Place(.end), y: Place(.start), size: .font(9))),
+            .caption(Caption("a", x: Place(.start), y: Place(.start), size: .letters(9))),
+            .lightness(Lightness(factor: 1, chroma: 2)), .lightness(Lightness(factor: 1, hueDegrees: 2)),
             .canvas(CanvasFill(.blur)), .pad(CanvasFill(.blur)), .pad(CanvasFill(.color(.average))),
             .pad(CanvasFill(.blur, padding: Padding(1))), .flatten(.average), .flatten(.color(.black)), .flip, .flop,
             .rotate(degrees: 90), .rotate(degrees: 180), .trim(Trim(threshold: 9)),

@@ -59,6 +59,52 @@ struct MarkTests {
     }
 
     @Test(arguments: [
+        (Mark.Scaling.inside, [20, 12]), (.shrink, [10, 6]), (.cover, [20, 20]), (.fill, [20, 20]),
+    ])
+    func `A mark with a place of its own fits its box in four ways`(scaling: Mark.Scaling, size: [Int]) throws {
+        var step = Mark(width: .pixels(20), height: .percent(66.67))
+        step.placement = Mark.Placement(x: Place(.center), y: Place(.center))
+        step.scaling = scaling
+        var recipe = Recipe()
+        recipe.steps = [.drawing(step)]
+        let mark = try Drawing.flat(10, 6, Drawing.red).png()
+        let image = try marked(picture(), with: mark, Mark(), recipe: recipe)
+        #expect(try Array(bounds(Pixels(image.body)).suffix(2)) == size)
+    }
+
+    @Test(arguments: Mark.Scaling.allCases)
+    func `A large mark with a place of its own is never larger than the image`(scaling: Mark.Scaling) {
+        var mark = Mark(width: .pixels(90_000), height: .pixels(90_000))
+        mark.placement = Mark.Placement(x: nil, y: nil)
+        mark.scaling = scaling
+        for natural in [PixelSize(width: 9000, height: 1), PixelSize(width: 3000, height: 4000)] {
+            let size = mark.size(of: natural, on: PixelSize(width: 50, height: 60))
+            #expect(size.area <= 4 << 20)
+        }
+    }
+
+    private static let places: [(x: Place?, y: Place?, drawn: [Int])] = [
+        (Place(.start, distance: .pixels(3)), Place(.end, distance: .pixels(2)), [3, 22, 10, 6]),
+        (Place(.start, distance: .pixels(-4)), Place(.end, distance: .pixels(-4)), [0, 28, 6, 2]),
+        (Place(.center), Place(.center, distance: .percent(10)), [15, 15, 10, 6]),
+        (nil, Place(.end), [0, 24, 40, 6]), (Place(.end), nil, [30, 0, 10, 30]),
+        (Place(.end, distance: .percent(100)), Place(.start), [40, 30, -40, -30]),
+    ]
+
+    @Test(arguments: places)
+    func `A place of its own may be partly outside, or repeats the mark along a side`(
+        x: Place?, y: Place?, drawn: [Int]
+    ) throws {
+        var step = Mark()
+        step.placement = Mark.Placement(x: x, y: y)
+        var recipe = Recipe()
+        recipe.steps = [.drawing(step)]
+        let mark = try Drawing.flat(10, 6, Drawing.red).png()
+        let image = try marked(picture(), with: mark, Mark(), recipe: recipe)
+        #expect(try bounds(Pixels(image.body)) == drawn)
+    }
+
+    @Test(arguments: [
         (Mark(), [10, 6]), (Mark(width: .pixels(5)), [5, 3]), (Mark(width: .percent(50)), [20, 12]),
         (Mark(height: .percent(10)), [5, 3]), (Mark(height: .pixels(12)), [20, 12]),
         (Mark(width: .pixels(30), height: .pixels(6)), [10, 6]), (Mark(width: .percent(100)), [40, 24]),

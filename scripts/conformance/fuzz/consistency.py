@@ -241,7 +241,7 @@ def with_corner(query: Query) -> None:
 
 
 def known_steps(query: Query) -> None:
-    query["steps"] = chosen_of(("blur:5,ro:90", "fill:red:1:2:3:4,scale:50p", "round:2,bg:auto", "cut:1:1:50p:50p,flip"), query)
+    query["steps"] = chosen_of(("blur:5,ro:90", "fill:red:1:2:3:4,scale:50p", "round:2,bg:auto", "cut:1:1:50p:50p,flip", "text:a:r5:t:h9:red,mod:1:2:9"), query)
 
 
 def small_inset(query: Query) -> None:
@@ -297,6 +297,11 @@ def little_space(query: Query) -> None:
     query["pad"] = ",".join(str(int(width) % 64) for width in str(query["pad"]).split(","))
 
 
+def any_source(query: Query) -> None:
+    """No random hash is the hash of a source."""
+    del query["digest"]
+
+
 def first_page(query: Query) -> None:
     query["page"] = "1"
 
@@ -350,6 +355,7 @@ RULES: dict[str, Callable[[Query], None]] = {
     "markalpha": beside_mark,
     "markblend": beside_mark,
     "page": first_page,
+    "digest": any_source,
     "maxage": at_most_a_year,
     # After every rule that sets a side.
     "min-w": least("min-w", "w"),

@@ -13,7 +13,7 @@ Query = dict[str, str]
 
 FREE = {
     "url", "default", "compat", "cache", "store", "wait", "priority", "v", "_", "maxage", "filename", "attachment", "encoding", "preset",
-    "exp", "s", "formats", "placeholder", "passthrough", "slow_q",
+    "exp", "s", "formats", "placeholder", "passthrough", "slow_q", "digest",
 }
 """Parameters that change nothing about the work, or that the search sets itself."""
 COLORS = ("red", "8f00", "12345680", "white", "transparent")
@@ -95,7 +95,7 @@ def specials(marks: list[str]) -> dict[str, Callable[[random.Random], str]]:
         "sharp": one("", 0.000001, 1, 10), "sharpf": one(0, 1, 1_000_000), "sharpj": one(0, 3, 1_000_000),
         "pixelate": one(2, 10, 1000, "0.1p", "50p"), "text": one(*TEXTS), "textsize": one(6, 12, 40, 500),
         "inset": one(0, "1,2"), "focus": one("5,5", "3000.5,9"),
-        "steps": one("blur:5,ro:90", "sharp:2,fill:red:5:5:5:5", "linear:1.2:5:0:-5,scale:50p", "round:20,bg:auto", "pixelate:9,cut:5:5:50p:50p"),
+        "steps": one("blur:5,ro:90", "sharp:2,fill:red:5:5:5:5", "linear:1.2:5:0:-5,scale:50p", "round:20,bg:auto", "pixelate:9,cut:5:5:50p:50p", "text:Hello:c:b5:40:red:serif-bold"),
         "border": one(1, "20,red", 999), "radius": one(1, "50p", 9999, "10,20,30p,40"), "pad": one(1, 100, "0,500", 2000),
         "mark": one(*marks), "markw": one(1, 7, 400, "0.01p", "25p", "100p"), "markh": one(1, 400, "100p"),
         "markx": one(0, 5, "-10p"), "marky": one(0, 5, "-10p"), "q": one(1, 50, 95, 100, "auto"),

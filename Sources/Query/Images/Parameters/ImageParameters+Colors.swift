@@ -21,7 +21,7 @@ extension ImageParameters {
             )),
         Row(
             "mod",
-            ValueFormat.number(Lightness.factors).effect(offAt: 1, Lightness.init(factor:), back: \.factor),
+            ValueFormat.number(Lightness.factors).effect(offAt: 1, { Lightness(factor: $0) }, back: \.factor),
             \.query.recipe.lightness,
             .of(.color, .transform(Lightness.self), .low, "Lightness as a factor: 0 is black, 1 is unchanged.")),
         Row(

@@ -43,6 +43,12 @@ enum ImageParameters {
                 "URL of a fallback image, which gets the same transforms if the source fails; `1` redirects to the "
                     + "source instead.")),
         Row(
+            "digest", .digest, \.query.recipe.digest,
+            .of(
+                .source, .decode,
+                "Hash of the source, as `sha256:` and hexadecimal digits; also `md5`, `sha1` and `sha512`. Any other "
+                    + "source is refused.")),
+        Row(
             Dialect.parameter, .choice(Dialect.self), \.dialect,
             .of(
                 .source, .fetch,

@@ -49,7 +49,7 @@ const GROUPS = [
   ]],
   ["Sharpness", () => [
     range("blur", "Blur", 0, 40, 0.5, 0, "px"), range("sharp", "Sharpen", 0, 10, 0.1, 0, "px"), fitting("pixelate", "Pixelate", "8"),
-    fitting("steps", "Effects in order", "blur:5,ro:90"),
+    fitting("steps", "Effects in order", "blur:5,ro:90"), fitting("digest", "Hash of the source", "sha256:…"),
     fitting("sharpf", "Sharpening of flat areas", "0"), fitting("sharpj", "Sharpening of jagged areas", "3"),
     choice("resample", "Resampling", { "": "Server default", fast: "Fast", accurate: "Accurate", linear: "Linear light" }),
   ]],

@@ -1,0 +1,142 @@
+import DarkroomVips
+
+/// Writes a line on the image, or several, at any place, also partly outside.
+public struct Caption: Transform, Hashable, Codable {
+    /// How large the text is, in pixels of the result.
+    public enum Size: Hashable, Codable, Sendable {
+        /// The size of the font, one of ``Text/sizes``.
+        case font(Int)
+        /// The height that the drawn letters fill, one of ``Text/sizes``.
+        case letters(Int)
+    }
+
+    /// A style of one of the generic families of fonts.
+    public struct Face: Hashable, Codable, Sendable {
+        public enum Family: String, Codable, Sendable, CaseIterable {
+            case sans, serif, monospace
+        }
+
+        public var family = Family.sans
+        public var isBold = false
+        public var isItalic = false
+
+        public init() {}
+
+        /// The words of the face, the family first.
+        package var words: [String] { [family.rawValue] + (isBold ? ["bold"] : []) + (isItalic ? ["italic"] : []) }
+    }
+
+    /// Plain text that `Text.isValid`.
+    public var text: String
+    public var x: Place
+    public var y: Place
+    public var size: Size
+    public var color: Color
+    public var face: Face
+    /// The width at which lines are wrapped; nil = they are not wrapped.
+    public var width: Length?
+
+    /// A black text.
+    public init(
+        _ text: String, x: Place, y: Place, size: Size, color: Color = .black, face: Face = Face(),
+        width: Length? = nil
+    ) {
+        self.text = text
+        self.x = x
+        self.y = y
+        self.size = size
+        self.color = color
+        self.face = face
+        self.width = width
+    }
+
+    public var key: String {
+        let size =
+            switch size {
+            case .font(let pixels): "\(pixels)"
+            case .letters(let pixels): "letters \(pixels)"
+            }
+        let face = face.words.joined(separator: " ")
+        return "caption(\(x.key),\(y.key),\(size),\(color.hex),\(face),\(width.map { "\($0)" } ?? "-"),\(text))"
+    }
+
+    public var cost: TransformCost {
+        let scalars = text.unicodeScalars.count
+        let area =
+            switch size {
+            case .font(let pixels): 2 * scalars * pixels * pixels
+            case .letters(let pixels): 6 * scalars * pixels * pixels
+            }
+        let drawn = min(area, Self.maxArea)
+        return TransformCost(
+            nanosecondsPerPixel: 4, nanosecondsPerPixelWithAlpha: 15, nanosecondsPerFrame: 1e6 + 20 * Double(drawn),
+            bytesPerPixel: 1, bytesPerPixelWithAlpha: 1, bytesPerFrame: 100_000 + 8 * Double(drawn))
+    }
+
+    /// The most pixels of a drawn text.
+    private static let maxArea = 4 << 20
+
+    /// Rows below the drawing are read for the drawing and for the rest of the image.
+    public var reading: InputReading { .repeatedly }
+
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.requiringEveryPixel().withoutPlainArea()
+    }
+
+    public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        guard let ink = try drawn(on: image.size) else { return image }
+        let drawn = PixelSize(width: ink.width, height: ink.height)
+        let corner = (
+            x: x.position(of: drawn.width, on: image.size.width), y: y.position(of: drawn.height, on: image.size.height)
+        )
+        guard let visible = try ink.visible(at: corner, on: image.size) else { return image }
+        return try image.mapFrames { frame throws(VipsError) in
+            try frame.drawing(visible.image, x: visible.x, y: visible.y)
+        }
+    }
+
+    /// The text on transparency; nil if there is nothing to draw.
+    private func drawn(on picture: PixelSize) throws -> VipsImage? {
+        let pixels =
+            switch size {
+            case .font(let pixels), .letters(let pixels): pixels
+            }
+        let layout = VipsText(
+            text, size: pixels, width: width.map { max($0.resolved(in: picture.width), 1) },
+            face: face.words.joined(separator: " "))
+        let measure = try layout.measuredWithGlyphs()
+        guard measure.width > 0, text.unicodeScalars.contains(where: \.hasInk) else { return nil }
+        let ink = "#\(color.hex.prefix(6))"
+        switch size {
+        case .letters:
+            return try layout.drawn(color: ink, filling: (Self.maxArea / 512, pixels)).fading(to: color.alpha)
+                .rendered()
+        case .font:
+            guard measure.width * measure.height <= Self.maxArea else {
+                throw TransformError(
+                    parameter: "steps",
+                    reason: "a text takes \(measure.width)×\(measure.height) pixels; ask for a smaller or a shorter one"
+                )
+            }
+            return try layout.drawn(color: ink, alignment: x.edge == .center ? "centre" : "low")
+                .fading(to: color.alpha).rendered()
+        }
+    }
+}
+
+extension VipsImage {
+    /// The part of a drawing that lies on an image, and where it lies; nil if it lies wholly outside.
+    func visible(
+        at corner: (x: Int, y: Int), on picture: PixelSize
+    ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
+        let (left, top) = (max(0, -corner.x), max(0, -corner.y))
+        let size = (
+            width: min(width - left, picture.width - max(0, corner.x)),
+            height: min(height - top, picture.height - max(0, corner.y))
+        )
+        guard size.width > 0, size.height > 0 else { return nil }
+        let part = PixelSize(width: size.width, height: size.height)
+        let isWhole = part == PixelSize(width: width, height: height)
+        return (isWhole ? self : try extracting(x: left, y: top, size: part), max(0, corner.x), max(0, corner.y))
+    }
+}
