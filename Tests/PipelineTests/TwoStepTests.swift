@@ -87,6 +87,7 @@ struct TwoStepTests {
         let bench = try bench()
         let release = bench.processing.hold(.avif)
         let first = try await bench.pipeline.image(for: request(bench))
+        await bench.processing.begins(.avif)
         let waiting = try request(bench, waits: true)
         let best = Task.immediate { try await bench.pipeline.image(for: waiting) }
         #expect(bench.pipeline.resolver.producer.productions.waiterCount == 2)

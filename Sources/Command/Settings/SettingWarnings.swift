@@ -2,6 +2,7 @@ import DarkroomEdgePurging
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork
+import DarkroomWeb
 import DarkroomWorkers
 import HTTPTypes
 
