@@ -176,7 +176,8 @@ struct EdgeTransportTests {
         // What was told in excess of the bucket had to wait.
         let least = (Double(statistics.told) - size) / perSecond
         #expect(clock.elapsed >= .seconds(least - 1), "\(clock.elapsed)")
-        #expect(clock.elapsed <= .seconds(least * (saysWhen ? 1.1 : 2) + 40), "\(clock.elapsed)")
+        // Time may pass while the purges are queued, so that the second round of the last one is due at 64 seconds.
+        #expect(clock.elapsed <= .seconds(least * (saysWhen ? 1.1 : 2) + 72), "\(clock.elapsed)")
         #expect(saysWhen ? statistics.postponed <= statistics.told : statistics.postponed > 0)
         try await collector.stop()
     }

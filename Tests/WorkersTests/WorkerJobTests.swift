@@ -11,6 +11,7 @@ struct WorkerJobTests {
     /// Every parameter at least once.
     static let recipes: [Recipe] = {
         var all = Recipe(resampling: .accurate)
+        all.digest = SourceDigest(.md5, "b73dd8ca342d85bd3414da0454cc02fe")
         all.orientation = .exif(6)
         all.inset = Inset(Padding(top: 1, right: 2, bottom: 1, left: 0))
         all.steps = [

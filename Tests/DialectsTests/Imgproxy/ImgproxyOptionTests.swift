@@ -102,6 +102,7 @@ struct ImgproxyOptionTests {
             "resize": "fit", "resizing_type": "fill", "gravity": "no", "background": "fff", "format": "png",
             "format_quality": "png:5", "skip_processing": "png", "zoom": "1", "dpr": "1", "rotate": "90", "pages": "1",
             "max_animation_frames": "1", "fallback_image_url": "YQ", "watermark_url": "YQ", "watermark_text": "YQ",
+            "hashsum": "none",
         ]
         let bench = try ImgproxyBench(presets: ["0=w:1"])
         for row in ImgproxyTable.image.rows {
