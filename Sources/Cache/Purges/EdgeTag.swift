@@ -1,7 +1,7 @@
 package import DarkroomNetwork
 package import DarkroomStore
 
-/// The response tags by which a cache in front of this server purges. They are the same on every node and for every
+/// The tags of responses. Caches in front of this server purge by tag. A tag is the same on every node and for every
 /// variant of a source.
 package enum EdgeTag {
     /// The tag of every response.

@@ -36,7 +36,8 @@ enum CloudflareOptions {
         Row(
             "fit", "scale-down|contain|cover|crop|aspect-crop|pad|squeeze|scale-up",
             "`fit`, `enlarge`: `inside`, `inside` enlarging, `cover` enlarging, `outside` with `rules=cloudflare`, "
-                + "`cover`, `contain` enlarging with white `cbg`, `fill` enlarging, `outside` enlarging with `rules=cloudflare`"
+                + "`cover`, `contain` enlarging with white `cbg`, `fill` enlarging, "
+                + "`outside` enlarging with `rules=cloudflare`"
         ) { value, draft throws(InvalidParameter) in
             guard let fit = CloudflareDraft.Fit(rawValue: value) else {
                 let names = CloudflareDraft.Fit.allCases.map(\.rawValue).joined(separator: ", ")

@@ -197,8 +197,8 @@ enum ThumborFilters {
         ) { arguments, draft throws(InvalidParameter) in try draft.addText(ThumborText(label: arguments)) },
         Row(
             "image", "path,x,y[,alpha[,mode]]",
-            "`mark` with step `mark`, as `watermark`; the path may have a size with `fit-in` or `stretch`, and `f` for a "
-                + "side of the image, and the mode may be `normal`, `multiply` or `screen`"
+            "`mark` with step `mark`, as `watermark`; the path may have a size with `fit-in` or `stretch`, and `f` for "
+                + "a side of the image, and the mode may be `normal`, `multiply` or `screen`"
         ) { arguments, draft throws(InvalidParameter) in try draft.addImage(arguments) },
         Row("avgcolor", "", "`fields=color` of `/meta`") { _, draft in draft.details.insert("color") },
         Row("blurhash", "x,y", "`fields=blurhash` of `/meta`") { _, draft in draft.details.insert("blurhash") },

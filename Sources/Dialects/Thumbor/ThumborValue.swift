@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import DarkroomQuery
 import DarkroomTransforms
 import Foundation
 
@@ -112,14 +113,5 @@ struct ThumborPlace: Hashable {
     private static func clamped(_ pixels: Int) -> Int { min(max(pixels, -99_999), 99_999) }
 
     /// The place as steps spell it, with the letters of the edges.
-    func text(_ start: String, _ end: String) -> String {
-        guard let place else { return "tile" }
-        let letter =
-            switch place.edge {
-            case .start: start
-            case .center: "c"
-            case .end: end
-            }
-        return letter + (place.distance.isZero ? "" : "\(place.distance)")
-    }
+    func text(_ start: Character, _ end: Character) -> String { place?.text(start, end) ?? "tile" }
 }

@@ -20,7 +20,7 @@ struct EdgeQueue: Codable, Equatable {
         var isCollapsed = false
         /// How many purges that were the same as this one came before it, each while an earlier one waited.
         var repetitions = 0
-        /// The number of the first of these that this entry stands for.
+        /// The number of the first purge that this entry stands for.
         var first: Int
 
         func stands(for number: Int, _ purge: EdgePurge) -> Bool {
@@ -34,7 +34,7 @@ struct EdgeQueue: Codable, Equatable {
 
     /// The most entries of an edge.
     static let maxEntries = 1_000
-    /// The number of repetitions of a purge that are told to a webhook without a pause.
+    /// The number of repetitions of a purge that are sent to a webhook without a pause.
     static let promptRepetitions = 4
     private static let maxRepetitionPause = 60.0
 
@@ -47,7 +47,7 @@ struct EdgeQueue: Codable, Equatable {
     ///
     /// - Parameters:
     ///   - dates: when the purge is sent to each edge; at least one date.
-    ///   - webhooks: the edges whose receivers may purge in turn. A repeated purge is told to them after a pause that
+    ///   - webhooks: the edges whose receivers may purge in turn. A repeated purge is sent to them after a pause that
     ///     grows, because such a loop would not end.
     ///   - everything: a tag that all responses have.
     /// - Returns: the number of the purge.
@@ -77,7 +77,7 @@ struct EdgeQueue: Codable, Equatable {
     }
 
     /// Adds an entry. Of entries for the same round of the same purge, the earliest stays as it is, and the new one
-    /// takes the place of the others: it is told after all of them were due.
+    /// replaces the others: it is sent after all of them were due.
     private mutating func merge(_ entry: Entry, for edge: String) {
         var entry = entry
         let waiting = entries[edge, default: []].filter { $0.round == entry.round && entry.purge.isRepetition(of: $0) }
@@ -178,7 +178,7 @@ struct EdgeQueue: Codable, Equatable {
 }
 
 extension EdgePurge {
-    /// Whether both remove the same, so that an edge that is told of one later is told of both.
+    /// Whether both remove the same, so that an edge needs only the later purge.
     fileprivate func repeats(_ other: EdgePurge) -> Bool {
         selector == other.selector && tags == other.tags && isSoft == other.isSoft
     }

@@ -22,7 +22,7 @@ package struct PurgeQuery: Hashable, Sendable {
     package let isDryRun: Bool
     /// Whether the answer waits until the purge holds everywhere.
     package let waits: Bool
-    /// Whether the caches in front of the server are told.
+    /// Whether the caches in front of the server get the purge.
     package let tellsEdges: Bool
 
     /// Checks the parameters against each other.

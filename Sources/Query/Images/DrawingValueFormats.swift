@@ -1,5 +1,5 @@
 import DarkroomNetwork
-import DarkroomTransforms
+package import DarkroomTransforms
 
 /// The values of the step `text`: text, x, y, size, color, and optionally a face and the width of lines.
 extension Caption {
@@ -100,8 +100,8 @@ extension Place {
         self.distance = distance.isZero ? .pixels(0) : distance
     }
 
-    /// The place with the letters of its axis.
-    func text(_ start: Character, _ end: Character) -> String {
+    /// The place with the letters of its axis, as a list of steps spells it.
+    package func text(_ start: Character, _ end: Character) -> String {
         let letter =
             switch edge {
             case .start: start

@@ -4,7 +4,7 @@ extension Recipe {
         let crop = crop.map { LooseCrop(crop: $0, dropsLastPixel: true) }
         var trim = trim
         trim?.within = crop
-        trim?.isImagors = true
+        trim?.followsImagor = true
         let cropped: (any Transform)? = if let trim { trim } else { crop }
         return [
             Orient(self), inset, cropped, Resize(self, within: limits), ToSRGB(), Clip(self),

@@ -70,7 +70,7 @@ public struct TransformChain: Sendable {
     }
 
     /// The step that draws another image; nil if the chain has none.
-    var digest: SourceDigest? { transforms.first as? SourceDigest }
+    var digest: SourceDigest? { transforms.lazy.compactMap { $0 as? SourceDigest }.first }
     package var marks: [Mark] { transforms.compactMap { $0 as? Mark } }
 
     /// Whether the first step applies the source's own orientation.

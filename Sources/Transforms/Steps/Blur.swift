@@ -8,14 +8,14 @@ public struct Blur: Transform, Hashable, Codable {
     /// The standard deviation, one of `sigmas`; nil = a mild 3×3 box blur.
     public var sigma: Double?
     /// Whether the image is blurred as by imagor: not if it is animated, and with the colors of transparent pixels.
-    var isImagors = false
+    var followsImagor = false
 
     /// A Gaussian blur of this standard deviation, or a mild blur by default.
     public init(sigma: Double? = nil) {
         self.sigma = sigma
     }
 
-    public var key: String { "blur(\(sigma.map { "\($0)" } ?? "mild")\(isImagors ? ",imagor" : ""))" }
+    public var key: String { "blur(\(sigma.map { "\($0)" } ?? "mild")\(followsImagor ? ",imagor" : ""))" }
 
     public var cost: TransformCost {
         TransformCost(
@@ -40,9 +40,9 @@ public struct Blur: Transform, Hashable, Codable {
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        if isImagors && image.isAnimated { return image }
+        if followsImagor && image.isAnimated { return image }
         return try image.mapFrames { frame throws(VipsError) in
-            if isImagors { return try blurred(frame, context).roundedToBytes() }
+            if followsImagor { return try blurred(frame, context).roundedToBytes() }
             return try frame.premultiplying { colors throws(VipsError) in try blurred(colors, context) }
                 .roundedToBytes()
         }

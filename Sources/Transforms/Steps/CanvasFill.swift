@@ -80,7 +80,7 @@ public struct CanvasFill: Transform, Hashable, Codable {
     public var padding: Padding
     var extent = Canvas.image
     /// Whether a blurred backdrop has the colors of transparent pixels, and an animation black instead, as with imagor.
-    var isImagors = false
+    var followsImagor = false
 
     /// A canvas of this color. A transparent color leaves the image transparent.
     public init(_ fill: Fill, padding: Padding = Padding(0)) {
@@ -93,7 +93,7 @@ public struct CanvasFill: Transform, Hashable, Codable {
         let color =
             switch fill {
             case .color(let color): color.key
-            case .blur: isImagors ? "blur,imagor" : "blur"
+            case .blur: followsImagor ? "blur,imagor" : "blur"
             }
         return "canvas(\(extent.rawValue),\(color),\(space))"
     }
@@ -131,7 +131,7 @@ public struct CanvasFill: Transform, Hashable, Codable {
         var fill = Color.black
         switch self.fill {
         case .color(let color): fill = try color.resolved(for: image)
-        case .blur where isImagors && image.isAnimated: break
+        case .blur where followsImagor && image.isAnimated: break
         case .blur: return try blurred(image, on: canvas, x: x, y: y, context: context)
         }
         return try image.mapFrames { frame throws(VipsError) in
@@ -151,7 +151,7 @@ public struct CanvasFill: Transform, Hashable, Codable {
         let sampler = ExactSampler(extent: Extent(image.size), target: canvas, linearLight: false)
         let stretched = try image.mapFrames { frame throws(VipsError) in try sampler.sample(frame).rendered() }
         var blur = Blur(sigma: 50)
-        blur.isImagors = isImagors
+        blur.followsImagor = followsImagor
         var backdrops = try blur.apply(stretched, context: context).frames.makeIterator()
         return try image.mapFrames { frame throws(VipsError) in
             guard let backdrop = backdrops.next() else { return frame }

@@ -49,26 +49,26 @@ extension Recipe {
                 return Rotate(degrees: Double(degrees))
             case .canvas(var fill):
                 fill.extent = isOnItsSide ? .turnedBox : .box
-                fill.isImagors = rules == .thumbor
+                fill.followsImagor = rules == .thumbor
                 return fill
             case .pad(var fill):
-                fill.isImagors = rules == .thumbor
+                fill.followsImagor = rules == .thumbor
                 return fill
             case .mark: return mark
             case .drawing(var drawing):
                 drawing.content = mark?.content ?? ""
                 return drawing
             case .trim(var trim):
-                trim.isImagors = rules == .thumbor
+                trim.followsImagor = rules == .thumbor
                 return trim
             case .blur(var blur):
-                blur.isImagors = rules == .thumbor
+                blur.followsImagor = rules == .thumbor
                 return blur
             case .sharpen(var sharpen):
-                sharpen.isImagors = rules == .thumbor
+                sharpen.followsImagor = rules == .thumbor
                 return sharpen
             case .pixelate(var pixelate):
-                pixelate.isImagors = rules == .thumbor
+                pixelate.followsImagor = rules == .thumbor
                 return pixelate
             case .text: return text
             default: return step.plainTransform

@@ -10,21 +10,21 @@ public struct Pixelate: Transform, Hashable, Codable {
     /// The side of a block, in `pixels` or `percents`. Blocks begin at the upper left corner.
     public var block: Length
     /// Whether the image grows or shrinks to a whole number of blocks, as with imagor.
-    var isImagors = false
+    var followsImagor = false
 
     /// Blocks of this side.
     public init(block: Length) {
         self.block = block
     }
 
-    public var key: String { "pixelate(\(block)\(isImagors ? ",imagor" : ""))" }
+    public var key: String { "pixelate(\(block)\(followsImagor ? ",imagor" : ""))" }
 
     public var cost: TransformCost {
         TransformCost(nanosecondsPerPixel: 3, nanosecondsPerFrame: 0.7e6, bytesPerFrame: 20_000)
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        guard isImagors else { return plan }
+        guard followsImagor else { return plan }
         let (across, down) = cell(of: plan.size)
         return plan.requiringEveryPixel().changingSize(
             to: PixelSize(
@@ -45,12 +45,12 @@ public struct Pixelate: Transform, Hashable, Codable {
         return try image.mapFrames { frame throws(VipsError) in
             let means = try frame.premultiplying { colors throws(VipsError) in
                 try colors.applying(
-                    "shrink", ["hshrink": .int(across), "vshrink": .int(down), "ceil": .bool(!isImagors)])
+                    "shrink", ["hshrink": .int(across), "vshrink": .int(down), "ceil": .bool(!followsImagor)])
             }.roundedToBytes()
             // Rendered, because every strip of a row of blocks would compute the row again.
             return try means.rendered(interrupt: context.interrupt)
                 .applying("zoom", ["xfac": .int(across), "yfac": .int(down)])
-                .extracting(x: 0, y: 0, size: isImagors ? context.plan.size : image.size)
+                .extracting(x: 0, y: 0, size: followsImagor ? context.plan.size : image.size)
         }
     }
 }

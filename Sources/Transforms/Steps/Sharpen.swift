@@ -12,7 +12,7 @@ public struct Sharpen: Transform, Hashable, Codable {
     /// How much jagged areas are sharpened, one of `slopes`; nil = 3.
     public var jagged: Double?
     /// Whether animations stay as they are, as with imagor.
-    var isImagors = false
+    var followsImagor = false
 
     /// The accepted values of ``flat`` and ``jagged``.
     public static let slopes = 0.0...1_000_000.0
@@ -26,7 +26,7 @@ public struct Sharpen: Transform, Hashable, Codable {
 
     public var key: String {
         let slopes = [flat, jagged].map { $0.map { ",\($0)" } ?? ",-" }.joined()
-        let rules = isImagors ? ",imagor" : ""
+        let rules = followsImagor ? ",imagor" : ""
         return "sharp(\(sigma.map { "\($0)" } ?? "mild")\(flat == nil && jagged == nil ? "" : slopes)\(rules))"
     }
 
@@ -46,7 +46,7 @@ public struct Sharpen: Transform, Hashable, Codable {
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        if isImagors && image.isAnimated { return image }
+        if followsImagor && image.isAnimated { return image }
         return try image.mapFrames { frame throws(VipsError) in
             try frame.changingColor { color throws(VipsError) in
                 guard let sigma else { return try color.convolving(Self.mild) }

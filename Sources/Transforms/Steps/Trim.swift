@@ -22,7 +22,7 @@ public struct Trim: Transform, Hashable, Codable {
     /// Whether rows of an animation are never removed.
     public var keepsHeightOfAnimations = false
     /// Whether it trims as imagor does: an animation is not changed, and magenta lies behind transparent pixels.
-    var isImagors = false
+    var followsImagor = false
     /// A crop of the same image at the same time; nil = none.
     var within: LooseCrop?
 
@@ -57,7 +57,7 @@ public struct Trim: Transform, Hashable, Codable {
     public var key: String {
         let background = background.map { ",\($0.opaque.hex)" } ?? ""
         let corner = corner == .topLeft ? "" : ",\(corner.rawValue)"
-        let animations = keepsHeightOfAnimations ? ",columns" : isImagors ? ",imagor" : ""
+        let animations = keepsHeightOfAnimations ? ",columns" : followsImagor ? ",imagor" : ""
         let within = within.map { ",\($0.key)" } ?? ""
         let even = imgproxy.map { ",imgproxy\($0.isEvenAcross ? " x" : "")\($0.isEvenDown ? " y" : "")" } ?? ""
         return "trim(\(threshold)\(background)\(corner)\(animations)\(within)\(even))"
@@ -66,7 +66,7 @@ public struct Trim: Transform, Hashable, Codable {
     public var cost: TransformCost { TransformCost(nanosecondsPerDecodedPixel: 215, nanosecondsPerFrame: 3e6) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        let skipsAnimations = isImagors || imgproxy != nil
+        let skipsAnimations = followsImagor || imgproxy != nil
         guard min(image.size.width, image.size.height) >= Self.leastSide, !(skipsAnimations && image.isAnimated) else {
             return image
         }
@@ -92,7 +92,7 @@ public struct Trim: Transform, Hashable, Codable {
 
     /// The rectangle within the border; nil if the frame is all border.
     private func content(of frame: VipsImage) throws(VipsError) -> Area? {
-        let behind = (imgproxy != nil ? Self.magenta : background ?? (isImagors ? Self.magenta : .black)).rgb
+        let behind = (imgproxy != nil ? Self.magenta : background ?? (followsImagor ? Self.magenta : .black)).rgb
         let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(behind)]) : frame
         let byte = try opaque.applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
         let border = if let background { background.rgb } else { try color(of: corner, in: byte) }

@@ -32,6 +32,14 @@ struct SourceDigestTests {
         #expect(TransformChain(Recipe.with { $0.digest = wrong }).key != TransformChain(Recipe()).key)
     }
 
+    @Test func `a hash is checked wherever it is in the chain`() throws {
+        let wrong = try #require(SourceDigest(.md5, String(repeating: "0", count: 32)))
+        let job = ImageJob(
+            source: try Drawing.quarters(4, 4).png(), chain: TransformChain([Flip(), wrong]),
+            output: OutputOptions(format: .png))
+        #expect(throws: ImageProcessingError.self) { try InProcessImageProcessor().process(job) { false } }
+    }
+
     @Test func `a text that is no hash is not accepted`() {
         #expect(SourceDigest(.md5, "0") == nil && SourceDigest(.md5, String(repeating: "g", count: 32)) == nil)
     }

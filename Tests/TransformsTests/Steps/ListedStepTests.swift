@@ -137,7 +137,7 @@ struct ListedStepTests {
         let half = try Drawing.image(40, 20) { x, _ in x < 20 ? [200, 200, 200, 255] : [0, 0, 0, 0] }
         var blur = Blur(sigma: 4)
         #expect(try apply(blur, to: half)[19, 10][0] == 200)
-        blur.isImagors = true
+        blur.followsImagor = true
         #expect(try apply(blur, to: half)[19, 10][0] < 150)
     }
 
