@@ -14,16 +14,13 @@ public final class MemoryStore: Sendable {
     /// as 260 to 390 bytes for sources with ten entries, and 930 for sources with one.
     public static let entryOverheadBytes = 768
 
-    /// The maximum number of entries whose bodies stay in memory files, each of which takes a descriptor. The bodies of
-    /// other entries are copied.
-    static let maxFiles = 512
-
     /// The bytes that a shrink evicts at a time, so that lookups get the lock in between.
     private static let shrinkStepBytes = 1 << 20
 
     /// The byte budget; 0 disables the store.
     public let budgetBytes: Int
 
+    private let maxFiles: Int
     private let state: Mutex<State>
     private let uptime: @Sendable () -> Duration
 
@@ -31,9 +28,14 @@ public final class MemoryStore: Sendable {
     ///
     /// - Parameters:
     ///   - budgetBytes: the byte budget.
+    ///   - maxFiles: the maximum number of entries whose bodies stay in memory files, each of which takes a descriptor.
+    ///     The bodies of other entries are copied. Default: 512.
     ///   - uptime: the time since an arbitrary moment, by which entries age; it is never set.
-    public init(budgetBytes: Int, uptime: @escaping @Sendable () -> Duration = DiskStore.uptime) {
+    public init(
+        budgetBytes: Int, maxFiles: Int = 512, uptime: @escaping @Sendable () -> Duration = DiskStore.uptime
+    ) {
         self.budgetBytes = max(0, budgetBytes)
+        self.maxFiles = maxFiles
         self.uptime = uptime
         state = Mutex(State(budgetBytes: self.budgetBytes))
     }
@@ -76,7 +78,7 @@ public final class MemoryStore: Sendable {
     /// - Returns: whether the entry was stored.
     @discardableResult
     public func store(_ entry: StoredEntry, for key: EntryKey) -> Bool {
-        let mayHoldFile = entry.content.file == nil || state.withLock { $0.files } < Self.maxFiles
+        let mayHoldFile = entry.content.file == nil || state.withLock { $0.files } < maxFiles
         let held = Held(key: key, entry: entry.compacted(mayHoldFile: mayHoldFile), storedAt: uptime())
         let freed = state.withLock { $0.store(held) }
         // Freed here, after the lock, as in all methods below.

@@ -21,11 +21,11 @@ import Testing
 
     #if os(Linux)
         @Test func `only so many bodies stay in memory files, and each that leaves makes room for another`() throws {
-            let store = MemoryStore(budgetBytes: 1 << 20)
+            let limit = 50
+            let store = MemoryStore(budgetBytes: 1 << 20, maxFiles: limit)
             let file = try MemoryFile(copying: ByteBuffer(repeating: 7, count: 100))
             func isInFile(_ number: Int) -> Bool? { store.entry(for: key(number)).map { $0.content.file != nil } }
             func storeFile(_ number: Int) { store.store(StoredEntry(content: SharedBytes(file)), for: key(number)) }
-            let limit = MemoryStore.maxFiles
             for number in 0..<limit { storeFile(number) }
             #expect((0..<limit).allSatisfy { isInFile($0) == true })
             let departures: [() -> Void] = [

@@ -5,9 +5,15 @@ import Logging
 struct DescriptorLimit {
     let count: Int
 
-    /// Descriptors reserved for origins, originals in memory files, the disk cache and everything else besides client
-    /// connections.
-    static let reserved = 1024
+    /// Descriptors reserved for origins, the disk cache and everything else besides client connections and the memory
+    /// tier.
+    private static let reserved = 512
+
+    /// The most memory files of the memory tier: as many as a default budget holds originals of 64 KiB.
+    private static let maxMemoryFiles = 4096
+
+    /// The memory files that the memory tier may hold.
+    var memoryFiles: Int { min(count / 4, Self.maxMemoryFiles) }
 
     /// The soft limit, which applies; nil if the system does not report it.
     static var current: Int? {
@@ -42,7 +48,7 @@ struct DescriptorLimit {
 
     /// The connections that each listener may accept so that all listeners together leave the reserve free.
     func connections(_ requested: Int, listeners: Int, logger: Logger) -> Int {
-        let possible = max(1, (count - min(Self.reserved, count / 2)) / listeners)
+        let possible = max(1, (count - min(Self.reserved + memoryFiles, count / 2)) / listeners)
         guard possible < requested else { return requested }
         logger.warning(
             "lowered max-connections to fit the limit of open files",

@@ -66,7 +66,8 @@ struct ImageServer {
         // Stores: memory, disk, a store shared with other servers, decoded originals.
         let disk = try await openDisk()
         let shared = try await SharedBackend(settings, metrics: registry, logger: logger)
-        let caches = caches(disk, shared, pixels)
+        let descriptors = DescriptorLimit.raised(logger: logger)
+        let caches = caches(disk, shared, pixels, maxMemoryFiles: descriptors.memoryFiles)
 
         // Origins: remote hosts, object stores and local files.
         let client = GuardedHTTPClient(
@@ -80,7 +81,7 @@ struct ImageServer {
 
         // The listeners, and the upkeep beside them.
         let serverState = ServerState(isStarting: true)
-        let web = webConfiguration
+        let web = webConfiguration(descriptors)
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
             workers: pixels.workers, edges: edges.purger, log: log, traces: traces?.exporter,
@@ -170,10 +171,13 @@ struct ImageServer {
             ])
     }
 
-    private func caches(_ disk: DiskStore?, _ shared: SharedBackend?, _ pixels: PixelBackend) -> Caches {
+    private func caches(
+        _ disk: DiskStore?, _ shared: SharedBackend?, _ pixels: PixelBackend, maxMemoryFiles: Int
+    ) -> Caches {
         Caches(
-            memory: MemoryStore(budgetBytes: settings.cache.memoryBytes), disk: disk, shared: shared?.store,
-            diskBudgetBytes: settings.cache.diskBytes, decodedBudgetBytes: settings.cache.decodedBytes,
+            memory: MemoryStore(budgetBytes: settings.cache.memoryBytes, maxFiles: maxMemoryFiles), disk: disk,
+            shared: shared?.store, diskBudgetBytes: settings.cache.diskBytes,
+            decodedBudgetBytes: settings.cache.decodedBytes,
             decoded: pixels.decoded)
     }
 
@@ -239,10 +243,10 @@ struct ImageServer {
     }
 
     /// The web configuration, with no more connections than the limit of open file descriptors allows.
-    private var webConfiguration: WebConfiguration {
+    private func webConfiguration(_ descriptors: DescriptorLimit) -> WebConfiguration {
         var configuration = settings.webConfiguration
         configuration.unwritable = InstalledCodecs.current.unwritable
-        configuration.clientLimits.connections.maxConnections = DescriptorLimit.raised(logger: logger).connections(
+        configuration.clientLimits.connections.maxConnections = descriptors.connections(
             settings.listeners.maxConnections, listeners: settings.adminAddress == nil ? 1 : 2, logger: logger)
         return configuration
     }
