@@ -12,7 +12,7 @@ parallel = (Eviction|HTTPCaching|Machine|Metrics|Network|Query|Store|Waiting)Tes
 
 # Some suites need a real object store.
 store = scripts/object-store run
-tests = scripts/repeat-failures.sh swift test
+tests = scripts/run-tests.sh swift test
 
 # Calls within one file are faster than those into a shared Swift runtime, which then need not be installed either.
 optimized = swift build -c release --product darkroom $(if $(filter Linux,$(shell uname)),--static-swift-stdlib) $(SWIFT_FLAGS)

@@ -1,14 +1,22 @@
 #!/usr/bin/env bash
-# Runs a command that runs tests. If it fails, repeats at the end what failed: logs are often cut to their last lines.
+# Runs a command that runs tests, with a folder for temporary files that is removed afterwards. If the command fails,
+# repeats at the end what failed: logs are often cut to their last lines.
 #
-#   repeat-failures.sh COMMAND [ARGUMENT...]
+#   run-tests.sh COMMAND [ARGUMENT...]
 set -uo pipefail
 
-# A person at a terminal scrolls back, and sees colors.
-[ -t 1 ] && exec "$@"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/files"
+export TMPDIR=$folder/files
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+# A person at a terminal scrolls back, and sees colors.
+if [ -t 1 ]; then
+    "$@"
+    exit
+fi
+
+log=$folder/log
 "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 if [ "$status" -ne 0 ]; then
