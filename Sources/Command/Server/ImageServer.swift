@@ -25,6 +25,7 @@ struct ImageServer {
     private let log: LogWriter
     private let logger: Logger
     private let startedAt = Date()
+    private let descriptors: DescriptorLimit
     /// Nil = no spans are recorded.
     private let traces: TraceExport?
     private let registry = PrometheusRegistry(
@@ -43,6 +44,7 @@ struct ImageServer {
         logger.info(
             "starting",
             metadata: ["version": "\(Darkroom.release)", "pid": .stringConvertible(Int(getpid()))])
+        descriptors = DescriptorLimit.raised(logger: logger)
         traces = TraceExport(settings, logger: logger)
         logEnvironment()
     }
@@ -66,8 +68,7 @@ struct ImageServer {
         // Stores: memory, disk, a store shared with other servers, decoded originals.
         let disk = try await openDisk()
         let shared = try await SharedBackend(settings, metrics: registry, logger: logger)
-        let descriptors = DescriptorLimit.raised(logger: logger)
-        let caches = caches(disk, shared, pixels, maxMemoryFiles: descriptors.memoryFiles)
+        let caches = caches(disk, shared, pixels)
 
         // Origins: remote hosts, object stores and local files.
         let client = GuardedHTTPClient(
@@ -81,7 +82,7 @@ struct ImageServer {
 
         // The listeners, and the upkeep beside them.
         let serverState = ServerState(isStarting: true)
-        let web = webConfiguration(descriptors)
+        let web = webConfiguration
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
             workers: pixels.workers, edges: edges.purger, log: log, traces: traces?.exporter,
@@ -171,14 +172,11 @@ struct ImageServer {
             ])
     }
 
-    private func caches(
-        _ disk: DiskStore?, _ shared: SharedBackend?, _ pixels: PixelBackend, maxMemoryFiles: Int
-    ) -> Caches {
+    private func caches(_ disk: DiskStore?, _ shared: SharedBackend?, _ pixels: PixelBackend) -> Caches {
         Caches(
-            memory: MemoryStore(budgetBytes: settings.cache.memoryBytes, maxFiles: maxMemoryFiles), disk: disk,
-            shared: shared?.store, diskBudgetBytes: settings.cache.diskBytes,
-            decodedBudgetBytes: settings.cache.decodedBytes,
-            decoded: pixels.decoded)
+            memory: MemoryStore(budgetBytes: settings.cache.memoryBytes, maxFiles: descriptors.memoryFiles),
+            disk: disk, shared: shared?.store, diskBudgetBytes: settings.cache.diskBytes,
+            decodedBudgetBytes: settings.cache.decodedBytes, decoded: pixels.decoded)
     }
 
     private func pipeline(
@@ -243,7 +241,7 @@ struct ImageServer {
     }
 
     /// The web configuration, with no more connections than the limit of open file descriptors allows.
-    private func webConfiguration(_ descriptors: DescriptorLimit) -> WebConfiguration {
+    private var webConfiguration: WebConfiguration {
         var configuration = settings.webConfiguration
         configuration.unwritable = InstalledCodecs.current.unwritable
         configuration.clientLimits.connections.maxConnections = descriptors.connections(
