@@ -27,7 +27,8 @@ PAIRED = (
 
 UNPREDICTED = dict.fromkeys(
     ("output=webp&ll, webp-effort=5", "output=webp&ll, webp-effort=6"),
-    "libwebp tries every way to compress, but only with small images")
+    "libwebp tries every way to compress, but only with small images"
+) | {"output=avif&max_bytes=20000": "the search for a quality ends after one to five encodes"}
 """Cases whose cost does not follow from what a plan knows, and why: they are measured, but not judged."""
 
 
