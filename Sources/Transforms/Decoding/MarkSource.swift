@@ -2,7 +2,7 @@ import DarkroomVips
 import NIOCore
 
 /// The encoded mark of a job. It is decoded, made upright and converted to sRGB like any source, under the same limits,
-/// and at the resolution that its size on the image requires. For an animation, the first frame is used.
+/// and at the resolution that its size on the image requires.
 struct MarkSource: Sendable {
     private let bytes: ByteBuffer
     private let header: SourceHeader
@@ -18,40 +18,47 @@ struct MarkSource: Sendable {
     /// The size of the upright mark.
     var size: PixelSize { header.orientation >= 5 ? header.size.transposed : header.size }
 
-    /// The mark at exactly this size.
-    func image(scaledTo size: PixelSize, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> VipsImage {
+    /// The number of frames, at most as many as the image has that they are drawn on.
+    func frames(on image: Int) -> Int { header.format.isAnimation ? min(header.frames, image) : 1 }
+
+    /// The first frames of the mark at exactly this size.
+    func images(
+        _ count: Int, scaledTo size: PixelSize, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> [VipsImage] {
         try Self.naming { () throws(ImageProcessingError) in
             var timer = StageTimer()
             return try InProcessImageProcessor()
-                .image(for: job(size), header, framesUsed: 1, &timer, interrupt: interrupt).first
+                .image(for: job(size, count), header, framesUsed: count, &timer, interrupt: interrupt).frames
         }
     }
 
-    /// The cost of drawing the mark at this size.
-    func cost(at size: PixelSize) throws(ImageProcessingError) -> CostEstimate {
+    /// The cost of drawing this many frames of the mark at this size.
+    func cost(_ frames: Int, at size: PixelSize) throws(ImageProcessingError) -> CostEstimate {
         try Self.naming { () throws(ImageProcessingError) in
-            let job = job(size)
-            let plan = try InProcessImageProcessor.planned(job, header, framesUsed: 1)
+            let job = job(size, frames)
+            let plan = try InProcessImageProcessor.planned(job, header, framesUsed: frames)
             let decoder = Decoder(source: bytes, header: header) { false }
             let parameters = try decoder.parameters(
-                framesUsed: 1, as: plan.decode, headroom: job.resampling.headroom,
+                framesUsed: frames, as: plan.decode, headroom: job.resampling.headroom,
                 maxPixels: limits.maxSourcePixels)
             let raster = try decoder.raster(parameters)
             return CostEstimate(
                 CostEstimate.Facts(
-                    sourceBytes: bytes.readableBytes, format: header.format, sourceArea: header.size.area, frames: 1,
-                    needsWholeSource: header.needsWholeSource, rasterArea: raster.size.area,
-                    rasterBytes: raster.byteCount, rasterHasAlpha: header.hasAlpha, resampledArea: size.area,
-                    isLinear: false,
-                    steps: header.conversionCost, output: job.output, outputFormat: .color, resultArea: size.area,
-                    resultFrames: 1, resultHasAlpha: true, isPart: true))
+                    sourceBytes: bytes.readableBytes, format: header.format, sourceArea: header.size.area,
+                    frames: frames, needsWholeSource: header.needsWholeSource,
+                    rasterArea: raster.size.area.saturatingMultiply(by: frames),
+                    rasterBytes: raster.byteCount, rasterHasAlpha: header.hasAlpha,
+                    resampledArea: size.area.saturatingMultiply(by: frames), isLinear: false,
+                    steps: header.conversionCost, output: job.output, outputFormat: .color,
+                    resultArea: size.area.saturatingMultiply(by: frames), resultFrames: frames, resultHasAlpha: true,
+                    isPart: true))
         }
     }
 
-    private func job(_ size: PixelSize) -> ImageJob {
+    private func job(_ size: PixelSize, _ frames: Int) -> ImageJob {
         let box = Box(width: size.width, height: size.height)
         return ImageJob(
-            source: bytes, pages: PageSelection(count: 1),
+            source: bytes, pages: PageSelection(count: frames),
             chain: TransformChain([Orient(.auto), Resize(box: box, fit: .fill, enlarge: true), ToSRGB()]),
             limits: limits)
     }

@@ -133,7 +133,8 @@ extension ImagePlan {
         (self, cost) = try Self.estimated(job, decoder, parameters, last: last, framesUsed: framesUsed)
         for step in job.chain.marks {
             guard let mark = prepared.mark else { break }
-            let drawing = try mark.cost(at: step.size(of: mark.size, on: last.size))
+            let drawing = try mark.cost(
+                step.framesUsed(of: mark, on: framesUsed), at: step.size(of: mark.size, on: last.size))
             estimatedMemoryBytes += drawing.bytes
             expectedWork += drawing.work
         }
@@ -203,7 +204,7 @@ extension ImagePlan {
 
 extension Int {
     /// The limits that bound the factors are configurable, so a product may overflow.
-    fileprivate func saturatingMultiply(by factor: Int) -> Int {
+    func saturatingMultiply(by factor: Int) -> Int {
         let (product, isOverflow) = multipliedReportingOverflow(by: factor)
         return isOverflow ? .max : product
     }

@@ -83,7 +83,7 @@ public struct Mark: Transform, Hashable, Codable {
     public var opacity: Int
     /// How colors are combined.
     public var blend: Blend
-    /// Where the mark lies instead of at ``anchor``.
+    /// Where the mark lies instead of at ``anchor``. With a placement, an animated mark plays along with an animation.
     public var placement: Placement?
     /// How the mark fits a box of two sides.
     public var scaling = Scaling.inside
@@ -140,14 +140,25 @@ public struct Mark: Transform, Hashable, Codable {
         guard let source = context.mark else {
             throw ImageProcessingError.transformFailed("the job has no bytes for its mark")
         }
-        let drawn = try source.image(scaledTo: size(of: source.size, on: image.size), interrupt: context.interrupt)
-        let mark = try cropped(drawn, on: image.size).withOpacity(opacity).rendered(interrupt: context.interrupt)
-        guard let overlay = try visible(mark, on: image.size, context.plan) else { return image }
+        let frames = try source.images(
+            framesUsed(of: source, on: image.frames.count), scaledTo: size(of: source.size, on: image.size),
+            interrupt: context.interrupt)
+        let overlays = try frames.compactMap { drawn throws(VipsError) in
+            let mark = try cropped(drawn, on: image.size).withOpacity(opacity).rendered(interrupt: context.interrupt)
+            return try visible(mark, on: image.size, context.plan)
+        }
+        guard !overlays.isEmpty else { return image }
+        var index = 0
         return try image.mapFrames { frame throws(VipsError) in
+            let overlay = overlays[index % overlays.count]
+            index += 1
             if blend == .over { return try frame.drawing(overlay.image, x: overlay.x, y: overlay.y) }
             return try frame.composited(with: overlay.image, x: overlay.x, y: overlay.y, mode: blend.rawValue)
         }
     }
+
+    /// The frames that are drawn: an animation with a ``placement`` plays along with the image.
+    func framesUsed(of source: MarkSource, on image: Int) -> Int { placement == nil ? 1 : source.frames(on: image) }
 
     /// What is drawn of a mark, and where; nil if it lies wholly outside the image.
     private func visible(

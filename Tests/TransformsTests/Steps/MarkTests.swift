@@ -284,6 +284,38 @@ struct MarkTests {
         #expect(first.distance(x: 2, y: 2, to: alone[2, 2]) <= 1)
     }
 
+    @Test func `An animated mark with a place of its own plays along with an animation, again and again`() throws {
+        let colors: [[UInt8]] = [[250, 0, 0], [0, 250, 0]]
+        let mark = try Drawing.animation(colors.map { try Drawing.flat(4, 4, $0) })
+        let source = try Drawing.animation((0..<5).map { try Drawing.flat(20, 10, [40, 60, 200 + $0]) })
+        var step = Mark()
+        step.placement = Mark.Placement(x: Place(.start), y: Place(.end))
+        let recipe = Recipe.with { $0.steps = [.drawing(step)] }
+        let image = try marked(source, with: mark, Mark(), recipe: recipe, output: .webp)
+        #expect(image.frames == 5)
+        for frame in 0..<image.frames {
+            let pixels = try Pixels(image.body, frame: frame)
+            #expect(pixels.distance(x: 1, y: 8, to: colors[frame % 2].map(Int.init)) < 12, "\(frame)")
+            #expect(pixels.distance(x: 1, y: 1, to: [40, 60, 200 + frame]) <= 1, "\(frame)")
+        }
+        let still = try Pixels(marked(picture(), with: mark, Mark(), recipe: recipe).body)
+        #expect(still.distance(x: 1, y: 28, to: [250, 0, 0]) < 12)
+    }
+
+    @Test func `The plan counts the frames of a mark that plays along`() throws {
+        let frames = try (0..<8).map { try Drawing.flat(400, 400, [UInt8($0 * 30), 9, 9]) }
+        var step = Mark(width: .percent(100))
+        var job = ImageJob(
+            source: try Drawing.animation(frames), chain: TransformChain([step]), output: OutputOptions(format: .webp))
+        job.mark = job.source
+        let alone = try ImagePlan(of: job)
+        step.placement = Mark.Placement(x: Place(.start), y: Place(.start))
+        job.chain = TransformChain([step])
+        let playing = try ImagePlan(of: job)
+        #expect(playing.estimatedMemoryBytes > alone.estimatedMemoryBytes + 7 * 400 * 400 * 4)
+        #expect(playing.expectedWork > alone.expectedWork)
+    }
+
     // MARK: Failures
 
     @Test(arguments: ["hostile/truncated.jpg", "hostile/truncated.png", "hostile/half-the-rows.png"])

@@ -32,6 +32,12 @@ enum Drawing {
         }
     }
 
+    /// A WebP animation of these frames, which have one size.
+    static func animation(_ frames: [VipsImage]) throws -> ByteBuffer {
+        try VipsSaver.webp.encode(
+            VipsImage.stacked(frames).setting(ints: ["page-height": frames[0].height]), ["lossless": true])
+    }
+
     /// An image of one component, strongly compressed.
     static func grayJPEG(of image: ByteBuffer) throws -> ByteBuffer {
         try VipsLoader.png.withImage(of: image) { lazy throws(VipsError) in
