@@ -103,9 +103,12 @@ extension ThumborDraft {
         guard path.width > 0 || path.height > 0 else { return }
         let enlarges = enlarges ?? (fit != .inside)
         // A side that the result cannot reach need not be within the limits.
-        let side = { (length: Int) in fit == .inside && !enlarges ? min(length, limits.maxOutputSide) : length }
-        if path.width > 0 { query.append("w", "\(side(path.width))") }
-        if path.height > 0 { query.append("h", "\(side(path.height))") }
+        let side = { (length: Int) in
+            if length == ThumborPath.sourceSide { return "100p" }
+            return "\(fit == .inside && !enlarges ? min(length, limits.maxOutputSide) : length)"
+        }
+        if path.width > 0 { query.append("w", side(path.width)) }
+        if path.height > 0 { query.append("h", side(path.height)) }
         if fit != .inside { query.append("fit", fit.rawValue) }
         if enlarges { query.append("enlarge", "true") }
         if path.isAdaptive, path.width > 0, path.height > 0 { query.append("swap", "true") }

@@ -101,11 +101,11 @@ extension ThumborDraft {
         let name = image.hasPrefix("b64:") ? Base64URLText.decode(image.dropFirst(4)) ?? image : image
         let url = try source.url(name)
         var drawing = ThumborDrawing(url: url, arguments)
-        if arguments.count >= 6 {
-            let sides = arguments[4...5].map { ratio in
-                ratio == "none" ? "100p" : "\(min(max(ThumborNumber.integer(ratio), 1), 100))p"
-            }
-            (drawing.width, drawing.height) = (sides[0], sides[1])
+        let sides = arguments.dropFirst(4).prefix(2).map { ratio in
+            ratio == "none" ? "100p" : "\(min(max(ThumborNumber.integer(ratio), 1), 100))p"
+        }
+        if let width = sides.first, sides.count > 1 || arguments[4] != "none" {
+            (drawing.width, drawing.height) = (width, sides.count > 1 ? sides[1] : "-")
         }
         try add(drawing, of: "watermark")
     }

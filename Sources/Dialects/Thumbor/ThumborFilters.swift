@@ -186,7 +186,8 @@ enum ThumborFilters {
     private static let overlays: [Row] = [
         Row(
             "watermark", "image,x,y,alpha[,w_ratio[,h_ratio]]",
-            "`mark` with step `mark`; all watermarks of a path have one image, of which the first frame is drawn"
+            "`mark` with step `mark`; all watermarks of a path have one image, whose animation plays along; "
+                + "a ratio alone is of the width"
         ) { arguments, draft throws(InvalidParameter) in try draft.addWatermark(arguments) },
         Row(
             "text", "text,x,y[,font[,color[,alpha[,blend[,width[,…]]]]]]",
@@ -239,7 +240,7 @@ enum ThumborFilters {
         ("adaptive-full-fit-in/", "`fit=outside&enlarge=true&swap=true`"),
         ("stretch/", "`fit=fill&enlarge=true`"),
         ("WxH/", "`w`, `h`, with `fit=cover&enlarge=true` unless the path says otherwise; 0 = none"),
-        ("origxorig/", "nothing: no resize; `orig` beside a number is a 400"),
+        ("origxH/", "`w=100p`, as `h=100p` for `Wxorig`; nothing for `origxorig`"),
         ("-Wx-H/", "`flop` for the width, `flip` for the height"),
         ("LxT[:RxB]/", "the padding of the filter `fill`"), ("left|right|center/", "`a`"),
         ("top|bottom|middle/", "`a`"), ("smart/", "`a=attention`; faces and features are not detected"),

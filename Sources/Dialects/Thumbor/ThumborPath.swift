@@ -32,7 +32,7 @@ struct ThumborPath: Hashable, Sendable {
     var isFull = false
     var isAdaptive = false
     var isStretched = false
-    /// 0 = not given, as for the height.
+    /// 0 = not given, ``sourceSide`` = the width of the source; the same for the height.
     var width = 0
     var height = 0
     var mirrorsColumns = false
@@ -47,6 +47,9 @@ struct ThumborPath: Hashable, Sendable {
     var filters: [Filter] = []
     /// The image as the path names it, percent-decoded once.
     var image = ""
+
+    /// thumbor's `orig`: the side of the source.
+    static let sourceSide = Int.max
 
     /// Reads the raw text after the signature.
     init(parsing text: Substring) throws(InvalidParameter) {
@@ -130,30 +133,23 @@ struct ThumborPath: Hashable, Sendable {
     private static func size(_ segment: String) throws(InvalidParameter) -> Size? {
         let sides = segment.utf8.split(separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
         guard sides.count == 2 else { return nil }
-        let isOriginal = sides.map { $0.elementsEqual("orig".utf8) }
-        guard isOriginal == [false, false] else { return try originalSize(sides, isOriginal) }
         let digits = sides.map { $0.first == UInt8(ascii: "-") ? $0.dropFirst() : $0 }
-        guard digits.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }) else { return nil }
+        guard digits.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) || $0.elementsEqual("orig".utf8) }) else { return nil }
         guard digits.allSatisfy({ $0.count <= 6 }) else {
             throw InvalidParameter("size", "A side of the size has too many digits. See docs/thumbor.md.")
         }
-        let numbers = digits.map { $0.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } }
+        let numbers = digits.map { side in
+            side.elementsEqual("orig".utf8)
+                ? sourceSide : side.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        }
+        // Both sides of the source, or one with its proportions, are its own size.
+        guard numbers.contains(where: { $0 > 0 && $0 < sourceSide }) else {
+            return Size(
+                mirrorsColumns: digits[0].count < sides[0].count, mirrorsRows: digits[1].count < sides[1].count)
+        }
         return Size(
             width: numbers[0], height: numbers[1], mirrorsColumns: digits[0].count < sides[0].count,
             mirrorsRows: digits[1].count < sides[1].count)
-    }
-
-    /// thumbor's `orig`, which stands for a side of the source. It is allowed for both sides, or for one side without a
-    /// number for the other.
-    private static func originalSize(
-        _ sides: [Substring.UTF8View], _ isOriginal: [Bool]
-    ) throws(InvalidParameter) -> Size? {
-        let others = zip(sides, isOriginal).filter { !$0.1 }.map { $0.0 }
-        guard others.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }) else { return nil }
-        guard others.allSatisfy({ $0.allSatisfy { $0 == UInt8(ascii: "0") } }) else {
-            throw InvalidParameter("size", "'orig' beside a number is not available. See docs/thumbor.md.")
-        }
-        return Size()
     }
 
     private static func image(_ raw: Substring) throws(InvalidParameter) -> String {

@@ -13,6 +13,9 @@ struct ThumborTranslationTests {
         ("x200/", "h=200&fit=cover&enlarge=true&output=origin&rules=thumbor"),
         ("0x0/", "output=origin"),
         ("origxorig/", "output=origin"), ("origx/", "output=origin"), ("fit-in/0xorig/", "output=origin"),
+        ("origx200/", "w=100p&h=200&fit=cover&enlarge=true&output=origin"),
+        ("fit-in/300xorig/", "w=300&h=100p&output=origin&rules=thumbor"),
+        ("-300x-orig/left/", "w=300&h=100p&fit=cover&enlarge=true&a=left&flop=true&flip=true&output=origin"),
         ("/300x200/", "w=300&h=200&fit=cover&enlarge=true&output=origin"),
         ("-300x-200/", "w=300&h=200&fit=cover&enlarge=true&flop=true&flip=true&output=origin"),
         ("-x/", "flop=true&output=origin"),
@@ -97,6 +100,10 @@ struct ThumborTranslationTests {
         (
             "filters:watermark(example.com/w.png,-10,20p,30,50,none)/",
             "mark=https://example.com/w.png&steps=mark:r10:t20p:50p:100p:70&output=origin"
+        ),
+        (
+            "filters:watermark(example.com/w.png,0,0,30,50):watermark(example.com/w.png,0,0,30,none)/",
+            "mark=https://example.com/w.png&steps=mark:l:t:50p:-:70,mark:l:t:-:-:70&output=origin"
         ),
         (
             "filters:watermark(https://example.com/w.png,center,bottom,0)/",
@@ -188,7 +195,7 @@ struct ThumborTranslationTests {
     @Test(arguments: [
         ("filters:nose()/a.jpg", "There is no filter 'nose'. Did you mean 'noise'?"),
         ("filters:redact()/a.jpg", "No faces are detected"), ("filters:equalize()/a.jpg", "docs/thumbor.md"),
-        ("300xorig/a.jpg", "'orig' beside a number"),
+        ("1234567xorig/a.jpg", "too many digits"),
         ("filters:blur(5/a.jpg", "balanced parentheses"), ("filters:blur)5(/a.jpg", "balanced parentheses"),
         ("filters:blur/a.jpg", "must have parentheses"), ("300x200/", "names no image"), ("", "names no image"),
         ("../a.jpg", "must not contain '..'"), ("example.com/%2e%2e/a.jpg", "must not contain '..'"),
