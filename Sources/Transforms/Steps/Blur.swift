@@ -27,15 +27,18 @@ public struct Blur: Transform, Hashable, Codable {
     /// The time for a pixel, which grows with the kernel that is computed.
     private var nanoseconds: Double {
         guard let sigma else { return 28 }
-        let factor = shrinkFactor
+        let factor = Double(shrinkFactor)
         guard factor > 1 else { return 10 + 18 * sigma }
         return 50 + (10 + 26 * sigma / factor) / (factor * factor)
     }
 
     public var reading: InputReading { shrinkFactor > 1 || sigma == nil ? .once : .repeatedly }
 
-    /// The factor by which the image is reduced before a wide blur.
-    private var shrinkFactor: Double { ((sigma ?? 0) / 4).rounded(.down) }
+    private var shrinkFactor: Int { sigma.map(Self.shrinkFactor) ?? 0 }
+
+    /// The factor by which the image is reduced before a wide blur. A larger one would be faster, but blocks of more
+    /// than an eighth of the standard deviation change the colors at the edges of the image.
+    fileprivate static func shrinkFactor(_ sigma: Double) -> Int { Int(max(sigma / 8, min(sigma / 4, 2))) }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
@@ -60,7 +63,7 @@ extension VipsImage {
     /// A wide blur leaves no detail, so it is computed on a smaller image: the cost does not grow with `sigma`. Rows of
     /// the smaller images are read many times, so they are rendered.
     fileprivate func blurred(sigma: Double, interrupt: @escaping Interrupt) throws(VipsError) -> VipsImage {
-        let factor = min(Int(sigma / 4), width, height)
+        let factor = min(Blur.shrinkFactor(sigma), width, height)
         guard factor > 1 else {
             return try applying("gaussblur", ["sigma": .double(sigma), "precision": "float"])
         }

@@ -29,6 +29,18 @@ struct BlurTests {
         #expect((40...215).contains(pixels[30, 10][3]))
     }
 
+    @Test(arguments: [9.0, 17, 50])
+    func `A wide blur differs little from a blur of every pixel, at the edges too`(sigma: Double) throws {
+        let image = try Drawing.image(240, 250) { x, y in
+            (x - 120) * (x - 120) + (y - 125) * (y - 125) < 8000 ? [40, 220, 90] : [250, 10, 60]
+        }
+        let pixels = try apply(Blur(sigma: sigma), to: image)
+        let exact = try Pixels(image.applying("gaussblur", ["sigma": .double(sigma), "precision": "float"]))
+        #expect(pixels.meanDistance(to: exact) < 3)
+        #expect(pixels.distance(x: 0, y: 0, to: exact[0, 0]) < 12)
+        #expect(pixels.distance(x: 239, y: 120, to: exact[239, 120]) < 12)
+    }
+
     @Test func `The cost of a wide blur does not grow with its width`() throws {
         let pixels = try apply(Blur(sigma: 1000), to: Drawing.quarters(300, 200))
         #expect(pixels.distance(x: 10, y: 10, to: pixels[290, 190]) < 60)
