@@ -27,18 +27,15 @@ public struct Blur: Transform, Hashable, Codable {
     /// The time for a pixel, which grows with the kernel that is computed.
     private var nanoseconds: Double {
         guard let sigma else { return 28 }
-        let factor = Double(shrinkFactor)
+        let factor = shrinkFactor
         guard factor > 1 else { return 10 + 18 * sigma }
         return 50 + (10 + 26 * sigma / factor) / (factor * factor)
     }
 
     public var reading: InputReading { shrinkFactor > 1 || sigma == nil ? .once : .repeatedly }
 
-    private var shrinkFactor: Int { sigma.map(Self.shrinkFactor) ?? 0 }
-
-    /// The factor by which the image is reduced before a wide blur. A larger one would be faster, but blocks of more
-    /// than an eighth of the standard deviation change the colors at the edges of the image.
-    fileprivate static func shrinkFactor(_ sigma: Double) -> Int { Int(max(sigma / 8, min(sigma / 4, 2))) }
+    /// The factor by which the image is reduced before a wide blur.
+    private var shrinkFactor: Double { ((sigma ?? 0) / 4).rounded(.down) }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
@@ -61,17 +58,27 @@ public struct Blur: Transform, Hashable, Codable {
 
 extension VipsImage {
     /// A wide blur leaves no detail, so it is computed on a smaller image: the cost does not grow with `sigma`. Rows of
-    /// the smaller images are read many times, so they are rendered.
+    /// the smaller images are read many times, so they are rendered. A frame of copies of the edge pixels becomes the
+    /// edge of the smaller image, which libvips continues outside as it would continue the edge pixels themselves.
     fileprivate func blurred(sigma: Double, interrupt: @escaping Interrupt) throws(VipsError) -> VipsImage {
-        let factor = min(Blur.shrinkFactor(sigma), width, height)
+        let factor = min(Int(sigma / 4), width, height)
         guard factor > 1 else {
             return try applying("gaussblur", ["sigma": .double(sigma), "precision": "float"])
         }
-        let small = try applying("shrink", ["hshrink": .int(factor), "vshrink": .int(factor), "ceil": true])
-            .rendered(interrupt: interrupt)
-            .applying("gaussblur", ["sigma": .double(sigma / Double(factor)), "precision": "float"])
-            .rendered(interrupt: interrupt)
-        return try small.enlarged(to: PixelSize(width: width, height: height))
+        let framed = PixelSize(
+            width: ((width - 1) / factor + 3) * factor, height: ((height - 1) / factor + 3) * factor)
+        let small = try applying(
+            "embed",
+            [
+                "x": .int(factor), "y": .int(factor), "width": .int(framed.width), "height": .int(framed.height),
+                "extend": "copy",
+            ]
+        )
+        .applying("shrink", ["hshrink": .int(factor), "vshrink": .int(factor)]).rendered(interrupt: interrupt)
+        .applying("gaussblur", ["sigma": .double(sigma / Double(factor)), "precision": "float"])
+        .rendered(interrupt: interrupt)
+        return try small.enlarged(to: framed).extracting(
+            x: factor, y: factor, size: PixelSize(width: width, height: height))
     }
 
     /// A convolution in floating point: libvips' integer convolution changes flat colors.
