@@ -58,9 +58,9 @@ struct IconDirectory: Sendable {
         self.entries = entries
     }
 
-    /// The image with the most pixels. Of several such images, the image with the most bits per pixel.
+    /// The image with the most pixels. Of several such images, the last one with the most bits per pixel.
     var largest: Int {
-        entries.indices.max { left, right in
+        entries.indices.reversed().max { left, right in
             let (left, right) = (entries[left], entries[right])
             return (left.size.area, left.bitsPerPixel) < (right.size.area, right.bitsPerPixel)
         } ?? 0
@@ -80,12 +80,12 @@ struct IconDirectory: Sendable {
     }
 
     /// The smallest image that is at least this large, because icons often have images drawn for small sizes. Of
-    /// several images of that size, the image with the most bits per pixel. Only images in the proportions of the
+    /// several images of that size, the last one with the most bits per pixel. Only images in the proportions of the
     /// largest image count; if none is large enough, the largest is returned.
     func index(covering target: PixelSize) -> Int {
         let largest = largest
         let whole = entries[largest].size
-        return entries.indices.filter { index in
+        return entries.indices.reversed().filter { index in
             let size = entries[index].size
             return size.width >= target.width && size.height >= target.height
                 && size.width * whole.height == size.height * whole.width
