@@ -239,7 +239,7 @@ struct ImageParametersTests {
                 "scale:50p", "scale:0.01p", "round:9", "round:9:5", "round:9:5:red", "fill:auto", "fill:blur:1:2:3:4",
                 "fill:transparent", "pad:fff:1:2:3:4", "bg:auto", "bg:%2300f",
                 "mod:1:0.5:359", "text:a:l:t:9:red", "text:%2520%253A:c-5:b10p:h500:ff000080:serif-bold-italic:99p",
-                "text:a:r-9:c:9:red,text:b:l:t:9:red:monospace",
+                "text:a:r-9:c:9:red,text:b:l:t:9:red:monospace", "text:a:l:t:9:red:sans:-:multiply",
             ],
             bad: [
                 "", nil, "blur", "blur:", "blur:0", "blur:1:2", "sharp:1:2", "bri:1.5", "hue:360", "linear:1", "ro:45",
@@ -247,8 +247,8 @@ struct ImageParametersTests {
                 "round", "round:-1", "fill", "fill:red:1", "pad:red", "bg:nocolor", "blur:1,", ",blur:1", "crop:1",
                 "mark,mark", "text", "mark", "mod:1:2", "mod:1:1:360", "mark:l:t", "text:a:l:t:9", "text:a:t:l:9:red",
                 "text:a:l:t:5:red", "text:a:l:t:h501:red", "text:a:l101p:t:9:red", "text:a:l:t:9:red:arial",
-                "text:a:l:t:9:red:sans-italic-bold", "text:a:l:t:9:red:sans:0", "text:%250A:l:t:9:red",
-                "text::l:t:9:red",
+                "text:a:l:t:9:red:sans-italic-bold", "text:a:l:t:9:red:sans:-:add", "text:a:l:t:9:red:sans:0",
+                "text:%250A:l:t:9:red", "text::l:t:9:red",
                 Array(repeating: "flip", count: 65).joined(separator: ","),
             ]),
         Row(

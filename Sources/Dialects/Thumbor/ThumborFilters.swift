@@ -31,6 +31,7 @@ enum ThumborFilters {
             let frames = ThumborNumber.integer(arguments.first)
             if frames > 0 { draft.frames = min(frames, draft.frames ?? frames) }
         },
+        Row("cover", "", "`n=1`") { _, draft in draft.frames = 1 },
         Row("page", "number", "`page` with `n=1`, after the first one") { arguments, draft in
             let page = ThumborNumber.integer(arguments.first)
             if page > 0 { draft.page = min(page, 999_999_999) }
@@ -191,7 +192,8 @@ enum ThumborFilters {
         ) { arguments, draft throws(InvalidParameter) in try draft.addWatermark(arguments) },
         Row(
             "text", "text,x,y[,font[,color[,alpha[,blend[,width[,…]]]]]]",
-            "step `text`, with the generic family, weight and size of the font; without the blend mode"
+            "step `text`, with the generic family, weight and size of the font; a blend mode other than `multiply` and "
+                + "`screen` means `normal`"
         ) { arguments, draft throws(InvalidParameter) in try draft.addText(ThumborText(text: arguments)) },
         Row(
             "label", "text,x,y,size,color[,alpha[,font]]", "step `text`, with letters of this height"
@@ -213,7 +215,6 @@ enum ThumborFilters {
         Row("redact_oval", "[mode[,strength]]", .refused("No faces are detected, so none would be hidden.")),
         Row("raw", "", .refused("Originals are never passed on unchanged.")),
         Row("convolution", "…", .refused("There is no such effect.")),
-        Row("cover", "", .refused("There is no such effect.")),
         Row("curve", "…", .refused("There is no such effect; use 'brightness' and 'contrast'.")),
         Row("colorize", "…", .refused("There is no such effect; use 'rgb'.")),
         Row("distributed_collage", "…", .refused("An image has one source.")),

@@ -12,7 +12,9 @@ struct ThumborText {
     init(text arguments: [String]) {
         let words = Self.words(arguments, 3)
         let size = words.last.flatMap { Int($0) } ?? 20
-        self.init(arguments, size: "\(Self.clamped(size))", face: words, width: Self.argument(arguments, 7))
+        self.init(
+            arguments, size: "\(Self.clamped(size))", face: words, width: Self.argument(arguments, 7),
+            blend: Mark.Blend(rawValue: Self.argument(arguments, 6).lowercased()) ?? .over)
     }
 
     /// `text,x,y,size,color,alpha,font`
@@ -22,7 +24,9 @@ struct ThumborText {
             arguments, size: "h\(Self.clamped(size > 0 ? size : 20))", face: Self.words(arguments, 6), width: "")
     }
 
-    private init(_ arguments: [String], size: String, face: [String], width: String) {
+    private init(
+        _ arguments: [String], size: String, face: [String], width: String, blend: Mark.Blend = .over
+    ) {
         var text = arguments.first ?? ""
         if text.hasPrefix("b64:") { text = Base64URLText.decode(text.dropFirst(4)) ?? text }
         self.text = text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -36,7 +40,9 @@ struct ThumborText {
         ]
         let wrapped = Self.width(width)
         let name = Self.face(face)
-        self.values = values + (name == "sans" && wrapped == nil ? [] : [name]) + (wrapped.map { [$0] } ?? [])
+        let options = [name, wrapped ?? "-", blend.rawValue]
+        let count = blend != .over ? 3 : wrapped != nil ? 2 : name != "sans" ? 1 : 0
+        self.values = values + options.prefix(count)
     }
 
     /// The entry of `steps`.

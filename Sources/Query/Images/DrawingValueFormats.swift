@@ -1,10 +1,10 @@
 import DarkroomNetwork
 package import DarkroomTransforms
 
-/// The values of the step `text`: text, x, y, size, color, and optionally a face and the width of lines.
+/// The values of the step `text`: text, x, y, size, color, and optionally a face, the width of lines and a blend mode.
 extension Caption {
     /// The accepted numbers of values.
-    static let valueCounts = 5...7
+    static let valueCounts = 5...8
 
     /// Nil for values outside their ranges.
     init?(values: [String]) {
@@ -17,9 +17,13 @@ extension Caption {
             guard let face = Face(parsing: values[5]) else { return nil }
             self.face = face
         }
-        if values.count > 6 {
+        if values.count > 6, values[6] != Self.unwrapped {
             guard let width = Length(parsing: values[6]), width.isSide else { return nil }
             self.width = width
+        }
+        if values.count > 7 {
+            guard let blend = Mark.Blend(rawValue: values[7]) else { return nil }
+            self.blend = blend
         }
     }
 
@@ -27,11 +31,14 @@ extension Caption {
     var valueText: String {
         let values = [
             PercentEncoding.encode(text), x.text("l", "r"), y.text("t", "b"), size.text, color.hex,
-            face.words.joined(separator: "-"),
+            face.words.joined(separator: "-"), width.map { "\($0)" } ?? Self.unwrapped, blend.rawValue,
         ]
-        let hasFace = face != Face() || width != nil
-        return (values.prefix(hasFace ? 6 : 5) + (width.map { ["\($0)"] } ?? [])).joined(separator: ":")
+        let count = blend != .over ? 8 : width != nil ? 7 : face != Face() ? 6 : 5
+        return values.prefix(count).joined(separator: ":")
     }
+
+    /// In place of a width: lines are not wrapped.
+    private static let unwrapped = "-"
 }
 
 /// The values of the step `mark`: x, y, and optionally width, height, opacity, blend and scaling.

@@ -27,9 +27,11 @@ extension VipsImage {
     /// - Parameters:
     ///   - x: the position of the ink's left edge on this image.
     ///   - y: the position of its upper edge.
-    func drawing(_ ink: VipsImage, x: Int = 0, y: Int = 0) throws(VipsError) -> VipsImage {
+    func drawing(
+        _ ink: VipsImage, x: Int = 0, y: Int = 0, _ blend: Mark.Blend = .over
+    ) throws(VipsError) -> VipsImage {
         // In whole numbers, and only where the ink is: many times faster than `composite2`.
-        guard !hasAlpha else { return try composited(with: ink, x: x, y: y) }
+        guard !hasAlpha, blend == .over else { return try composited(with: ink, x: x, y: y, mode: blend.rawValue) }
         let below = try extracting(x: x, y: y, size: PixelSize(width: ink.width, height: ink.height))
         let mixed = try VipsImage.build(
             "ifthenelse",

@@ -35,6 +35,8 @@ public struct Caption: Transform, Hashable, Codable {
     public var face: Face
     /// The width at which lines are wrapped; nil = they are not wrapped.
     public var width: Length?
+    /// How its colors are combined with those below.
+    public var blend = Mark.Blend.over
 
     /// A black text.
     public init(
@@ -57,7 +59,9 @@ public struct Caption: Transform, Hashable, Codable {
             case .letters(let pixels): "letters \(pixels)"
             }
         let face = face.words.joined(separator: " ")
-        return "caption(\(x.key),\(y.key),\(size),\(color.hex),\(face),\(width.map { "\($0)" } ?? "-"),\(text))"
+        let wrapping = width.map { "\($0)" } ?? "-"
+        let mode = blend == .over ? "" : "\(blend.rawValue),"
+        return "caption(\(x.key),\(y.key),\(size),\(color.hex),\(face),\(wrapping),\(mode)\(text))"
     }
 
     public var cost: TransformCost {
@@ -91,7 +95,7 @@ public struct Caption: Transform, Hashable, Codable {
         )
         guard let visible = try ink.visible(at: corner, on: image.size) else { return image }
         return try image.mapFrames { frame throws(VipsError) in
-            try frame.drawing(visible.image, x: visible.x, y: visible.y)
+            try frame.drawing(visible.image, x: visible.x, y: visible.y, blend)
         }
     }
 

@@ -152,8 +152,7 @@ public struct Mark: Transform, Hashable, Codable {
         return try image.mapFrames { frame throws(VipsError) in
             let overlay = overlays[index % overlays.count]
             index += 1
-            if blend == .over { return try frame.drawing(overlay.image, x: overlay.x, y: overlay.y) }
-            return try frame.composited(with: overlay.image, x: overlay.x, y: overlay.y, mode: blend.rawValue)
+            return try frame.drawing(overlay.image, x: overlay.x, y: overlay.y, blend)
         }
     }
 

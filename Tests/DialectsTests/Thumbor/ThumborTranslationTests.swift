@@ -131,6 +131,11 @@ struct ThumborTranslationTests {
             "filters:image(/30x20/color:red,repeat,center)/",
             "mark=color:///ff0000ff&steps=mark:tile:c:30:20:100:over:fill&output=origin"
         ),
+        (
+            "filters:text(a,0,0,sans-20,red,0,MULTIPLY):text(b,0,0,sans-20,red,0,overlay)/",
+            "steps=text:a:l:t:20:ff0000ff:sans:-:multiply,text:b:l:t:20:ff0000ff&output=origin"
+        ),
+        ("filters:max_frames(3):cover()/", "n=1&output=origin"),
         ("filters:label(x,-0.15,t-5)/", "steps=text:x:r15p:t-5:h20:000000ff&output=origin"),
         (
             "filters:text(b64:SGVsbG8,center,-20,sans-bold-18):text(a,0,0,,,,,60p)/",

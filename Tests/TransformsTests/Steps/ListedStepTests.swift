@@ -95,6 +95,9 @@ struct ListedStepTests {
         bold.isBold = true
         let wide = try #require(try ink(Caption("ab cd ef", x: start, y: start, size: .font(20), face: bold)))
         #expect(wide.columns.count > line.columns.count)
+        var screened = Caption("ab cd ef", x: start, y: start, size: .font(20))
+        screened.blend = .screen
+        #expect(try ink(screened) == nil, "black letters")
     }
 
     @Test func `a text that would take too much memory is refused`() throws {
