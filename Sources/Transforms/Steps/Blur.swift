@@ -15,7 +15,11 @@ public struct Blur: Transform, Hashable, Codable {
         self.sigma = sigma
     }
 
-    public var key: String { "blur(\(sigma.map { "\($0)" } ?? "mild")\(followsImagor ? ",imagor" : ""))" }
+    public var key: String {
+        // Wide blurs had other pixels at the edges once.
+        let isFramed = shrinkFactor > 1
+        return "blur(\(sigma.map { "\($0)" } ?? "mild")\(isFramed ? ",framed" : "")\(followsImagor ? ",imagor" : ""))"
+    }
 
     public var cost: TransformCost {
         TransformCost(
