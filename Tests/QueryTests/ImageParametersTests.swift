@@ -117,7 +117,7 @@ struct ImageParametersTests {
             bad: ["8193", "-8193", "101p", "--1", "+1", "1pp", "", nil], beside: "&mark=a"),
         Row("marky", good: ["0", "-5", "10p"], bad: ["8193", "x", "", nil], beside: "&mark=a"),
         Row("markalpha", good: ["1", "50", "100"], bad: ["0", "101", "-1"] + notWhole, beside: "&mark=a"),
-        Row("markblend", good: ["over", "multiply", "screen"], bad: ["", nil, "add"], beside: "&mark=a"),
+        Row("markblend", good: ["over", "color-dodge", "screen"], bad: ["", nil, "add"], beside: "&mark=a"),
         Row("filt", good: ["greyscale", "sepia", "negate", "bitonal"], bad: ["", nil, "grayscale", "duotone"]),
         Row(
             "text",

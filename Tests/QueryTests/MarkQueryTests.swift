@@ -42,7 +42,7 @@ struct MarkQueryTests {
     }
 
     @Test(arguments: [
-        "mark:l", "mark:l:l", "mark:t:l", "mark:l:t:0", "mark:l:t:-:101p", "mark:l:t:-:-:0", "mark:l:t:-:-:9:darken",
+        "mark:l", "mark:l:l", "mark:t:l", "mark:l:t:0", "mark:l:t:-:101p", "mark:l:t:-:-:0", "mark:l:t:-:-:9:add",
         "mark:l:t:9:9:9:over:outside",
         "mark:l1000000:t", "mark::t",
     ])

@@ -47,7 +47,7 @@ struct ThumborDrawing {
         let mode = arguments.count > 4 ? arguments[4].lowercased() : ""
         guard !Self.otherModes.contains(mode) else {
             throw InvalidParameter(
-                "image", "The mode of a filter 'image' must be normal, multiply or screen. See docs/thumbor.md.")
+                "image", "The modes add, mask and mask-out of a filter 'image' are not available. See docs/thumbor.md.")
         }
         blend = Mark.Blend(rawValue: mode) ?? .over
     }
@@ -60,10 +60,7 @@ struct ThumborDrawing {
     }
 
     /// Modes of imagor that are not available. Any other name means `normal`.
-    private static let otherModes: Set = [
-        "color-burn", "darken", "color-dodge", "lighten", "add", "overlay", "soft-light", "hard-light", "difference",
-        "exclusion", "mask", "mask-out",
-    ]
+    private static let otherModes: Set = ["add", "mask", "mask-out"]
 
     /// Removes a size such as `fxf` or `100xfull`, whose sides may be those of the image below.
     ///

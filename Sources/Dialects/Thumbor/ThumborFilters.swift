@@ -192,8 +192,8 @@ enum ThumborFilters {
         ) { arguments, draft throws(InvalidParameter) in try draft.addWatermark(arguments) },
         Row(
             "text", "text,x,y[,font[,color[,alpha[,blend[,width[,…]]]]]]",
-            "step `text`, with the generic family, weight and size of the font; a blend mode other than `multiply` and "
-                + "`screen` means `normal`"
+            "step `text`, with the generic family, weight and size of the font; the blend modes `add`, `mask` and "
+                + "`mask-out` mean `normal`"
         ) { arguments, draft throws(InvalidParameter) in try draft.addText(ThumborText(text: arguments)) },
         Row(
             "label", "text,x,y,size,color[,alpha[,font]]", "step `text`, with letters of this height"
@@ -201,7 +201,7 @@ enum ThumborFilters {
         Row(
             "image", "path,x,y[,alpha[,mode]]",
             "`mark` with step `mark`, as `watermark`; the path may have a size with `fit-in` or `stretch`, and `f` for "
-                + "a side of the image, and the mode may be `normal`, `multiply` or `screen`"
+                + "a side of the image, and the mode may not be `add`, `mask` or `mask-out`"
         ) { arguments, draft throws(InvalidParameter) in try draft.addImage(arguments) },
         Row("avgcolor", "", "`fields=color` of `/meta`") { _, draft in draft.details.insert("color") },
         Row("blurhash", "x,y", "`fields=blurhash` of `/meta`") { _, draft in draft.details.insert("blurhash") },

@@ -31,7 +31,7 @@ extension VipsImage {
         _ ink: VipsImage, x: Int = 0, y: Int = 0, _ blend: Mark.Blend = .over
     ) throws(VipsError) -> VipsImage {
         // In whole numbers, and only where the ink is: many times faster than `composite2`.
-        guard !hasAlpha, blend == .over else { return try composited(with: ink, x: x, y: y, mode: blend.rawValue) }
+        guard !hasAlpha, blend == .over else { return try composited(with: ink, x: x, y: y, mode: blend.mode) }
         let below = try extracting(x: x, y: y, size: PixelSize(width: ink.width, height: ink.height))
         let mixed = try VipsImage.build(
             "ifthenelse",

@@ -41,6 +41,19 @@ public struct Mark: Transform, Hashable, Codable {
         case multiply
         /// Inverted colors are multiplied: black disappears, the result is lighter.
         case screen
+        /// The darker and the lighter of two colors, in each channel.
+        case darken, lighten
+        /// `multiply` where the colors below are dark, and `screen` where they are light.
+        case overlay
+        /// The same, by the mark's own colors.
+        case hardLight = "hard-light"
+        case softLight = "soft-light"
+        case colorDodge = "color-dodge"
+        case colorBurn = "color-burn"
+        case difference, exclusion
+
+        /// libvips' name.
+        var mode: String { rawValue.replacing("color", with: "colour") }
     }
 
     /// How a mark fits a box of two sides, where it has a ``placement``.

@@ -132,8 +132,8 @@ struct ThumborTranslationTests {
             "mark=color:///ff0000ff&steps=mark:tile:c:30:20:100:over:fill&output=origin"
         ),
         (
-            "filters:text(a,0,0,sans-20,red,0,MULTIPLY):text(b,0,0,sans-20,red,0,overlay)/",
-            "steps=text:a:l:t:20:ff0000ff:sans:-:multiply,text:b:l:t:20:ff0000ff&output=origin"
+            "filters:text(a,0,0,sans-20,red,0,Soft-Light):text(b,0,0,sans-20,red,0,add)/",
+            "steps=text:a:l:t:20:ff0000ff:sans:-:soft-light,text:b:l:t:20:ff0000ff&output=origin"
         ),
         ("filters:max_frames(3):cover()/", "n=1&output=origin"),
         ("filters:label(x,-0.15,t-5)/", "steps=text:x:r15p:t-5:h20:000000ff&output=origin"),
@@ -210,7 +210,7 @@ struct ThumborTranslationTests {
         (
             "filters:image(/9x9/filters:grayscale()/a.png)/a.jpg", "no other option or filter"
         ), ("filters:image(f-9xf/a.png)/a.jpg", "no other option or filter"),
-        ("filters:image(a.png,0,0,0,mask)/a.jpg", "must be normal, multiply or screen"),
+        ("filters:image(a.png,0,0,0,mask)/a.jpg", "modes add, mask and mask-out"),
         ("filters:image(a.png):watermark(b.png)/a.jpg", "must have the same image"),
         ("9x9/filters:focal(0.1x0.1):focal(9x9)/a.jpg", "all be in pixels"),
     ])

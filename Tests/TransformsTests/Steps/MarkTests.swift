@@ -185,7 +185,10 @@ struct MarkTests {
 
     @Test(arguments: [
         (Mark.Blend.over, 100, [200, 100, 0]), (.over, 50, [115, 80, 100]), (.multiply, 100, [24, 24, 0]),
-        (.screen, 100, [206, 136, 200]),
+        (.screen, 100, [206, 136, 200]), (.darken, 100, [30, 60, 0]), (.lighten, 100, [200, 100, 200]),
+        (.overlay, 100, [47, 47, 145]), (.hardLight, 100, [158, 47, 0]), (.difference, 100, [170, 40, 200]),
+        (.exclusion, 100, [183, 113, 200]), (.colorDodge, 100, [139, 99, 200]), (.colorBurn, 100, [0, 0, 0]),
+        (.softLight, 100, [61, 50, 157]),
     ])
     func `Colors are combined as the blend mode and the opacity say`(
         blend: Mark.Blend, opacity: Int, color: [Int]

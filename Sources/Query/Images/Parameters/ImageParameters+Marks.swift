@@ -44,7 +44,7 @@ extension ImageParameters {
                 "markblend", .choice(Mark.Blend.self), \.mark.blend,
                 mark(
                     "How the watermark's colors combine with the image: `over` covers, `multiply` darkens, "
-                        + "`screen` lightens.")),
+                        + "`screen` lightens, and the others are as in CSS.")),
         ]
     }
 }
