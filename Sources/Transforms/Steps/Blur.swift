@@ -78,7 +78,7 @@ extension VipsImage {
                 "extend": "copy",
             ]
         )
-        .applying("shrink", ["hshrink": .int(factor), "vshrink": .int(factor)]).rendered(interrupt: interrupt)
+        .blockMeans(across: factor, down: factor, partial: false).rendered(interrupt: interrupt)
         .applying("gaussblur", ["sigma": .double(sigma / Double(factor)), "precision": "float"])
         .rendered(interrupt: interrupt)
         return try small.enlarged(to: framed).extracting(

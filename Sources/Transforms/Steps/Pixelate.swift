@@ -44,13 +44,25 @@ public struct Pixelate: Transform, Hashable, Codable {
         guard across > 1 || down > 1 else { return image }
         return try image.mapFrames { frame throws(VipsError) in
             let means = try frame.premultiplying { colors throws(VipsError) in
-                try colors.applying(
-                    "shrink", ["hshrink": .int(across), "vshrink": .int(down), "ceil": .bool(!followsImagor)])
+                try colors.blockMeans(across: across, down: down, partial: !followsImagor)
             }.roundedToBytes()
             // Rendered, because every strip of a row of blocks would compute the row again.
             return try means.rendered(interrupt: context.interrupt)
                 .applying("zoom", ["xfac": .int(across), "yfac": .int(down)])
                 .extracting(x: 0, y: 0, size: followsImagor ? context.plan.size : image.size)
         }
+    }
+}
+
+extension VipsImage {
+    /// The mean color of each block.
+    ///
+    /// libvips' `shrink` reads row by row. A step before it that needs several rows for each, such as a convolution,
+    /// would have all of them computed again for each row, so rows are computed in strips.
+    ///
+    /// - Parameter partial: whether blocks that the right or the lower edge cuts count too.
+    func blockMeans(across: Int, down: Int, partial: Bool) throws(VipsError) -> VipsImage {
+        try applying("linecache", ["tile_height": 64, "access": "sequential"])
+            .applying("shrink", ["hshrink": .int(across), "vshrink": .int(down), "ceil": .bool(partial)])
     }
 }
