@@ -286,10 +286,13 @@ def measure_speed(system: Guest) -> None:
 
 def run_benchmarks(name: str, system: Guest) -> None:
     images, package = make_bench_images(), ROOT / "Benchmarks"
-    run("swift", "build", "--package-path", package, "-c", "release", "--product", "floor")
+    programs = []
+    for product in ("floor", "download"):
+        run("swift", "build", "--package-path", package, "-c", "release", "--product", product)
+        programs += [f"--{product}", package / ".build/release" / product]
     print(run(
-        sys.executable, "-B", package / "measure", "--images", images, "--darkroom", system.executable,
-        "--floor", package / ".build/release/floor", "--json", ROOT / f".build/bench/{name}.json", "misses", "hits", "memory"))
+        sys.executable, "-B", package / "measure", "--images", images, "--darkroom", system.executable, *programs,
+        "--json", ROOT / f".build/bench/{name}.json", "misses", "hits", "memory"))
 
 
 def make_bench_images() -> Path:
