@@ -1,8 +1,7 @@
 package import DarkroomNetwork
 package import DarkroomStore
 
-/// The tags of responses. Caches in front of this server purge by tag. A tag is the same on every node and for every
-/// variant of a source.
+/// The tags of responses, by which edge caches purge. All nodes give the variants of a source the same tags.
 package enum EdgeTag {
     /// The tag of every response.
     package static let everything = "darkroom"

@@ -132,7 +132,7 @@ package struct UndecodableContent: Sendable {
     package var record: SourceRecord
     /// The decoder's error.
     package let error: any Error
-    /// The frames or pages that failed to decode; nil = the content fails for every selection.
+    /// The selection that failed to decode; nil = every selection fails.
     package let pages: PageSelection?
     /// When decoding is tried again, even if the content is still the same.
     package let expiry: Date

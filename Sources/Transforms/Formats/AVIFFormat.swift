@@ -34,7 +34,7 @@ extension OutputFormat.Row {
         },
         // libaom sees a drawing where a twelfth of the blocks have few colors, as in photographs without noise. It then
         // keeps a table of all blocks, which takes about twice this time and 110 bytes for each pixel. That cannot be
-        // known in advance: predictions lie between both cases, those of large images nearer to the dearer one.
+        // known in advance. Predictions lie between photographs and drawings, nearer to drawings for large images.
         bytes: {
             $0.resultPixels * ($0.resultHasAlpha ? 85 : 45) + min($0.resultPixels * 40, 25e6)
                 + max(0, $0.resultPixels - 2e6) * 20

@@ -33,7 +33,7 @@ public struct Mark: Transform, Hashable, Codable {
         }
     }
 
-    /// How the mark's colors are combined with those below, in the terms of CSS `mix-blend-mode`.
+    /// How the colors of the mark and of the image below are combined, in the terms of CSS `mix-blend-mode`.
     public enum Blend: String, Codable, Sendable, CaseIterable {
         /// The mark covers the image below.
         case over
@@ -41,11 +41,8 @@ public struct Mark: Transform, Hashable, Codable {
         case multiply
         /// Inverted colors are multiplied: black disappears, the result is lighter.
         case screen
-        /// The darker and the lighter of two colors, in each channel.
-        case darken, lighten
-        /// `multiply` where the colors below are dark, and `screen` where they are light.
-        case overlay
-        /// The same, by the mark's own colors.
+        // The other separable modes of CSS (Compositing and Blending Level 1).
+        case darken, lighten, overlay
         case hardLight = "hard-light"
         case softLight = "soft-light"
         case colorDodge = "color-dodge"
