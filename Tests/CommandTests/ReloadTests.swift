@@ -160,4 +160,13 @@ struct ReloadTests {
         #expect(reloaded?["changed"] as? String == "rate-limit" && reloaded?["signing-keys"] as? Int == 0)
         #expect(events.last?["uptime-seconds"] is Int)
     }
+
+    @Test func `Once a server says that it listens, its log has the events of its start`() async throws {
+        let folder = try URL.temporaryFolder()
+        let server = try await DarkroomProcess(serving: ["--port", "0", "--cache-dir", folder.path])
+        let log = server.log
+        for event in ["info starting", "info image decoders run in worker processes", "info listening"] {
+            #expect(log.contains(event))
+        }
+    }
 }

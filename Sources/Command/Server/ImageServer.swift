@@ -232,11 +232,11 @@ struct ImageServer {
         return Listeners(
             configuration: configuration, pipeline: pipeline, prefetcher: prefetcher, observability: observability,
             tellEdges: tellEdges, logger: logger
-        ) { listener, channel in
+        ) { [log] listener, channel in
             guard startup.recordOpen(listener, port: channel.localAddress?.port ?? 0) else { return }
             observability.serverState.finishStarting()
             ProcessMemory.releaseCode()
-            startup.print()
+            startup.print(after: { log.flush() })
         }
     }
 

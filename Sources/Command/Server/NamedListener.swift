@@ -66,29 +66,34 @@ final class StartupMessage: Sendable {
         }
     }
 
-    func print() {
+    /// - Parameter flush: writes the log so far, so that who reads the message finds the events of the start there.
+    func print(after flush: () -> Void) {
         let main = place(of: settings.address, .main)
+        let admin = settings.adminAddress.map { place(of: $0, .admin) }
         var fields: Logger.Metadata = ["address": "\(main.address)"]
-        if let admin = settings.adminAddress { fields["admin-address"] = "\(place(of: admin, .admin).address)" }
+        fields["admin-address"] = admin.map { "\($0.address)" }
+        let message: [UInt8]
         if settings.logging.format == .text {
             logger.info("listening", metadata: fields)
-            printText(main)
+            message = Array(text(main, admin).utf8)
         } else {
             var line = LineFormatter(settings.logging.format)
             line.append(.info, "listening", fields, at: Date())
-            FileHandle.standardOutput.write(Data(line.bytes))
+            message = line.bytes
         }
+        flush()
+        // Unbuffered: scripts wait for this line on a pipe.
+        FileHandle.standardOutput.write(Data(message))
     }
 
-    private func printText(_ main: Place) {
+    private func text(_ main: Place, _ admin: Place?) -> String {
         var text = "Darkroom listens on \(main.address)\n"
-        if let admin = settings.adminAddress { text += "Admin endpoints: \(place(of: admin, .admin).address)\n" }
+        if let admin { text += "Admin endpoints: \(admin.address)\n" }
         if let sample {
             let url = "\(main.base)\(settings.listeners.basePath)/image?url=local:///\(sample)&w=400&output=webp"
             text += "Try:  curl \(main.curlOptions)-o image.webp '\(url)'\n"
         }
-        // Unbuffered: scripts wait for this line on a pipe.
-        FileHandle.standardOutput.write(Data(text.utf8))
+        return text
     }
 
     /// How clients reach a listener.
