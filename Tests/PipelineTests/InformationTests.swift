@@ -63,7 +63,8 @@ struct InformationTests {
         var broken = try Pictures.png(width: 300, height: 300)
         broken = broken.getSlice(at: 0, length: broken.readableBytes * 6 / 10) ?? broken
         let origin = FakeOrigin(broken)
-        let pipeline = ImagePipeline(origin: origin, memory: MemoryStore(budgetBytes: 1 << 20))
+        let pipeline = ImagePipeline(
+            origin: origin, memory: MemoryStore(budgetBytes: 1 << 20), now: { WallClock.start })
         let picture = try ImageRequest(url: "http://example.com/a.png")
         await #expect(throws: PipelineError.corrupt) { _ = try await pipeline.image(for: picture) }
         var insisting = try told()

@@ -17,11 +17,14 @@ struct TierSubsetTests {
 
     /// The tiers of a pipeline, which share nothing with other pipelines.
     private struct Tiers {
+        /// No time passes, however long the test takes.
+        private static let instant = ContinuousClock.now
+
         let set: TierSet
         let disk = MemoryDisk()
         let shared = SharedStore(
             MemoryBucket(), SharedStoreConfiguration(), logger: Logger(label: "test"), now: { WallClock.start },
-            instant: { .now })
+            instant: { instant })
 
         func pipeline(_ origin: FakeOrigin) async -> ImagePipeline {
             let pipeline = ImagePipeline(

@@ -16,6 +16,8 @@ import Synchronization
 /// Servers that share a tier, with one origin and one clock.
 struct Cluster {
     let wall = WallClock()
+    /// The instant at which servers are, however long the test takes.
+    let started = ContinuousClock.now
     let bucket = MemoryBucket()
     let origin: FakeOrigin
     var shared = SharedStoreConfiguration()
@@ -63,12 +65,12 @@ struct Cluster {
     func node(
         disk: MemoryDisk = MemoryDisk(), readsPurges: Bool = true, logger: Logger = Logger(label: "test"),
         secondsAhead: TimeInterval = 0, learnsTime: Bool = false,
-        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        instant: (@Sendable () -> ContinuousClock.Instant)? = nil
     ) async -> Node {
         let now: @Sendable () -> Date = { [wall] in wall.now + secondsAhead }
         let store = SharedStore(
             SkewedBucket(bucket, -secondsAhead, learnsTime: learnsTime), shared, logger: logger, now: now,
-            instant: instant)
+            instant: instant ?? { [started] in started })
         let node = Node(
             pipeline: ImagePipeline(
                 configuration: PipelineConfiguration(),
