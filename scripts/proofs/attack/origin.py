@@ -40,6 +40,8 @@ class Listener(ThreadingHTTPServer):
 def handler(origin: Origin) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # A response is written in two parts, and the second must not wait for the confirmation of the first.
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             kind, _, name = self.path.lstrip("/").partition("/")
