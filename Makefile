@@ -130,6 +130,7 @@ overload: setup ## Send FACTOR=10 times the load that the server can process; ch
 	$(built)
 	$(proofs) overload $(if $(FACTOR),--factor $(FACTOR))
 	$(proofs) overload --hostile
+	$(proofs) overload --hostile --settings=--pixel-workers=1
 	$(proofs) overload --worst
 	$(proofs) overload --greedy-key --seconds 60
 

@@ -2,11 +2,14 @@
 #define _GNU_SOURCE
 #include "CSandbox.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -115,5 +118,21 @@ int64_t darkroom_processor_milliseconds(pid_t process) {
     if (failure) return -failure;
     if (clock_gettime(clock, &time) < 0) return -errno;
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+int darkroom_run_when_idle(pid_t process) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/task", process);
+    DIR *threads = opendir(path);
+    if (!threads) return -errno;
+    struct dirent *thread;
+    struct sched_param parameter = {0};
+    int failure = 0;
+    while ((thread = readdir(threads))) {
+        pid_t number = (pid_t)strtol(thread->d_name, NULL, 10);
+        if (number > 0 && sched_setscheduler(number, SCHED_IDLE, &parameter) < 0) failure = -errno;
+    }
+    closedir(threads);
+    return failure;
 }
 #endif

@@ -13,6 +13,7 @@ int darkroom_spawn(const char *path, char *const arguments[], char *const enviro
 int darkroom_fork(int socket, int ruleset, const char *name) { return -ENOSYS; }
 int darkroom_process_descriptor(pid_t process) { return -ENOSYS; }
 int64_t darkroom_processor_milliseconds(pid_t process) { return -ENOSYS; }
+int darkroom_run_when_idle(pid_t process) { return -ENOSYS; }
 int darkroom_bind_to_parent(pid_t parent, const char *name) { return -ENOSYS; }
 int darkroom_limit(uint64_t mapped, uint64_t memory, uint64_t file, uint64_t processor, uint64_t descriptors) {
     return -ENOSYS;

@@ -23,6 +23,9 @@ package struct WorkerConfiguration: Sendable {
     var processorAllowance = Duration.seconds(1)
     /// The factor by which a job may exceed its expected processor time, in addition to its allowance.
     var processorFactor = 4.0
+    /// The part of its processor time during which a drawing competes with other jobs. Its content can make it take any
+    /// time, so it then runs only while a processor would be idle.
+    var competingShare = 0.25
 
     /// Time that a worker has to stop after its job is canceled.
     package var grace = Duration.milliseconds(500)
@@ -53,13 +56,15 @@ package struct WorkerConfiguration: Sendable {
     /// Maximum number of workers, the spare included.
     var processes: Int { workers + 1 }
 
-    /// The processor time after which the worker of a job is stopped.
+    /// The processor time of a job.
     ///
     /// - Parameters:
     ///   - expectedWork: in milliseconds.
     ///   - limit: the greatest expected work of a job, in milliseconds. No budget is more than twice as much.
-    func processorBudget(expectedWork: Double, limit: Int) -> Duration {
-        processorAllowance + .milliseconds(Int64(min(expectedWork * processorFactor, 2 * Double(limit), 1e15)))
+    func processorBudget(expectedWork: Double, limit: Int, isDrawing: Bool = false) -> ProcessorBudget {
+        let total =
+            processorAllowance + .milliseconds(Int64(min(expectedWork * processorFactor, 2 * Double(limit), 1e15)))
+        return ProcessorBudget(total: total, competing: isDrawing ? total * competingShare : total)
     }
 
     /// The setup of all workers.
@@ -71,6 +76,14 @@ package struct WorkerConfiguration: Sendable {
             maxDecodedEntryBytes: min(decodedBytes / 3, share), memoryBytes: memoryBytes,
             maxResultBytes: maxResultBytes)
     }
+}
+
+/// The processor time of a job.
+struct ProcessorBudget: Hashable, Sendable {
+    /// The time after which its worker is stopped.
+    var total: Duration
+    /// The time after which its worker runs only while a processor would be idle.
+    var competing: Duration
 }
 
 /// Where untrusted images are decoded, and how missing sandbox layers are handled.
@@ -130,7 +143,8 @@ package struct WorkerStatistics: Equatable, Sendable {
         case overtime
         /// Killed because its reply violated the protocol.
         case protocolViolation = "protocol"
-        /// Replaced by a fresh worker after its share of jobs, CPU time or memory growth.
+        /// Replaced by a fresh worker after its share of jobs, CPU time or memory growth, or after a job that took
+        /// longer than expected.
         case recycled
         /// Ended because it had nothing to do.
         case idle

@@ -113,9 +113,9 @@ package struct WorkerImageProcessor: ImageProcessing {
         return try answer(.plan, job, within: budget, interrupt: interrupt, read: read)
     }
 
-    private func processorBudget(of job: ImageJob, expectedWork: Double) -> Duration {
+    private func processorBudget(of job: ImageJob, expectedWork: Double) -> ProcessorBudget {
         pool.configuration.processorBudget(
-            expectedWork: expectedWork, limit: job.limits.maxProcessingMilliseconds)
+            expectedWork: expectedWork, limit: job.limits.maxProcessingMilliseconds, isDrawing: job.isDrawing)
     }
 
     package func withdraw(_ job: ImageJob) {
@@ -128,9 +128,9 @@ package struct WorkerImageProcessor: ImageProcessing {
     ///
     /// - Parameters:
     ///   - request: `plan`, `attempt`, or `process`, instead of which a worker that has planned the job gets `go`.
-    ///   - budget: the processor time after which the worker is stopped; nil = none.
+    ///   - budget: nil = any processor time.
     private func answer<Answer>(
-        _ request: WorkerRequest, _ job: ImageJob, within budget: Duration?, interrupt: @escaping Interrupt,
+        _ request: WorkerRequest, _ job: ImageJob, within budget: ProcessorBudget?, interrupt: @escaping Interrupt,
         read: (Reply) -> Answer?
     ) throws(ImageProcessingError) -> Answer {
         if let error = pool.quarantineError(for: job) { throw error }
@@ -230,9 +230,11 @@ extension ImageJob {
 
     /// The source, if only its content can make the job very long, as with a drawing.
     fileprivate var unboundedSource: Quarantine.Subject? {
-        guard sharedMark == nil, SourceFormat(sniffing: source)?.isVector ?? false else { return nil }
+        guard sharedMark == nil, isDrawing else { return nil }
         return identity.map { .content($0) }
     }
+
+    fileprivate var isDrawing: Bool { SourceFormat(sniffing: source)?.isVector ?? false }
 
     /// The subject that crashed a worker: the source or, if the mark may be at fault, only this work.
     fileprivate var suspect: Quarantine.Subject? {

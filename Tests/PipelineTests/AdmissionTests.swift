@@ -57,13 +57,15 @@ final class AdmissionTests {
         _ = admission.admit(Admission.Job(number: lastNumber, urgency: Urgency(.normal), weight: weight), at: start)
     }
 
-    @Test(arguments: [(threads: 1, long: 1), (2, 1), (3, 2), (8, 7)])
-    func `Long jobs leave a thread to others if there are two`(threads: Int, long: Int) {
+    @Test(arguments: [(threads: 1, long: 1, short: 1), (2, 1, 2), (3, 2, 2), (8, 7, 2)])
+    func `Long jobs leave threads to others, even the only thread`(threads: Int, long: Int, short: Int) {
         admission = Self.admission(threads: threads)
         for number in 0..<20 { arrive(work: number.isMultiple(of: 2) ? 5000 : 1, isUnpredictable: number % 2 == 1) }
         #expect((0..<20).compactMap { _ in next() }.count == long)
-        arrive(work: 50)
-        #expect(next() == (threads > 1 ? 21 : nil))
+        for _ in 0..<20 { arrive(work: 50) }
+        #expect((0..<20).compactMap { _ in next() } == Array(21..<21 + short))
+        for number in 1...long { admission.finish(number, tookSeconds: 5) }
+        #expect(admission.freeThreads == threads - short)
     }
 
     @Test func `A long job that waits for a thread does not keep short ones from theirs, however many overtake it`() {

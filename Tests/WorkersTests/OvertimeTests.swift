@@ -10,7 +10,11 @@ import Testing
 @Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
 struct OvertimeTests {
     private func site() async throws -> WorkerSite {
-        try await WorkerSite(.testing { $0.processorAllowance = .milliseconds(60) })
+        try await WorkerSite(
+            .testing { configuration in
+                configuration.processorAllowance = .milliseconds(60)
+                configuration.competingShare = 1
+            })
     }
 
     private static let photo = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -61,6 +65,25 @@ struct OvertimeTests {
         #expect(try site.processor.process(job) { false }.format == .png)
     }
 
+    @Test func `A drawing that takes long yields the processor, and its worker is replaced`() async throws {
+        let image = ProcessedImage(
+            body: ByteBuffer(), format: .png, size: PixelSize(width: 20, height: 20), frames: 1, sourceFormat: .svg)
+        let reply = WorkerReply(outcome: .image(image, nil), decoded: DecodedStatistics())
+        // The worker computes until its scheduling policy, the 41st field, is SCHED_IDLE.
+        let script = """
+            hello; take
+            while read -r line < /proc/$$/stat; set -- $line; [ "${41}" != 5 ]; do :; done
+            \(ScriptLauncher.saying(try reply.encoded + [1])); take
+            """
+        let site = try await WorkerSite(script: script) { $0.processorAllowance = .seconds(2) }
+        let first = site.workers
+        var job = ImageJob.drawing()
+        job.expectedWork = 1
+        #expect(try site.processor.process(job) { false }.size.width == 20)
+        try await site.until { site in site.processor.statistics.ended == [.recycled: 1] }
+        #expect(site.workers.subtracting(first).count == 1 && !first.isSubset(of: site.workers))
+    }
+
     @Test func `A job in its time, or of unknown time, is not stopped`() async throws {
         let site = try await site()
         var job = tangle()
@@ -81,8 +104,14 @@ struct OvertimeTests {
 
     @Test func `The budget of a job is its expected time several times over, and has a floor and a ceiling`() {
         let configuration = WorkerConfiguration(workers: 1)
-        #expect(configuration.processorBudget(expectedWork: 0, limit: 8000) == .seconds(1))
-        #expect(configuration.processorBudget(expectedWork: 1000, limit: 8000) == .seconds(5))
-        #expect(configuration.processorBudget(expectedWork: .infinity, limit: 8000) == .seconds(17))
+        for (work, seconds) in [(0, 1), (1000, 5), (.infinity, 17)] as [(Double, Int)] {
+            let total = Duration.seconds(seconds)
+            #expect(
+                configuration.processorBudget(expectedWork: work, limit: 8000)
+                    == ProcessorBudget(total: total, competing: total))
+            #expect(
+                configuration.processorBudget(expectedWork: work, limit: 8000, isDrawing: true)
+                    == ProcessorBudget(total: total, competing: total / 4))
+        }
     }
 }

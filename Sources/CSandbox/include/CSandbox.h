@@ -35,6 +35,9 @@ int darkroom_fork(int socket, int ruleset, const char *name);
 int darkroom_process_descriptor(pid_t process);
 /// Returns the CPU time of the process in milliseconds.
 int64_t darkroom_processor_milliseconds(pid_t process);
+/// Lets the process run only while a processor would be idle otherwise (SCHED_IDLE, sched(7)): all of its threads, and
+/// threads that they start later. Without privileges, this cannot be undone.
+int darkroom_run_when_idle(pid_t process);
 
 // isolation.c
 

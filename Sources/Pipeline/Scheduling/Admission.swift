@@ -7,8 +7,9 @@ import DarkroomWaiting
 ///
 /// The thread that takes a job weighs it, because weighing reads the source's header. Until then the job counts as a
 /// job of mean weight. If no weighed job waits, memory is reserved for the job, so that a usual job can run at once. A
-/// job that proves too heavy returns to its place; lighter jobs may overtake it a limited number of times. Long jobs
-/// never occupy the last thread, so that other jobs do not wait for their end.
+/// job that proves too heavy returns to its place; lighter jobs may overtake it a limited number of times. The first
+/// long job runs on a spare thread, and further long jobs never occupy all other threads, so that short jobs do not
+/// wait for their end.
 struct Admission {
     /// The resources of the queue.
     struct Capacity: Hashable, Sendable {
@@ -76,7 +77,8 @@ struct Admission {
         waiting = WaitingJobs(capacity: capacity)
     }
 
-    var freeThreads: Int { max(capacity.threads - running.count, 0) }
+    /// The number of jobs that may start now. The first long job takes no thread from the others.
+    var freeThreads: Int { max(capacity.threads + min(runningLong, 1) - running.count, 0) }
 
     /// The memory of the waiting jobs that have been weighed.
     var waitingBytes: Int { waiting.bytes }
@@ -220,7 +222,7 @@ struct Admission {
         runningBytes == 0 || weight.bytes <= capacity.memoryBudgetBytes - runningBytes
     }
 
-    /// Whether a thread is left for other jobs if this job runs, or there is only one thread.
+    /// Whether a thread is left for other jobs if this job runs.
     private func leavesThread(_ weight: JobWeight) -> Bool {
         !weight.isLong || runningLong == 0 || runningLong < capacity.threads - 1
     }

@@ -4,19 +4,20 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A fixed number of pixel threads with a bounded queue. ``Admission`` decides on the order of jobs and on refusals.
+/// A fixed number of pixel threads, and a spare for a long job, with a bounded queue. ``Admission`` decides on the
+/// order of jobs and on refusals.
 ///
 /// A job whose deadline would pass in the queue is refused at once, so that the client can retry elsewhere.
 final class WorkQueue: Sendable {
     private typealias Item = WorkQueueState.Item
 
-    private let workers: Int
+    private let threads: Int
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state: Mutex<WorkQueueState>
     private let signal = DispatchSemaphore(value: 0)
 
     /// - Parameters:
-    ///   - workers: the number of threads, at least 1.
+    ///   - workers: the number of threads without the spare, at least 1.
     ///   - depth: the number of jobs that may wait for each thread.
     ///   - memoryBudgetBytes: the memory that running jobs may take together.
     ///   - now: the clock of deadlines.
@@ -24,14 +25,15 @@ final class WorkQueue: Sendable {
         workers: Int, depth: Int, memoryBudgetBytes: Int = .max,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        self.workers = max(workers, 1)
+        let workers = max(workers, 1)
+        threads = workers + 1
         self.now = now
         state = Mutex(
             WorkQueueState(
                 Admission.Capacity(
-                    threads: self.workers, queueLength: self.workers * max(depth, 0),
+                    threads: workers, queueLength: workers * max(depth, 0),
                     memoryBudgetBytes: max(memoryBudgetBytes, 1))))
-        for number in 0..<self.workers {
+        for number in 0..<threads {
             let thread = Thread { [self] in runLoop() }
             thread.name = "darkroom-pixels-\(number)"
             thread.stackSize = 8 << 20
@@ -134,7 +136,7 @@ final class WorkQueue: Sendable {
     func shutdown() {
         let waiting = state.withLock { $0.close() }
         for item in waiting { item.refuse(.cancelled) }
-        for _ in 0..<workers { signal.signal() }
+        for _ in 0..<threads { signal.signal() }
     }
 
     private func admit(_ item: Item) -> Int {
@@ -179,6 +181,8 @@ final class WorkQueue: Sendable {
         }
         let (runs, refused) = state.withLock { $0.weighed(item, number, weight) }
         if !runs { item.setAside() }
+        // A long job leaves its thread to another job.
+        if runs, weight.isLong { wake() }
         refused?.refuse(.cancelled)
         return runs
     }
@@ -196,13 +200,14 @@ final class WorkQueue: Sendable {
             $0.admission.finish(
                 number, weight, tookSeconds: took / .seconds(1), wasCompleted: !item.isCancelled.isRaised)
         }
-        wake()
     }
 
-    /// Wakes an idle thread if there is work.
+    /// Wakes an idle thread if there is work. A thread that has done its job looks for the next one by itself.
     private func wake() {
         let isNeeded = state.withLock { state in
-            guard state.idle > 0, state.admission.waiting.count > 0 else { return false }
+            guard state.idle > 0, state.admission.waiting.count > 0, state.admission.freeThreads > 0 else {
+                return false
+            }
             state.idle -= 1
             return true
         }

@@ -11,6 +11,7 @@ final class ChildProcess: Sendable {
     /// A descriptor that is readable once the process has exited.
     let exitDescriptor: Int32
     private let reaped = Mutex<Reaped?>(nil)
+    private let yields = Atomic(false)
 
     private struct Reaped {
         let status: ExitStatus
@@ -65,6 +66,18 @@ final class ChildProcess: Sendable {
         // Under the lock: once the process is reaped, its id may belong to another process.
         reaped.withLock { reaped in
             if reaped == nil { _ = Foundation.kill(identifier, SIGKILL) }
+        }
+    }
+
+    /// Whether ``yieldProcessor()`` was called.
+    var yieldsProcessor: Bool { yields.load(ordering: .relaxed) }
+
+    /// Lets the process run only while a processor would be idle otherwise. Without privileges, this cannot be undone.
+    func yieldProcessor() {
+        guard !yields.exchange(true, ordering: .relaxed) else { return }
+        // Under the lock, like ``kill()``.
+        reaped.withLock { reaped in
+            if reaped == nil { _ = darkroom_run_when_idle(identifier) }
         }
     }
 

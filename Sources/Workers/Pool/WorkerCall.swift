@@ -6,8 +6,8 @@ struct WorkerCall {
     let worker: ChildProcess
     let configuration: WorkerConfiguration
     let interrupt: Interrupt
-    /// The processor time after which the worker is stopped; nil = none.
-    var processorBudget: Duration?
+    /// Nil = any processor time.
+    var processorBudget: ProcessorBudget?
 
     /// The reason for a missing reply. The worker must be discarded after any of these failures.
     enum Failure: Error, Equatable {
@@ -74,7 +74,7 @@ struct WorkerCall {
         }
     }
 
-    /// Stops a worker whose job takes too much memory or processor time.
+    /// Stops a worker whose job takes too much memory or processor time, or has it yield the processor to other jobs.
     ///
     /// - Parameter usedAtStart: its processor time at the first check, in milliseconds. Short jobs end before the first
     ///   check.
@@ -84,7 +84,8 @@ struct WorkerCall {
         let used = worker.processorMilliseconds
         let took = Duration.milliseconds(used - (usedAtStart ?? used))
         usedAtStart = usedAtStart ?? used
-        if took > processorBudget { throw .overtime(took) }
+        if took > processorBudget.total { throw .overtime(took) }
+        if took > processorBudget.competing { worker.yieldProcessor() }
     }
 
     private func reply() throws(Failure) -> MessageSocket.Received<WorkerReply> {

@@ -163,7 +163,7 @@ final class WorkerPool: Sendable {
 
     func call(
         _ process: ChildProcess, interrupt: @escaping Interrupt = WorkerPool.shortTimeout(),
-        processorBudget: Duration? = nil
+        processorBudget: ProcessorBudget? = nil
     ) -> WorkerCall {
         WorkerCall(
             worker: process, configuration: configuration, interrupt: interrupt, processorBudget: processorBudget)
@@ -276,7 +276,7 @@ extension ChildProcess {
     private static let jobsPerCheck = 8
 
     fileprivate func needsReplacement(_ configuration: WorkerConfiguration, jobs: Int, decodedBytes: Int) -> Bool {
-        if jobs >= configuration.maxJobs { return true }
+        if jobs >= configuration.maxJobs || yieldsProcessor { return true }
         guard jobs % Self.jobsPerCheck == 1 else { return false }
         return processorMilliseconds / 1000 >= Sandbox.processorSeconds / 2
             || residentBytes - decodedBytes >= configuration.recycledBytes

@@ -25,7 +25,9 @@ struct ScanningAdmission {
         self.capacity = capacity
     }
 
-    var freeThreads: Int { max(capacity.threads - running.count, 0) }
+    var freeThreads: Int { max(capacity.threads + (longJobs > 0 ? 1 : 0) - running.count, 0) }
+
+    private var longJobs: Int { running.values.count { $0.job.weight?.isLong ?? false } }
 
     /// The memory of the waiting jobs that have been weighed.
     var waitingBytes: Int { waiting.reduce(0) { $0 + ($1.weight?.bytes ?? 0) } }
@@ -149,10 +151,9 @@ struct ScanningAdmission {
 
     private func fits(_ weight: JobWeight) -> Bool { leavesThread(weight) && hasMemory(weight) }
 
-    /// Long jobs together never run on all threads, but one runs even on the only thread.
+    /// One long job runs beside the threads, and further ones leave one of them free.
     private func leavesThread(_ weight: JobWeight) -> Bool {
-        let long = running.values.count { $0.job.weight?.isLong ?? false }
-        return !weight.isLong || long < max(capacity.threads - 1, 1)
+        !weight.isLong || longJobs < max(capacity.threads - 1, 1)
     }
 
     private func lacksMemory(_ job: Job) -> Bool {
