@@ -75,6 +75,8 @@ public struct TransformCost: Hashable, Sendable {
     public var decodedCopies: Double
     /// Bytes held for each frame, whatever its size: all frames are held until the last frame is computed.
     public var bytesPerFrame: Double
+    /// Bytes held once, whatever the size and the number of frames, such as the memory of a library.
+    public var fixedBytes: Double
 
     /// A cost of these parts; each is 0 by default.
     ///
@@ -82,7 +84,8 @@ public struct TransformCost: Hashable, Sendable {
     public init(
         nanosecondsPerPixel: Double = 0, nanosecondsPerPixelWithAlpha: Double? = nil,
         nanosecondsPerDecodedPixel: Double = 0, nanosecondsPerFrame: Double = 0, bytesPerPixel: Double = 0,
-        bytesPerPixelWithAlpha: Double = 0, decodedCopies: Double = 0, bytesPerFrame: Double = 0
+        bytesPerPixelWithAlpha: Double = 0, decodedCopies: Double = 0, bytesPerFrame: Double = 0,
+        fixedBytes: Double = 0
     ) {
         self.nanosecondsPerPixel = nanosecondsPerPixel
         self.nanosecondsPerPixelWithAlpha = nanosecondsPerPixelWithAlpha ?? nanosecondsPerPixel
@@ -92,6 +95,7 @@ public struct TransformCost: Hashable, Sendable {
         self.bytesPerPixelWithAlpha = bytesPerPixelWithAlpha
         self.decodedCopies = decodedCopies
         self.bytesPerFrame = bytesPerFrame
+        self.fixedBytes = fixedBytes
     }
 
     /// The cost of a step that is cheap in comparison with decoding and encoding, such as a mirror or a lookup table.
@@ -123,7 +127,9 @@ public struct TransformCost: Hashable, Sendable {
             bytesPerPixel: one.bytesPerPixel + other.bytesPerPixel,
             bytesPerPixelWithAlpha: one.bytesPerPixelWithAlpha + other.bytesPerPixelWithAlpha,
             decodedCopies: one.decodedCopies + other.decodedCopies,
-            bytesPerFrame: one.bytesPerFrame + other.bytesPerFrame)
+            bytesPerFrame: one.bytesPerFrame + other.bytesPerFrame,
+            // Steps use the same libraries.
+            fixedBytes: max(one.fixedBytes, other.fixedBytes))
     }
 }
 

@@ -14,6 +14,9 @@ public enum Outline: Hashable, Sendable {
     /// The edge of the image.
     public static let edge = Outline.corners(CornerRadii(.pixels(0)))
 
+    /// The memory of the library that draws outlines.
+    static let drawingBytes = 4.5e6
+
     init(_ recipe: Recipe) {
         self = recipe.mask.map(Outline.shape) ?? recipe.radius.map(Outline.corners) ?? .edge
     }

@@ -96,7 +96,7 @@ extension CostEstimate.Facts {
             isScaled ? raster * (frames > 1 ? max(each, rasterHasAlpha ? 3.5 : 1.7) : each) + premultiplying : 0
         let held = rasterHasAlpha ? steps.bytesPerPixelWithAlpha : steps.bytesPerPixel
         return resampling + raster * steps.decodedCopies + Double(resultArea) * held
-            + Double(max(frames, 1)) * steps.bytesPerFrame
+            + Double(max(frames, 1)) * steps.bytesPerFrame + steps.fixedBytes
     }
 
     /// The encoder's buffers and the encoded bytes, in addition to the result's pixels.

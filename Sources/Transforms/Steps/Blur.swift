@@ -25,7 +25,8 @@ public struct Blur: Transform, Hashable, Codable {
         TransformCost(
             nanosecondsPerPixel: nanoseconds, nanosecondsPerPixelWithAlpha: nanoseconds * 1.5,
             nanosecondsPerFrame: 1.5e6,
-            bytesPerPixel: 3, bytesPerPixelWithAlpha: 6, bytesPerFrame: 200_000)
+            bytesPerPixel: 2, bytesPerPixelWithAlpha: 6,
+            bytesPerFrame: shrinkFactor > 1 ? 0 : 200_000)
     }
 
     /// The time for a pixel, which grows with the kernel that is computed.

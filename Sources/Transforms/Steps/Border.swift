@@ -39,7 +39,7 @@ public struct Border: Transform, Hashable {
     public var cost: TransformCost {
         TransformCost(
             nanosecondsPerPixel: 88, nanosecondsPerFrame: 1e6, bytesPerPixel: 6, bytesPerPixelWithAlpha: 6,
-            bytesPerFrame: 200_000)
+            bytesPerFrame: 200_000, fixedBytes: Outline.drawingBytes)
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }

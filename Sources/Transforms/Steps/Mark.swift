@@ -135,7 +135,17 @@ public struct Mark: Transform, Hashable, Codable {
 
     public var cost: TransformCost {
         TransformCost(
-            nanosecondsPerPixel: blend == .over ? 30 : 70, nanosecondsPerFrame: 1e6, bytesPerFrame: 50_000)
+            nanosecondsPerPixel: (blend == .over ? 30 : 70) * mostCoverage, nanosecondsPerFrame: 1e6,
+            bytesPerFrame: 50_000)
+    }
+
+    /// An upper bound of the part of the image that the mark covers, 0.3 to 1.
+    private var mostCoverage: Double {
+        guard anchor != .tile, placement == nil else { return 1 }
+        let shares = [width, height].compactMap { side in
+            if case .percent(let part)? = side { part.fraction } else { nil }
+        }
+        return min(max(shares.min() ?? 1, 0.3), 1)
     }
 
     /// Rows below the drawing are read for the drawing and for the rest of the image.

@@ -36,7 +36,7 @@ public struct Sharpen: Transform, Hashable, Codable {
         return TransformCost(
             nanosecondsPerPixel: nanoseconds, nanosecondsPerPixelWithAlpha: nanoseconds * 1.4,
             nanosecondsPerFrame: 2.5e6,
-            bytesPerPixel: 6, bytesPerPixelWithAlpha: 12, bytesPerFrame: 700_000)
+            bytesPerPixel: 2, bytesPerPixelWithAlpha: 6, bytesPerFrame: 700_000)
     }
 
     public var reading: InputReading { sigma == nil ? .colorApart : .repeatedly }
