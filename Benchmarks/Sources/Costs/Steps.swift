@@ -102,9 +102,9 @@ enum Steps {
 
     private static var composition: [Step] {
         [
-            Step("text=Hello") { $0.text = Text("Hello", size: 20) },
+            Step("text=Hello") { $0.text = Text("Hello", size: 14) },
             Step("text of many lines") { $0.text = Text(lines, size: 10) },
-            Step("text as large as fits") { $0.text = Text("A", size: 90) },
+            Step("text as large as fits") { $0.text = Text("A", size: 30) },
             Step("border=8") { $0.border = BorderStyle(width: 8, color: red) },
             Step("radius=20") { $0.radius = CornerRadii(.pixels(20)) },
             Step("mask=circle") { $0.mask = .circle },

@@ -13,7 +13,7 @@ extension SourceFormat.Row {
         // Text may begin with these letters, but no text has zeros in the length of the second header.
         signatures: [Array("BM".utf8) + Array(repeating: nil, count: 13) + [0, 0, 0]], statesDensity: true,
         bytes: { _ in 0 },
-        nanoseconds: { $0.storedPixels * 20 })
+        nanoseconds: { $0.storedPixels * 27 })
 
     static let ico = SourceFormat.Row(
         mediaType: "image/vnd.microsoft.icon", extensions: ["ico"], statesOrientation: false, output: .png,
