@@ -46,6 +46,7 @@ struct MarkSource: Sendable {
                 CostEstimate.Facts(
                     sourceBytes: bytes.readableBytes, format: header.format, sourceArea: header.size.area,
                     frames: frames, needsWholeSource: header.needsWholeSource,
+                    filterNanosecondsPerPixel: header.filters.nanosecondsPerPixel(rows: raster.size.height),
                     rasterArea: raster.size.area.saturatingMultiply(by: frames),
                     rasterBytes: raster.byteCount, rasterHasAlpha: header.hasAlpha,
                     resampledArea: size.area.saturatingMultiply(by: frames), isLinear: false,

@@ -5,9 +5,16 @@ import NIOCore
 ///
 /// An estimate, not a parser. It misses filters of images that are embedded in the document, among others. The limit on
 /// the processor time of a job covers such filters.
-struct SVGFilters {
+struct SVGFilters: Hashable {
     /// The time of all filter primitives for each pixel of the drawing, in nanoseconds, as measured with librsvg 2.54.
     private(set) var nanosecondsPerPixel = 0.0
+
+    /// The same for a drawing of this many rows. libvips draws it in tiles of 2,000 rows, and librsvg computes a filter
+    /// as a whole for each tile.
+    func nanosecondsPerPixel(rows: Int) -> Double { nanosecondsPerPixel * (Double(rows) / 2000).rounded(.up) }
+
+    /// No filters.
+    init() {}
 
     /// - Parameter document: not compressed.
     init(of document: ByteBuffer) {

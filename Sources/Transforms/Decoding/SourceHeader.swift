@@ -21,8 +21,8 @@ public struct SourceHeader: Hashable, Sendable {
     /// Whether the decoder has to buffer a whole frame at full size before it can deliver a row: progressive JPEG,
     /// interlaced PNG, WebP with lossless parts.
     let needsWholeSource: Bool
-    /// The time that the filters of a vector image take for each pixel that it is drawn at, in nanoseconds.
-    let filterNanosecondsPerPixel: Double
+    /// The filters of a vector image.
+    let filters: SVGFilters
     /// The cost of ``ToSRGB`` on the image, which depends on its profile.
     let conversionCost: TransformCost
 
@@ -104,7 +104,7 @@ public struct SourceHeader: Hashable, Sendable {
         orientation = (1...8).contains(stated) && format.row.statesOrientation ? stated : 1
         hasAlpha = image.hasAlpha
         shrinking = ShrinkOnLoad(format, source: source, image: image)
-        filterNanosecondsPerPixel = format.isVector ? SVGFilters(of: source).nanosecondsPerPixel : 0
+        filters = format.isVector ? SVGFilters(of: source) : SVGFilters()
         conversionCost = image.conversionCost
         needsWholeSource =
             switch format {

@@ -13,7 +13,7 @@ struct CostEstimate: Hashable, Sendable {
         /// Whether the decoder has to buffer a whole frame before it can deliver a row
         /// (`SourceHeader.needsWholeSource`).
         var needsWholeSource: Bool
-        /// `SourceHeader.filterNanosecondsPerPixel`.
+        /// ``SVGFilters/nanosecondsPerPixel(rows:)``.
         var filterNanosecondsPerPixel = 0.0
         /// Pixels that the decoder delivers, all frames.
         var rasterArea: Int

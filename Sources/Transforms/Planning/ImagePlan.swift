@@ -163,7 +163,7 @@ extension ImagePlan {
                 sourceBytes: plan.sourceBytes, format: header.format, sourceArea: header.size.area, frames: framesUsed,
                 decodedShare: Double(framesUsed) / Double(max(header.frames, 1)),
                 needsWholeSource: header.needsWholeSource,
-                filterNanosecondsPerPixel: header.filterNanosecondsPerPixel,
+                filterNanosecondsPerPixel: header.filters.nanosecondsPerPixel(rows: raster.size.height),
                 rasterArea: raster.size.area.saturatingMultiply(by: framesUsed), rasterBytes: raster.byteCount,
                 rasterHasAlpha: header.hasAlpha,
                 resampledArea: last.resampledArea(of: raster.size).saturatingMultiply(by: framesUsed),

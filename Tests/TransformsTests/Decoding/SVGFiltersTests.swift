@@ -25,6 +25,19 @@ struct SVGFiltersTests {
         #expect(SVGFilters(of: svg(filters)).nanosecondsPerPixel == nanoseconds)
     }
 
+    @Test(arguments: [(1, 100), (2000, 100), (2001, 200), (4001, 300)])
+    func `Filters are computed again for each tile of a tall drawing`(rows: Int, nanoseconds: Double) {
+        #expect(SVGFilters(of: svg("<feFlood/>")).nanosecondsPerPixel(rows: rows) == nanoseconds)
+    }
+
+    @Test func `The filters of a mark count as its image's`() throws {
+        func cost(_ filter: String) throws -> Double {
+            let mark = try MarkSource(svg(filter, size: 400), limits: PixelLimits())
+            return try mark.cost(1, at: PixelSize(width: 400, height: 400)).work
+        }
+        #expect(try cost("<feMorphology radius=\"20\"/>") > 100 + cost(""))
+    }
+
     @Test func `A number that is an entity counts as huge`() {
         let declared = svg("<feTurbulence numOctaves=\"&n;\"/>", prefix: "<!DOCTYPE svg [<!ENTITY n \"10000000\">]>")
         #expect(SVGFilters(of: declared).nanosecondsPerPixel > 1e10)
