@@ -56,15 +56,13 @@ package struct WorkerConfiguration: Sendable {
     /// Maximum number of workers, the spare included.
     var processes: Int { workers + 1 }
 
-    /// The processor time of a job.
+    /// The processor time after which the worker of a job is stopped.
     ///
     /// - Parameters:
     ///   - expectedWork: in milliseconds.
     ///   - limit: the greatest expected work of a job, in milliseconds. No budget is more than twice as much.
-    func processorBudget(expectedWork: Double, limit: Int, isDrawing: Bool = false) -> ProcessorBudget {
-        let total =
-            processorAllowance + .milliseconds(Int64(min(expectedWork * processorFactor, 2 * Double(limit), 1e15)))
-        return ProcessorBudget(total: total, competing: isDrawing ? total * competingShare : total)
+    func processorBudget(expectedWork: Double, limit: Int) -> Duration {
+        processorAllowance + .milliseconds(Int64(min(expectedWork * processorFactor, 2 * Double(limit), 1e15)))
     }
 
     /// The setup of all workers.
@@ -76,14 +74,6 @@ package struct WorkerConfiguration: Sendable {
             maxDecodedEntryBytes: min(decodedBytes / 3, share), memoryBytes: memoryBytes,
             maxResultBytes: maxResultBytes)
     }
-}
-
-/// The processor time of a job.
-struct ProcessorBudget: Hashable, Sendable {
-    /// The time after which its worker is stopped.
-    var total: Duration
-    /// The time after which its worker runs only while a processor would be idle.
-    var competing: Duration
 }
 
 /// Where untrusted images are decoded, and how missing sandbox layers are handled.

@@ -113,9 +113,9 @@ package struct WorkerImageProcessor: ImageProcessing {
         return try answer(.plan, job, within: budget, interrupt: interrupt, read: read)
     }
 
-    private func processorBudget(of job: ImageJob, expectedWork: Double) -> ProcessorBudget {
+    private func processorBudget(of job: ImageJob, expectedWork: Double) -> Duration {
         pool.configuration.processorBudget(
-            expectedWork: expectedWork, limit: job.limits.maxProcessingMilliseconds, isDrawing: job.isDrawing)
+            expectedWork: expectedWork, limit: job.limits.maxProcessingMilliseconds)
     }
 
     package func withdraw(_ job: ImageJob) {
@@ -128,9 +128,9 @@ package struct WorkerImageProcessor: ImageProcessing {
     ///
     /// - Parameters:
     ///   - request: `plan`, `attempt`, or `process`, instead of which a worker that has planned the job gets `go`.
-    ///   - budget: nil = any processor time.
+    ///   - budget: the processor time after which the worker is stopped; nil = none.
     private func answer<Answer>(
-        _ request: WorkerRequest, _ job: ImageJob, within budget: ProcessorBudget?, interrupt: @escaping Interrupt,
+        _ request: WorkerRequest, _ job: ImageJob, within budget: Duration?, interrupt: @escaping Interrupt,
         read: (Reply) -> Answer?
     ) throws(ImageProcessingError) -> Answer {
         if let error = pool.quarantineError(for: job) { throw error }
@@ -142,7 +142,7 @@ package struct WorkerImageProcessor: ImageProcessing {
             let result: Result<Answer, ImageProcessingError>
             if !worker.isPlanned, inputs == nil { inputs = try sealedInputs(of: job, for: worker) }
             do throws(WorkerCall.Failure) {
-                let call = pool.call(worker.process, interrupt: interrupt, processorBudget: budget)
+                let call = pool.call(worker.process, interrupt: interrupt, processorBudget: budget) { job.isDrawing }
                 let reply =
                     try worker.isPlanned
                     ? call.send(.go) : call.send(request, encoded, with: inputs?.source, mark: inputs?.mark)

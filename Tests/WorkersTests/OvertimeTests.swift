@@ -104,14 +104,8 @@ struct OvertimeTests {
 
     @Test func `The budget of a job is its expected time several times over, and has a floor and a ceiling`() {
         let configuration = WorkerConfiguration(workers: 1)
-        for (work, seconds) in [(0, 1), (1000, 5), (.infinity, 17)] as [(Double, Int)] {
-            let total = Duration.seconds(seconds)
-            #expect(
-                configuration.processorBudget(expectedWork: work, limit: 8000)
-                    == ProcessorBudget(total: total, competing: total))
-            #expect(
-                configuration.processorBudget(expectedWork: work, limit: 8000, isDrawing: true)
-                    == ProcessorBudget(total: total, competing: total / 4))
-        }
+        #expect(configuration.processorBudget(expectedWork: 0, limit: 8000) == .seconds(1))
+        #expect(configuration.processorBudget(expectedWork: 1000, limit: 8000) == .seconds(5))
+        #expect(configuration.processorBudget(expectedWork: .infinity, limit: 8000) == .seconds(17))
     }
 }

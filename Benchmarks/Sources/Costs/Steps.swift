@@ -104,7 +104,7 @@ enum Steps {
         [
             Step("text=Hello") { $0.text = Text("Hello", size: 14) },
             Step("text of many lines") { $0.text = Text(lines, size: 10) },
-            Step("text as large as fits") { $0.text = Text("A", size: 30) },
+            Step("text of one large letter") { $0.text = Text("A", size: 30) },
             Step("border=8") { $0.border = BorderStyle(width: 8, color: red) },
             Step("radius=20") { $0.radius = CornerRadii(.pixels(20)) },
             Step("mask=circle") { $0.mask = .circle },

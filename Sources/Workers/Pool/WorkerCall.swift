@@ -6,8 +6,10 @@ struct WorkerCall {
     let worker: ChildProcess
     let configuration: WorkerConfiguration
     let interrupt: Interrupt
-    /// Nil = any processor time.
-    var processorBudget: ProcessorBudget?
+    /// The processor time after which the worker is stopped; nil = none.
+    var processorBudget: Duration?
+    /// Whether the source of the job is a drawing. Asked of long jobs only, once, because it reads the source.
+    let isDrawing: () -> Bool
 
     /// The reason for a missing reply. The worker must be discarded after any of these failures.
     enum Failure: Error, Equatable {
@@ -54,7 +56,7 @@ struct WorkerCall {
         let start = ContinuousClock.now
         var canceledAt: ContinuousClock.Instant?
         var polls = 0
-        var usedAtStart: Int?
+        var usage = Usage()
         while true {
             switch worker.socket.wait(milliseconds: Self.pollInterval) {
             case .message: return try reply()
@@ -62,7 +64,7 @@ struct WorkerCall {
             case .nothing: break
             }
             polls += 1
-            if polls % Self.pollsPerUsageCheck == 1 { try checkUsage(since: &usedAtStart) }
+            if polls % Self.pollsPerUsageCheck == 1 { try check(&usage) }
             if let canceledAt {
                 guard canceledAt.duration(to: .now) < configuration.grace else {
                     throw .unresponsive(after: start.duration(to: .now))
@@ -74,18 +76,24 @@ struct WorkerCall {
         }
     }
 
+    /// What the checks of a job remember.
+    private struct Usage {
+        /// The worker's processor time at the first check, in milliseconds. Short jobs end before the first check.
+        var atStart: Int?
+        var hasCompeted = false
+    }
+
     /// Stops a worker whose job takes too much memory or processor time, or has it yield the processor to other jobs.
-    ///
-    /// - Parameter usedAtStart: its processor time at the first check, in milliseconds. Short jobs end before the first
-    ///   check.
-    private func checkUsage(since usedAtStart: inout Int?) throws(Failure) {
+    private func check(_ usage: inout Usage) throws(Failure) {
         if worker.residentBytes > configuration.memoryBytes { throw .memoryExceeded }
         guard let processorBudget else { return }
         let used = worker.processorMilliseconds
-        let took = Duration.milliseconds(used - (usedAtStart ?? used))
-        usedAtStart = usedAtStart ?? used
-        if took > processorBudget.total { throw .overtime(took) }
-        if took > processorBudget.competing { worker.yieldProcessor() }
+        let took = Duration.milliseconds(used - (usage.atStart ?? used))
+        usage.atStart = usage.atStart ?? used
+        if took > processorBudget { throw .overtime(took) }
+        guard !usage.hasCompeted, took > processorBudget * configuration.competingShare else { return }
+        usage.hasCompeted = true
+        if isDrawing() { worker.yieldProcessor() }
     }
 
     private func reply() throws(Failure) -> MessageSocket.Received<WorkerReply> {

@@ -163,10 +163,11 @@ final class WorkerPool: Sendable {
 
     func call(
         _ process: ChildProcess, interrupt: @escaping Interrupt = WorkerPool.shortTimeout(),
-        processorBudget: ProcessorBudget? = nil
+        processorBudget: Duration? = nil, isDrawing: @escaping () -> Bool = { false }
     ) -> WorkerCall {
         WorkerCall(
-            worker: process, configuration: configuration, interrupt: interrupt, processorBudget: processorBudget)
+            worker: process, configuration: configuration, interrupt: interrupt, processorBudget: processorBudget,
+            isDrawing: isDrawing)
     }
 
     /// Interrupts after one second: no request other than a job takes that long.
