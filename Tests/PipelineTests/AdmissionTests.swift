@@ -179,6 +179,14 @@ final class AdmissionTests {
         #expect(admission.runningBytes == 0)
     }
 
+    @Test func `Memory is set aside for a job that is weighed although a long job waits for a thread`() {
+        admission = Self.admission(threads: 2)
+        for _ in 0..<2 { arrive(work: 5000) }
+        arrive(bytes: nil)
+        #expect(next() == 1)
+        #expect(nextAllowance() == 50)
+    }
+
     @Test func `Running jobs fit the memory budget, and a job that exceeds it runs alone`() {
         admission = Self.admission(threads: 4)
         for bytes in [60, 60, 40, 200] { arrive(bytes: bytes) }

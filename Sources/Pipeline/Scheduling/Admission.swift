@@ -6,10 +6,10 @@ import DarkroomWaiting
 /// go first, then jobs of the client that was served least, then the oldest.
 ///
 /// The thread that takes a job weighs it, because weighing reads the source's header. Until then the job counts as a
-/// job of mean weight. If no weighed job waits, memory is reserved for the job, so that a usual job can run at once. A
-/// job that proves too heavy returns to its place; lighter jobs may overtake it a limited number of times. The first
-/// long job runs on a spare thread, and further long jobs never occupy all other threads, so that short jobs do not
-/// wait for their end.
+/// job of mean weight. If no weighed job could use it, memory is reserved for the job, so that a usual job can run at
+/// once. A job that proves too heavy returns to its place; lighter jobs may overtake it a limited number of times. The
+/// first long job runs on a spare thread, and further long jobs never occupy all other threads, so that short jobs do
+/// not wait for their end.
 struct Admission {
     /// The resources of the queue.
     struct Capacity: Hashable, Sendable {
@@ -143,10 +143,12 @@ struct Admission {
         return job.weight == nil ? .weigh(job) : .run(job)
     }
 
-    /// The memory to set aside for a job that is weighed: an equal share for each thread.
+    /// The memory to set aside for a job that is weighed: an equal share for each thread. None if a weighed job could
+    /// use it; a long job that waits for a thread could not.
     private var allowance: Int {
         let share = min(capacity.memoryBudgetBytes / capacity.threads, Self.maxAllowedBytes)
-        return share <= capacity.memoryBudgetBytes - runningBytes && waiting.weighed.isEmpty ? share : 0
+        guard share <= capacity.memoryBudgetBytes - runningBytes else { return 0 }
+        return waiting.weighed.contains { $0.job.weight.map(leavesThread) ?? false } ? 0 : share
     }
 
     /// Sets the weight of a job that `next` returned for weighing, and that has not run.

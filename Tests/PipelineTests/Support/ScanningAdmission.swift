@@ -168,7 +168,7 @@ struct ScanningAdmission {
         var job = waiting.remove(at: index)
         if job.weight != nil {
             recordOvertaking(by: job)
-        } else if waiting.allSatisfy({ $0.weight == nil }) {
+        } else if waiting.allSatisfy({ $0.weight.map { !leavesThread($0) } ?? true }) {
             let share = min(capacity.memoryBudgetBytes / capacity.threads, Admission.maxAllowedBytes)
             if runningBytes + share <= capacity.memoryBudgetBytes { job.allowedBytes = share }
         }
