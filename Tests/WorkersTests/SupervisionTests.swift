@@ -285,6 +285,10 @@ struct SupervisionTests {
 }
 
 struct WorkerForkTests {
+    @Test func `What a zygote does in advance for its workers succeeds`() throws {
+        try WarmUp.planDrawing()
+    }
+
     @Test func `A zygote that cannot fork names the threads in the way`() throws {
         let reply = WorkerFork(process: -Int(EBUSY), threads: ["[pango] fontcon", "gmain"])
         let read = try WorkerFork.decoding(reply.encoded)

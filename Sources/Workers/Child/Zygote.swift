@@ -54,20 +54,42 @@ package enum Zygote {
     }
 }
 
-/// Loads and initializes the libraries that every worker needs, before workers are forked.
+/// Loads and initializes what every worker needs, before workers are forked.
 enum WarmUp {
-    /// Reads the header of a drawing, which starts libvips and loads the libraries of its codecs, and the settings of
-    /// fonts.
-    ///
     /// Computes no pixels: see ``Zygote/run()``. Lays out no text either: since version 1.51.2, Pango starts a thread
     /// with its first font map that never ends. A worker that inherited the font map without the thread would wait for
     /// it forever.
     static func run() {
+        try? planDrawing()
+        Text.loadFontSettings()
+    }
+
+    /// Plans a job and encodes and decodes its messages. The header of a drawing starts libvips and loads the libraries
+    /// of its codecs. The first message of a type takes long, because the Swift runtime looks up the type's
+    /// conformances.
+    static func planDrawing() throws {
         let drawing = ByteBuffer(
             string: """
                 <svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><path d="M0 0H8V8z"/></svg>
                 """)
-        _ = try? SourceHeader(of: drawing)
-        Text.loadFontSettings()
+        try exchanged(WorkerRequest.attempt(JobAllowance(memoryBytes: 0, work: 0)))
+        var recipe = Recipe()
+        recipe.box = Box(width: 4, height: 4)
+        var job = try exchanged(
+            ImageJob(source: drawing, identity: "", chain: TransformChain(recipe), output: OutputOptions(format: .jpeg))
+        )
+        job.source = drawing
+        let plan = try PreparedJob(job).plan()
+        let image = ProcessedImage(
+            body: ByteBuffer(), format: plan.format, size: plan.size, frames: plan.frames,
+            sourceFormat: plan.sourceFormat, stages: ProcessingStages(decode: .zero, transform: .zero))
+        try exchanged(WorkerReply(outcome: .image(image, plan), decoded: DecodedStatistics()))
+        try exchanged(WorkerHello(layers: IsolationLayer.allCases))
+    }
+
+    @discardableResult
+    private static func exchanged<Message: Codable>(_ message: Message) throws -> Message {
+        var bytes = try WireEncoder.bytes(of: message)
+        return try WireDecoder.read(Message.self, from: &bytes)
     }
 }
