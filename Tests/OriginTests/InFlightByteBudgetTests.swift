@@ -171,9 +171,9 @@ struct InFlightByteBudgetTests {
             let held = try await client.fetch(try request("/held"))
             let second = try request("/waits")
             let waiting = Task { try await client.fetch(second) }
-            while origin.requests.count < 2 { await Task.yield() }
+            for await request in origin.arrivals where request.index == 1 { break }
             async let next = client.fetch(try request("/next"))
-            while origin.requests.count < 3 { await Task.yield() }
+            for await request in origin.arrivals where request.index == 2 { break }
             waiting.cancel()
             await #expect(throws: OriginError.cancelled) { try await waiting.value }
             #expect(try await next.body.readableBytes == 50_000)
