@@ -23,9 +23,9 @@ package struct WorkerConfiguration: Sendable {
     var processorAllowance = Duration.seconds(1)
     /// The factor by which a job may exceed its expected processor time, in addition to its allowance.
     var processorFactor = 4.0
-    /// The part of its processor time during which a drawing competes with other jobs. Its content can make it take any
-    /// time, so it then runs only while a processor would be idle.
-    var competingShare = 0.25
+    /// How much longer than expected a drawing may compete with other jobs. Its content can make it take any time, so
+    /// it then runs only while a processor would be idle.
+    var competingAllowance = Duration.milliseconds(50)
 
     /// Time that a worker has to stop after its job is canceled.
     package var grace = Duration.milliseconds(500)
@@ -63,6 +63,11 @@ package struct WorkerConfiguration: Sendable {
     ///   - limit: the greatest expected work of a job, in milliseconds. No budget is more than twice as much.
     func processorBudget(expectedWork: Double, limit: Int) -> Duration {
         processorAllowance + .milliseconds(Int64(min(expectedWork * processorFactor, 2 * Double(limit), 1e15)))
+    }
+
+    /// The processor time after which a drawing with this budget no longer competes with other jobs.
+    func competingTime(budget: Duration) -> Duration {
+        (budget - processorAllowance) / processorFactor + competingAllowance
     }
 
     /// The setup of all workers.

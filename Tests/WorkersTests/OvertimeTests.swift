@@ -13,7 +13,7 @@ struct OvertimeTests {
         try await WorkerSite(
             .testing { configuration in
                 configuration.processorAllowance = .milliseconds(60)
-                configuration.competingShare = 1
+                configuration.competingAllowance = .seconds(60)
             })
     }
 
@@ -107,5 +107,12 @@ struct OvertimeTests {
         #expect(configuration.processorBudget(expectedWork: 0, limit: 8000) == .seconds(1))
         #expect(configuration.processorBudget(expectedWork: 1000, limit: 8000) == .seconds(5))
         #expect(configuration.processorBudget(expectedWork: .infinity, limit: 8000) == .seconds(17))
+    }
+
+    @Test(arguments: [0, 20, 1000])
+    func `A drawing competes with other jobs for its expected time and a little more`(expectedMilliseconds: Int) {
+        let configuration = WorkerConfiguration(workers: 1)
+        let budget = configuration.processorBudget(expectedWork: Double(expectedMilliseconds), limit: 8000)
+        #expect(configuration.competingTime(budget: budget) == .milliseconds(expectedMilliseconds + 50))
     }
 }

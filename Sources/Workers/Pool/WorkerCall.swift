@@ -91,7 +91,7 @@ struct WorkerCall {
         let took = Duration.milliseconds(used - (usage.atStart ?? used))
         usage.atStart = usage.atStart ?? used
         if took > processorBudget { throw .overtime(took) }
-        guard !usage.hasCompeted, took > processorBudget * configuration.competingShare else { return }
+        guard !usage.hasCompeted, took > configuration.competingTime(budget: processorBudget) else { return }
         usage.hasCompeted = true
         if isDrawing() { worker.yieldProcessor() }
     }
