@@ -34,7 +34,7 @@ package struct WorkerConfiguration: Sendable {
     /// Jobs that one worker gets before it is replaced, at least 1; with 1, no two images share a process.
     package var maxJobs = 10_000
     /// Resident bytes, decoded images excluded, at which an idle worker is replaced.
-    package var recycledBytes = 256 << 20
+    package var recycledBytes = 144 << 20
     /// Path of the zygote's executable. Default: the running executable.
     package var executable = "/proc/self/exe"
     /// Subcommand of the executable that calls ``Zygote/run()``.
