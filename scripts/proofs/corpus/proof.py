@@ -65,9 +65,9 @@ class Proof:
         if status := self.server.stop():
             self.breaches.append(f"the server exited with status {status}")
 
-    def ask(self, path: str) -> Answer | None:
+    def ask(self, path: str, headers: dict[str, str] | None = None) -> Answer | None:
         try:
-            return self.server.ask(path, timeout=MAX_SECONDS * 4)
+            return self.server.ask(path, headers=headers, timeout=MAX_SECONDS * 4)
         except (OSError, HTTPException):
             return None
 
@@ -80,7 +80,8 @@ class Proof:
 
     def worker_deaths(self) -> int:
         """The number of workers that ended otherwise than on schedule."""
-        page = self.server.ask("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).body.decode()
+        answer = self.ask("/metrics", {"Authorization": f"Bearer {TOKEN}"})
+        page = answer.body.decode() if answer else ""
         ends = re.findall(r'^darkroom_worker_ends_total{reason="(\w+)"} (\d+)', page, re.MULTILINE)
         return sum(int(count) for reason, count in ends if reason not in ("recycled", "idle"))
 

@@ -26,9 +26,7 @@ PAUSE_SECONDS = 0.2
 DRAWINGS_AT_ONCE, DRAWING_PAUSE_SECONDS, NAMES_PER_SECOND = 4, 0.1, 50
 WARM_SECONDS = 3
 """The hostile clients begin this long before the measurement."""
-
-
-NICE = 19
+NICENESS = 19
 """The hostile clients' own work must not slow down the server: in reality they have machines of their own."""
 
 
@@ -37,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.inside:
         return namespace.enter(sys.argv)
     namespace.prepare(options="")
-    with process() as others, process(os.nice, NICE) as hostile, tempfile.TemporaryDirectory() as folder:
+    with process() as others, process(NICENESS) as hostile, tempfile.TemporaryDirectory() as folder:
         resolver()
         origin = Origin(PUBLIC, 80)
         lab = Lab(arguments.server, Path(folder), arguments.settings.split())
@@ -55,10 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if all(holds for holds, _ in verdicts) else 1
 
 
-def process(*initializer: object) -> ProcessPoolExecutor:
-    """A process for clients, so that they wait neither for each other nor for the origin. Started before any thread."""
-    first, *rest = initializer or (None,)
-    pool = ProcessPoolExecutor(1, multiprocessing.get_context("fork"), first, rest)
+def process(niceness: int = 0) -> ProcessPoolExecutor:
+    """A process for clients, so that they wait neither for each other nor for the origin. Forked before its threads."""
+    pool = ProcessPoolExecutor(1, multiprocessing.get_context("fork"), os.nice, (niceness,))
     pool.submit(os.getpid).result()
     return pool
 
