@@ -41,6 +41,8 @@ public struct ImageJob: Codable, Sendable {
     /// The ``ImagePlan/expectedWork`` of the job's plan; nil = unknown. A worker process that takes far longer is
     /// stopped.
     package var expectedWork: Double?
+    /// The client that the job is for; nil = unknown, or several.
+    package var client: String?
 
     package enum CodingKeys: CodingKey, CaseIterable {
         case identity, cachesDecoded, isPartial, pages, chain, resampling, output, efforts, limits

@@ -26,6 +26,8 @@ package struct WorkerConfiguration: Sendable {
     /// How much longer than expected a drawing may compete with other jobs. Its content can make it take any time, so
     /// it then runs only while a processor would be idle.
     var competingAllowance = Duration.milliseconds(50)
+    /// How long the drawings of a client do not compete at all after one of them was stopped.
+    var drawingPenalty = Duration.seconds(60)
 
     /// Time that a worker has to stop after its job is canceled.
     package var grace = Duration.milliseconds(500)

@@ -141,6 +141,7 @@ package struct WorkerImageProcessor: ImageProcessing {
         while let worker = pool.take(for: job.identity, planned: planned, interrupt: interrupt) {
             let result: Result<Answer, ImageProcessingError>
             if !worker.isPlanned, inputs == nil { inputs = try sealedInputs(of: job, for: worker) }
+            if request == .process, isPenalized(job) { worker.process.yieldProcessor() }
             do throws(WorkerCall.Failure) {
                 let call = pool.call(worker.process, interrupt: interrupt, processorBudget: budget) { job.isDrawing }
                 let reply =
@@ -158,6 +159,11 @@ package struct WorkerImageProcessor: ImageProcessing {
         }
         pool.withdraw(encoded)
         throw .interrupted
+    }
+
+    /// Whether the job is a drawing of a client that had one stopped.
+    private func isPenalized(_ job: ImageJob) -> Bool {
+        job.client.map { pool.isPenalized($0) && job.isDrawing } ?? false
     }
 
     static let customTransforms = ImageProcessingError.transformFailed(
@@ -202,6 +208,7 @@ package struct WorkerImageProcessor: ImageProcessing {
                 "The image was stopped after \(duration / .seconds(1)) s of processor time, far more than its size "
                     + "suggests.")
             subject = job.unboundedSource ?? subject
+            if job.isDrawing, let client = job.client { pool.penalize(client) }
         case .unresponsive(let duration):
             error = .interrupted
             // An interruption early in the job came from the client and says nothing about the job.

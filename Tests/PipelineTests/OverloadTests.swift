@@ -87,4 +87,18 @@ struct OverloadTests {
         #expect(await running.value == .timedOut)
         #expect(processing.runs.value == 1)
     }
+
+    @Test(arguments: [(["a"], "a"), ([""], nil), (["a", "b"], nil)])
+    func `A long job names its client, if it is the only one`(clients: [String], expected: String?) async throws {
+        let drawing = "<svg xmlns='http://www.w3.org/2000/svg' width='20' height='20'><circle r='9'/></svg>"
+        let pipeline = pipeline(FakeOrigin(ByteBuffer(string: drawing)))
+        let release = processing.holdNext()
+        let earlier = ask(pipeline, 1)
+        await processing.runs.reaches(1)
+        let waiting = clients.map { ask(pipeline, 2, client: $0) }
+        release()
+        #expect(await earlier.value == nil)
+        for task in waiting { #expect(await task.value == nil) }
+        #expect(processing.jobs.count == 2 && processing.jobs.last?.client == expected)
+    }
 }

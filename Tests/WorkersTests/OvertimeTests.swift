@@ -33,6 +33,20 @@ struct OvertimeTests {
         return job
     }
 
+    /// A worker that computes until its scheduling policy, the 41st field, is SCHED_IDLE.
+    private static var computingUntilIdle: String {
+        get throws {
+            let image = ProcessedImage(
+                body: ByteBuffer(), format: .png, size: PixelSize(width: 20, height: 20), frames: 1, sourceFormat: .svg)
+            let reply = WorkerReply(outcome: .image(image, nil), decoded: DecodedStatistics())
+            return """
+                hello; take
+                while read -r line < /proc/$$/stat; set -- $line; [ "${41}" != 5 ]; do :; done
+                \(ScriptLauncher.saying(try reply.encoded + [1])); take
+                """
+        }
+    }
+
     private func isStopped(_ error: ImageProcessingError?) -> Bool {
         if case .tooLarge(let text) = error { text.contains("processor time") } else { false }
     }
@@ -66,22 +80,30 @@ struct OvertimeTests {
     }
 
     @Test func `A drawing that takes long yields the processor, and its worker is replaced`() async throws {
-        let image = ProcessedImage(
-            body: ByteBuffer(), format: .png, size: PixelSize(width: 20, height: 20), frames: 1, sourceFormat: .svg)
-        let reply = WorkerReply(outcome: .image(image, nil), decoded: DecodedStatistics())
-        // The worker computes until its scheduling policy, the 41st field, is SCHED_IDLE.
-        let script = """
-            hello; take
-            while read -r line < /proc/$$/stat; set -- $line; [ "${41}" != 5 ]; do :; done
-            \(ScriptLauncher.saying(try reply.encoded + [1])); take
-            """
-        let site = try await WorkerSite(script: script) { $0.processorAllowance = .seconds(2) }
+        let site = try await WorkerSite(script: try Self.computingUntilIdle) { $0.processorAllowance = .seconds(2) }
         let first = site.workers
         var job = ImageJob.drawing()
         job.expectedWork = 1
         #expect(try site.processor.process(job) { false }.size.width == 20)
         try await site.until { site in site.processor.statistics.ended == [.recycled: 1] }
         #expect(site.workers.subtracting(first).count == 1 && !first.isSubset(of: site.workers))
+    }
+
+    @Test func `After a drawing was stopped, further drawings of its client yield from their start`() async throws {
+        let site = try await WorkerSite(script: try Self.computingUntilIdle) { configuration in
+            configuration.processorAllowance = .milliseconds(60)
+            configuration.competingAllowance = .seconds(60)
+        }
+        var job = ImageJob.drawing(identity: "first")
+        job.expectedWork = 1
+        job.client = "one"
+        let error = #expect(throws: ImageProcessingError.self) { try site.processor.process(job) { false } }
+        #expect(isStopped(error))
+        job.identity = "second"
+        #expect(try site.processor.process(job) { false }.size.width == 20)
+        job.client = "other"
+        job.identity = "third"
+        #expect(isStopped(#expect(throws: ImageProcessingError.self) { try site.processor.process(job) { false } }))
     }
 
     @Test func `A job in its time, or of unknown time, is not stopped`() async throws {

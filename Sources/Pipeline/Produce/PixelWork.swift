@@ -55,7 +55,8 @@ struct PixelWork: Sendable {
     func process(
         _ job: ImageJob, _ urgency: Urgency, for account: (any WorkAccount)?
     ) async throws(PipelineError) -> Result {
-        let run = PixelRun(job: job, processing: processing, spans: PixelSpans(urgency), account: account)
+        let run = PixelRun(
+            job: job, processing: processing, urgency: urgency, spans: PixelSpans(urgency), account: account)
         do throws(PipelineError) {
             return try await queue.run(
                 urgency: urgency, weigh: run.weigh, setAside: { run.processing.withdraw(job) }, run.process)
@@ -83,13 +84,18 @@ struct PixelWork: Sendable {
 private final class PixelRun: Sendable {
     let job: ImageJob
     let processing: any ImageProcessing
+    private let urgency: Urgency
     let spans: PixelSpans?
     private let account: (any WorkAccount)?
     private let expectedWork = Mutex<Double?>(nil)
 
-    init(job: ImageJob, processing: any ImageProcessing, spans: PixelSpans?, account: (any WorkAccount)?) {
+    init(
+        job: ImageJob, processing: any ImageProcessing, urgency: Urgency, spans: PixelSpans?,
+        account: (any WorkAccount)?
+    ) {
         self.job = job
         self.processing = processing
+        self.urgency = urgency
         self.spans = spans
         self.account = account
     }
@@ -125,6 +131,8 @@ private final class PixelRun: Sendable {
         do throws(ImageProcessingError) {
             var job = job
             job.expectedWork = expectedWork.withLock(\.self)
+            let clients = urgency.clients
+            if clients.count == 1, clients != [""] { job.client = clients[0] }
             let image = try processing.process(job, interrupt: interrupt)
             let duration = stopwatch.lap()
             account?.charge(processing: duration)

@@ -10,6 +10,7 @@ final class WorkerPool: Sendable {
     struct State {
         var table: WorkerTable
         var quarantine: Quarantine
+        var penalized = PenalizedClients()
         /// Counters. Values that follow from the table are filled in by ``WorkerPool/statistics``.
         var statistics = WorkerStatistics()
         /// Killed workers that the supervisor has yet to reap, which takes time in proportion to their memory.
@@ -210,6 +211,15 @@ final class WorkerPool: Sendable {
     func quarantine(_ subject: Quarantine.Subject?, _ error: ImageProcessingError) {
         guard let subject else { return }
         state.withLock { $0.quarantine.add(subject, error, now: .now) }
+    }
+
+    /// Makes the drawings of a client yield to other jobs for some time.
+    func penalize(_ client: String) {
+        state.withLock { $0.penalized.add(client, until: .now + configuration.drawingPenalty, now: .now) }
+    }
+
+    func isPenalized(_ client: String) -> Bool {
+        state.withLock { $0.penalized.contains(client, now: .now) }
     }
 
     func liftQuarantine(of subject: Quarantine.Subject) {
