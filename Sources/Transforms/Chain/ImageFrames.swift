@@ -19,7 +19,7 @@ public struct ImageFrames: Sendable {
     init(frames: [VipsImage], extent: Extent? = nil, orientation: Int = 1, delays: [Int] = [], loop: Int = 0) {
         precondition(!frames.isEmpty, "an image has at least one frame")
         self.frames = frames
-        self.extent = extent ?? Extent(PixelSize(width: frames[0].width, height: frames[0].height))
+        self.extent = extent ?? Extent(frames[0].size)
         self.orientation = orientation
         self.delays = delays
         self.loop = loop
@@ -28,7 +28,7 @@ public struct ImageFrames: Sendable {
     /// The first frame.
     public var first: VipsImage { frames[0] }
     /// The size of every frame's raster.
-    public var size: PixelSize { PixelSize(width: first.width, height: first.height) }
+    public var size: PixelSize { first.size }
     /// Whether the image has more than one frame.
     public var isAnimated: Bool { frames.count > 1 }
 
@@ -45,5 +45,27 @@ public struct ImageFrames: Sendable {
         for frame in frames { changed.frames.append(try change(frame)) }
         if changed.size != size { changed.extent = Extent(changed.size) }
         return changed
+    }
+
+    /// The image with the color bands of every frame changed, as 8-bit samples.
+    func changingColor(_ change: (VipsImage) throws(VipsError) -> VipsImage) throws(VipsError) -> ImageFrames {
+        try mapFrames { frame throws(VipsError) in try frame.changingColor(change) }
+    }
+
+    /// A rectangle of each frame, which must lie within it.
+    func extracting(_ rectangle: (x: Int, y: Int, size: PixelSize)) throws(VipsError) -> ImageFrames {
+        guard rectangle.size != size else { return self }
+        return try mapFrames { frame throws(VipsError) in
+            try frame.extracting(x: rectangle.x, y: rectangle.y, size: rectangle.size)
+        }
+    }
+
+    /// The image resampled from its extent to a raster of this size.
+    func resampled(to target: PixelSize, inLinearLight isLinear: Bool) throws(VipsError) -> ImageFrames {
+        guard target != size || extent != Extent(size) else { return self }
+        let sampler = ExactSampler(extent: extent, target: target, linearLight: isLinear)
+        var resampled = try mapFrames { frame throws(VipsError) in try sampler.sample(frame) }
+        resampled.extent = Extent(target)
+        return resampled
     }
 }

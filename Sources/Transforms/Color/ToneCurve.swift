@@ -4,11 +4,7 @@ import DarkroomVips
 extension ImageFrames {
     /// Maps every color sample through a table of 256 bytes (libvips `maplut`).
     func mappingTones(by table: VipsImage) throws(VipsError) -> ImageFrames {
-        try mapFrames { frame throws(VipsError) in
-            try frame.changingColor { color throws(VipsError) in
-                try color.applying("maplut", ["lut": .image(table)])
-            }
-        }
+        try changingColor { color throws(VipsError) in try color.applying("maplut", ["lut": .image(table)]) }
     }
 }
 

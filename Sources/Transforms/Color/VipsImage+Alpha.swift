@@ -7,14 +7,19 @@ extension VipsImage {
     func changingColor(
         _ change: (VipsImage) throws(VipsError) -> VipsImage
     ) throws(VipsError) -> VipsImage {
-        try splittingAlpha(
-            color: { color throws(VipsError) in try change(color).roundedToBytes() },
-            alpha: { alpha in alpha })
+        try splittingAlpha(color: { color throws(VipsError) in try change(color).roundedToBytes() })
+    }
+
+    /// The image with its alpha multiplied by a factor up to 1.
+    func fading(by factor: Double) throws(VipsError) -> VipsImage {
+        guard factor < 1 else { return self }
+        return try splittingAlpha(alpha: { alpha throws(VipsError) in try alpha.bytes(times: factor) })
     }
 
     /// Changes the color bands and the alpha band by a function each, and joins the results.
     func splittingAlpha(
-        color: (VipsImage) throws(VipsError) -> VipsImage, alpha: (VipsImage) throws(VipsError) -> VipsImage
+        color: (VipsImage) throws(VipsError) -> VipsImage = { $0 },
+        alpha: (VipsImage) throws(VipsError) -> VipsImage = { $0 }
     ) throws(VipsError) -> VipsImage {
         guard hasAlpha, bands > 1 else { return try color(self) }
         let changed = try color(band(0, count: bands - 1))
@@ -26,18 +31,22 @@ extension VipsImage {
         _ mix: (VipsImage) throws(VipsError) -> VipsImage
     ) throws(VipsError) -> VipsImage {
         guard hasAlpha else { return try mix(self) }
-        let mixed = try mix(applying("premultiply", ["max_alpha": .double(isShort ? 65535 : 255)]))
-        let straight = try mixed.applying("unpremultiply", ["max_alpha": .double(isShort ? 65535 : 255)])
-        return isShort ? try straight.roundedToShorts() : try straight.roundedToBytes()
+        let maxAlpha: VipsValue = .double(isShort ? 65535 : 255)
+        let straight = try mix(applying("premultiply", ["max_alpha": maxAlpha]))
+            .applying("unpremultiply", ["max_alpha": maxAlpha])
+        guard isShort else { return try straight.roundedToBytes() }
+        return try straight.applying("linear", ["a": .doubles([1]), "b": .doubles([0.5])])
+            .applying("cast", ["format": "ushort"])
     }
 
     /// The image with 8-bit samples, rounded: libvips' `cast` would truncate fractions, which darkens.
     func roundedToBytes() throws(VipsError) -> VipsImage {
-        isByte ? self : try applying("linear", ["a": .doubles([1]), "b": .doubles([0.5]), "uchar": true])
+        isByte ? self : try bytes(times: 1)
     }
 
-    private func roundedToShorts() throws(VipsError) -> VipsImage {
-        try applying("linear", ["a": .doubles([1]), "b": .doubles([0.5])]).applying("cast", ["format": "ushort"])
+    /// Every sample times a factor, as rounded 8-bit samples.
+    func bytes(times factor: Double) throws(VipsError) -> VipsImage {
+        try applying("linear", ["a": .doubles([factor]), "b": .doubles([0.5]), "uchar": true])
     }
 
     /// The image with an alpha band, opaque if it is added.

@@ -12,17 +12,13 @@ struct Backdrop {
 
     /// A frame that is in memory, at this place of the canvas, with its opaque backdrop behind it.
     func behind(_ frame: VipsImage, x: Int, y: Int) throws(VipsError) -> VipsImage {
-        let backdrop = try blurred(frame)
-        if frame.hasAlpha { return try backdrop.composited(with: frame, x: x, y: y) }
-        return try VipsImage.build(
-            "insert", ["main": .image(backdrop), "sub": .image(frame), "x": .int(x), "y": .int(y)])
+        try blurred(frame).covered(by: frame, x: x, y: y)
     }
 
     private func blurred(_ frame: VipsImage) throws(VipsError) -> VipsImage {
-        let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(Color.white.rgb)]) : frame
-        let whole = PixelSize(width: frame.width, height: frame.height)
+        let whole = frame.size
         let covering = coveringPart(of: whole)
-        let cut = try opaque.extracting(
+        let cut = try frame.flattened(on: .white).extracting(
             x: (whole.width - covering.width) / 2, y: (whole.height - covering.height) / 2, size: covering)
         let small = PixelSize(width: reduced(size.width), height: reduced(size.height))
         let sigma = Double(max(small.width, small.height)) * Self.blur
@@ -34,11 +30,7 @@ struct Backdrop {
 
     /// The largest part with the canvas's aspect ratio.
     private func coveringPart(of whole: PixelSize) -> PixelSize {
-        let scale = min(Double(whole.width) / Double(size.width), Double(whole.height) / Double(size.height))
-        func side(_ length: Int, within limit: Int) -> Int {
-            min(max(Int((Double(length) * scale).rounded()), 1), limit)
-        }
-        return PixelSize(width: side(size.width, within: whole.width), height: side(size.height, within: whole.height))
+        size.scaled(by: size.factor(toFit: whole)).clipped(to: whole)
     }
 
     private func reduced(_ side: Int) -> Int { (side + Self.reduction - 1) / Self.reduction }

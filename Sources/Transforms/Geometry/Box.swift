@@ -106,9 +106,7 @@ public struct Box: Hashable, Codable, Sendable {
             return box
         }
         let factor = size.factor(toCover: least)
-        let grown = PixelSize(
-            width: PixelSize.side(Double(size.width) * factor), height: PixelSize.side(Double(size.height) * factor))
-        let covering = ratio?.smallest(around: least) ?? grown.united(with: least)
+        let covering = ratio?.smallest(around: least) ?? size.scaled(by: factor).united(with: least)
         (box.width, box.height) = (covering.width, covering.height)
         return box
     }

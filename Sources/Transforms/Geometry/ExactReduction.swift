@@ -18,6 +18,17 @@ struct ExactReduction: Hashable {
     /// Whether the raster needs no padding.
     var isPlain: Bool { lead == 0 && trail == 0 && skip == 0 }
 
+    /// Whether padding brings output pixels within an eighth of a pixel of their place. With factors just above 1 it
+    /// may not.
+    var isExact: Bool { abs(error) <= factor / 8 }
+
+    private static let maxPad = 32
+
+    /// A small penalty for padding breaks ties.
+    private var cost: Double { abs(error) + 0.001 * Double(lead + trail) }
+}
+
+extension ExactReduction {
     /// - Parameters:
     ///   - count: raster pixels on this axis.
     ///   - origin: where the whole image begins on the raster.
@@ -40,23 +51,6 @@ struct ExactReduction: Hashable {
         }
         self = best ?? ExactReduction(lead: 0, trail: Self.maxPad, factor: factor, skip: 0, error: .infinity)
     }
-
-    private init(lead: Int, trail: Int, factor: Double, skip: Int, error: Double) {
-        self.lead = lead
-        self.trail = trail
-        self.factor = factor
-        self.skip = skip
-        self.error = error
-    }
-
-    /// Whether padding brings output pixels within an eighth of a pixel of their place. With factors just above 1 it
-    /// may not.
-    var isExact: Bool { abs(error) <= factor / 8 }
-
-    private static let maxPad = 32
-
-    /// A small penalty for padding breaks ties.
-    private var cost: Double { abs(error) + 0.001 * Double(lead + trail) }
 
     private static func candidate(
         count: Int, origin: Double, target: Int, factor: Double, lead: Int, trail: Int

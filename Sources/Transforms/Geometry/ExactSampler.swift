@@ -24,7 +24,7 @@ struct ExactSampler {
 extension VipsImage {
     /// Bicubic enlargement about pixel centers. libvips 8.14's own `resize` shifts an enlarged image by half a pixel.
     func enlarged(to size: PixelSize) throws(VipsError) -> VipsImage {
-        guard size != PixelSize(width: width, height: height) else { return self }
+        guard size != self.size else { return self }
         return try mapped(
             to: size, across: Double(size.width) / Double(width), down: Double(size.height) / Double(height))
     }
@@ -89,13 +89,10 @@ private enum Axis {
     private func interpolate(
         _ image: VipsImage, origin: Double, factor: Double, target: Int
     ) throws(VipsError) -> VipsImage {
-        switch self {
-        case .vertical:
-            try image.mapped(
-                to: PixelSize(width: image.width, height: target), across: 1, down: 1 / factor, originY: origin)
-        case .horizontal:
-            try image.mapped(
-                to: PixelSize(width: target, height: image.height), across: 1 / factor, down: 1, originX: origin)
+        let size = raster(image, length: target)
+        return switch self {
+        case .vertical: try image.mapped(to: size, across: 1, down: 1 / factor, originY: origin)
+        case .horizontal: try image.mapped(to: size, across: 1 / factor, down: 1, originX: origin)
         }
     }
 
@@ -103,21 +100,19 @@ private enum Axis {
         self == .vertical ? image.height : image.width
     }
 
+    /// The size of an image with another length on this axis.
+    private func raster(_ image: VipsImage, length: Int) -> PixelSize {
+        self == .vertical
+            ? PixelSize(width: image.width, height: length) : PixelSize(width: length, height: image.height)
+    }
+
     private func pad(_ image: VipsImage, lead: Int, trail: Int) throws(VipsError) -> VipsImage {
         let (x, y) = self == .vertical ? (0, lead) : (lead, 0)
-        let width = image.width + (self == .horizontal ? lead + trail : 0)
-        let height = image.height + (self == .vertical ? lead + trail : 0)
-        return try image.applying(
-            "embed",
-            ["x": .int(x), "y": .int(y), "width": .int(width), "height": .int(height), "extend": "copy"])
+        return try image.embeddedInCopies(in: raster(image, length: lead + count(image) + trail), x: x, y: y)
     }
 
     private func cut(_ image: VipsImage, from first: Int, count: Int) throws(VipsError) -> VipsImage {
-        switch self {
-        case .vertical:
-            try image.extracting(x: 0, y: first, size: PixelSize(width: image.width, height: count))
-        case .horizontal:
-            try image.extracting(x: first, y: 0, size: PixelSize(width: count, height: image.height))
-        }
+        let (x, y) = self == .vertical ? (0, first) : (first, 0)
+        return try image.extracting(x: x, y: y, size: raster(image, length: count))
     }
 }

@@ -5,24 +5,18 @@
 /// extent, the resampler puts each output pixel exactly where it belongs.
 public struct Extent: Hashable, Sendable {
     /// The image's left edge; 0 unless a reflection moved the missing fraction to this side.
-    public var x: Double
+    public var x = 0.0
     /// The image's upper edge.
-    public var y: Double
+    public var y = 0.0
     /// The image's width in raster pixels, including fractions.
     public var width: Double
     /// The image's height in raster pixels, including fractions.
     public var height: Double
+}
 
-    /// A rectangle on a raster.
-    public init(x: Double = 0, y: Double = 0, width: Double, height: Double) {
-        self.x = x
-        self.y = y
-        self.width = width
-        self.height = height
-    }
-
+extension Extent {
     /// The whole raster.
-    public init(_ size: PixelSize) {
+    init(_ size: PixelSize) {
         self.init(width: Double(size.width), height: Double(size.height))
     }
 

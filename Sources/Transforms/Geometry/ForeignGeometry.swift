@@ -35,11 +35,7 @@ extension ResizeGeometry {
         let across = box.width.map { Double($0) / Double(source.width) }
         let down = box.height.map { Double($0) / Double(source.height) }
         let factor = max(min(across ?? .infinity, down ?? .infinity), 1)
-        self.init(
-            scaled: factor.isFinite
-                ? PixelSize(
-                    width: PixelSize.side(Double(source.width) * factor),
-                    height: PixelSize.side(Double(source.height) * factor)) : source)
+        self.init(scaled: factor.isFinite ? source.scaled(by: factor) : source)
     }
 
     private init(thumbnailOf source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
@@ -82,17 +78,17 @@ extension ResizeGeometry {
 
     /// The largest size of the image's shape within a box, as libvips rounds it.
     static func thumbnail(of image: PixelSize, within box: PixelSize) -> PixelSize {
-        let shrink = max(Double(image.width) / Double(box.width), Double(image.height) / Double(box.height))
-        return PixelSize(width: side(image.width, shrink), height: side(image.height, shrink))
+        shrunk(image, by: box.factor(toCover: image))
     }
 
     private static func covering(_ box: PixelSize, with image: PixelSize) -> PixelSize {
-        let shrink = min(Double(image.width) / Double(box.width), Double(image.height) / Double(box.height))
-        return PixelSize(width: side(image.width, shrink), height: side(image.height, shrink))
+        shrunk(image, by: box.factor(toFit: image))
     }
 
-    private static func side(_ length: Int, _ shrink: Double) -> Int {
-        min(max(Int((Double(length) / shrink + 0.5).rounded(.down)), 1), PixelSize.maxSide)
+    private static func shrunk(_ image: PixelSize, by divisor: Double) -> PixelSize {
+        PixelSize(
+            width: PixelSize.side((Double(image.width) / divisor + 0.5).rounded(.down)),
+            height: PixelSize.side((Double(image.height) / divisor + 0.5).rounded(.down)))
     }
 }
 

@@ -35,6 +35,25 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
         PixelSize(width: max(width, other.width), height: max(height, other.height))
     }
 
+    /// The size of the shorter side each.
+    func clipped(to other: PixelSize) -> PixelSize {
+        PixelSize(width: min(width, other.width), height: min(height, other.height))
+    }
+
+    /// Both sides times a factor, each within 1…``maxSide``.
+    func scaled(
+        by factor: Double, rounding rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero
+    ) -> PixelSize {
+        PixelSize(
+            width: Self.side((Double(width) * factor).rounded(rule)),
+            height: Self.side((Double(height) * factor).rounded(rule)))
+    }
+
+    /// The largest factor that scales both sides to at most the sides of `other`.
+    func factor(toFit other: PixelSize) -> Double {
+        min(Double(other.width) / Double(width), Double(other.height) / Double(height))
+    }
+
     /// The smallest factor that scales both sides to at least the sides of `other`.
     func factor(toCover other: PixelSize) -> Double {
         max(Double(other.width) / Double(width), Double(other.height) / Double(height))

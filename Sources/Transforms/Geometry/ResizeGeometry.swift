@@ -38,7 +38,7 @@ public struct ResizeGeometry: Hashable, Sendable {
         case (nil, nil):
             self.init(scaled: source)
         case (let only?, nil), (nil, let only?):
-            self.init(scaled: Self.scale(source, by: enlarge ? only : min(1, only)))
+            self.init(scaled: source.scaled(by: enlarge ? only : min(1, only)))
         case (let across?, let down?):
             let box = PixelSize(width: box.width ?? source.width, height: box.height ?? source.height)
             self.init(source: source, box: box, fit: fit, across: across, down: down, enlarge: enlarge)
@@ -49,11 +49,11 @@ public struct ResizeGeometry: Hashable, Sendable {
         let cap = enlarge ? Double.infinity : 1
         switch fit {
         case .inside:
-            self.init(scaled: Self.scale(source, by: min(across, down, cap)))
+            self.init(scaled: source.scaled(by: min(across, down, cap)))
         case .outside:
-            self.init(scaled: Self.scale(source, by: min(max(across, down), cap)))
+            self.init(scaled: source.scaled(by: min(max(across, down), cap)))
         case .contain:
-            self.init(scaled: Self.scale(source, by: min(across, down, cap)), canvas: box)
+            self.init(scaled: source.scaled(by: min(across, down, cap)), canvas: box)
         case .fill:
             self.init(scaled: Self.shrunkInto(source, box: box, enlarge: enlarge))
         case .cover:
@@ -73,7 +73,7 @@ public struct ResizeGeometry: Hashable, Sendable {
         let least = PixelSize(width: box.minWidth ?? 1, height: box.minHeight ?? 1)
         guard canvas.factor(toCover: least) > 1 else { return }
         if let size = box.size, fit == .cover || fit == .fill {
-            canvas = Self.scale(size, by: size.factor(toCover: least)).united(with: least)
+            canvas = size.scaled(by: size.factor(toCover: least)).united(with: least)
             scaled = fit == .fill ? canvas : Self.cover(canvas, with: source)
             return
         }
@@ -95,24 +95,18 @@ public struct ResizeGeometry: Hashable, Sendable {
         fitted.canvas = limits.fitted(canvas)
         guard fitted.canvas != canvas else { return self }
         let factor = canvas.factor(toCover: fitted.canvas)
-        fitted.scaled = Self.scale(scaled, by: factor).united(with: fitted.canvas)
+        fitted.scaled = scaled.scaled(by: factor).united(with: fitted.canvas)
         return fitted
     }
 
     /// The box, shrunk at its own aspect ratio until the source covers it.
     private static func shrunkInto(_ source: PixelSize, box: PixelSize, enlarge: Bool) -> PixelSize {
         if enlarge { return box }
-        let room = min(Double(source.width) / Double(box.width), Double(source.height) / Double(box.height))
-        return scale(box, by: min(1, room))
+        return box.scaled(by: min(1, box.factor(toFit: source)))
     }
 
     /// The smallest size of the image that covers a canvas.
     private static func cover(_ canvas: PixelSize, with source: PixelSize) -> PixelSize {
-        scale(source, by: source.factor(toCover: canvas)).united(with: canvas)
-    }
-
-    private static func scale(_ size: PixelSize, by factor: Double) -> PixelSize {
-        PixelSize(
-            width: PixelSize.side(Double(size.width) * factor), height: PixelSize.side(Double(size.height) * factor))
+        source.scaled(by: source.factor(toCover: canvas)).united(with: canvas)
     }
 }

@@ -44,8 +44,8 @@ public struct ScaleDownLimits: Hashable, Sendable {
         let root = (edge * edge + 4 * area * left).squareRoot()
         let factor = min(1, bySide, (root - edge) / (2 * area))
         if factor == 1 { return size }
-        let nearest = size.scaled(by: factor, .toNearestOrAwayFromZero)
-        return isWithin(nearest) ? nearest : size.scaled(by: factor, .down)
+        let nearest = size.scaled(by: factor)
+        return isWithin(nearest) ? nearest : size.scaled(by: factor, rounding: .down)
     }
 
     private func isWithin(_ size: PixelSize) -> Bool {
@@ -66,13 +66,6 @@ extension PixelSize {
             abs(Double(width) * cos(angle)) + abs(Double(height) * sin(angle)),
             abs(Double(width) * sin(angle)) + abs(Double(height) * cos(angle))
         )
-    }
-
-    /// Every side is at least 1.
-    fileprivate func scaled(by factor: Double, _ rule: FloatingPointRoundingRule) -> PixelSize {
-        PixelSize(
-            width: Self.side((Double(width) * factor).rounded(rule)),
-            height: Self.side((Double(height) * factor).rounded(rule)))
     }
 }
 

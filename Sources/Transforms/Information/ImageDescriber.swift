@@ -67,7 +67,7 @@ struct ImageDescriber {
 
     /// A low-quality image placeholder: a WebP of at most 16 pixels a side without metadata, as a `data:` URI.
     private func placeholder(of frame: VipsImage) throws(VipsError) -> String {
-        let size = PixelSize(width: frame.width, height: frame.height)
+        let size = frame.size
         let tiny = ResizeGeometry(
             source: size, box: Box(width: Self.placeholderSide, height: Self.placeholderSide), fit: .inside,
             enlarge: false

@@ -72,18 +72,11 @@ extension VipsImage {
         }
         let framed = PixelSize(
             width: ((width - 1) / factor + 3) * factor, height: ((height - 1) / factor + 3) * factor)
-        let small = try applying(
-            "embed",
-            [
-                "x": .int(factor), "y": .int(factor), "width": .int(framed.width), "height": .int(framed.height),
-                "extend": "copy",
-            ]
-        )
-        .blockMeans(across: factor, down: factor, partial: false).rendered(interrupt: interrupt)
-        .applying("gaussblur", ["sigma": .double(sigma / Double(factor)), "precision": "float"])
-        .rendered(interrupt: interrupt)
-        return try small.enlarged(to: framed).extracting(
-            x: factor, y: factor, size: PixelSize(width: width, height: height))
+        return try embeddedInCopies(in: framed, x: factor, y: factor)
+            .blockMeans(across: factor, down: factor, partial: false).rendered(interrupt: interrupt)
+            .applying("gaussblur", ["sigma": .double(sigma / Double(factor)), "precision": "float"])
+            .rendered(interrupt: interrupt)
+            .enlarged(to: framed).extracting(x: factor, y: factor, size: size)
     }
 
     /// A convolution in floating point: libvips' integer convolution changes flat colors.

@@ -29,9 +29,7 @@ public enum FillColor: Hashable, Codable, Sendable {
         switch self {
         case .color(let color): return color
         case .average:
-            let frame = image.first
-            let opaque =
-                frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(Color.white.rgb)]) : frame
+            let opaque = try image.first.flattened(on: .white)
             let means = try (0..<3).map { band throws(VipsError) in
                 UInt8(min(max(try opaque.band(min(band, opaque.bands - 1)).average().rounded(), 0), 255))
             }
@@ -124,7 +122,7 @@ public struct CanvasFill: Transform, Hashable, Codable {
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let (canvas, space) = (context.plan.size, turnedPadding)
-        let inner = PixelSize(width: canvas.width - space.across, height: canvas.height - space.down)
+        let inner = space.within(canvas)
         let (x, y) = (
             (inner.width - image.size.width) / 2 + space.left, (inner.height - image.size.height) / 2 + space.top
         )
@@ -135,13 +133,8 @@ public struct CanvasFill: Transform, Hashable, Codable {
         case .blur: return try blurred(image, on: canvas, x: x, y: y, context: context)
         }
         return try image.mapFrames { frame throws(VipsError) in
-            let ready = try fill.alpha == 0 ? frame.addingAlpha() : frame.flattened(on: fill)
-            return try ready.applying(
-                "embed",
-                [
-                    "x": .int(x), "y": .int(y), "width": .int(canvas.width), "height": .int(canvas.height),
-                    "extend": "background", "background": .doubles(ready.hasAlpha ? fill.rgba : fill.rgb),
-                ])
+            guard fill.alpha > 0 else { return try frame.embedded(in: canvas, x: x, y: y, on: fill) }
+            return try frame.flattened(on: fill).embedded(in: canvas, x: x, y: y, on: fill.opaque)
         }
     }
 
@@ -154,10 +147,7 @@ public struct CanvasFill: Transform, Hashable, Codable {
         blur.followsImagor = followsImagor
         var backdrops = try blur.apply(stretched, context: context).frames.makeIterator()
         return try image.mapFrames { frame throws(VipsError) in
-            guard let backdrop = backdrops.next() else { return frame }
-            if frame.hasAlpha { return try backdrop.composited(with: frame, x: x, y: y) }
-            return try VipsImage.build(
-                "insert", ["main": .image(backdrop), "sub": .image(frame), "x": .int(x), "y": .int(y)])
+            try backdrops.next()?.covered(by: frame, x: x, y: y) ?? frame
         }
     }
 
@@ -173,12 +163,5 @@ public struct CanvasFill: Transform, Hashable, Codable {
     private var turnedPadding: Padding {
         guard extent == .turnedBox else { return padding }
         return Padding(top: padding.left, right: padding.bottom, bottom: padding.right, left: padding.top)
-    }
-}
-
-extension VipsImage {
-    /// The image without transparency.
-    fileprivate func flattened(on color: Color) throws(VipsError) -> VipsImage {
-        hasAlpha ? try applying("flatten", ["background": .doubles(color.rgb)]) : self
     }
 }

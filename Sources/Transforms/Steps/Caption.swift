@@ -89,9 +89,8 @@ public struct Caption: Transform, Hashable, Codable {
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         guard let ink = try drawn(on: image.size) else { return image }
-        let drawn = PixelSize(width: ink.width, height: ink.height)
         let corner = (
-            x: x.position(of: drawn.width, on: image.size.width), y: y.position(of: drawn.height, on: image.size.height)
+            x: x.position(of: ink.width, on: image.size.width), y: y.position(of: ink.height, on: image.size.height)
         )
         guard let visible = try ink.visible(at: corner, on: image.size) else { return image }
         return try image.mapFrames { frame throws(VipsError) in
@@ -113,8 +112,8 @@ public struct Caption: Transform, Hashable, Codable {
         let ink = "#\(color.hex.prefix(6))"
         switch size {
         case .letters:
-            return try layout.drawn(color: ink, filling: (Self.maxArea / 512, pixels)).fading(to: color.alpha)
-                .rendered()
+            return try layout.drawn(color: ink, filling: (Self.maxArea / 512, pixels))
+                .fading(by: Double(color.alpha) / 255).rendered()
         case .font:
             guard measure.width * measure.height <= Self.maxArea else {
                 throw TransformError(
@@ -123,7 +122,7 @@ public struct Caption: Transform, Hashable, Codable {
                 )
             }
             return try layout.drawn(color: ink, alignment: x.edge == .center ? "centre" : "low")
-                .fading(to: color.alpha).rendered()
+                .fading(by: Double(color.alpha) / 255).rendered()
         }
     }
 }
@@ -134,13 +133,10 @@ extension VipsImage {
         at corner: (x: Int, y: Int), on picture: PixelSize
     ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
         let (left, top) = (max(0, -corner.x), max(0, -corner.y))
-        let size = (
+        let part = PixelSize(
             width: min(width - left, picture.width - max(0, corner.x)),
-            height: min(height - top, picture.height - max(0, corner.y))
-        )
-        guard size.width > 0, size.height > 0 else { return nil }
-        let part = PixelSize(width: size.width, height: size.height)
-        let isWhole = part == PixelSize(width: width, height: height)
-        return (isWhole ? self : try extracting(x: left, y: top, size: part), max(0, corner.x), max(0, corner.y))
+            height: min(height - top, picture.height - max(0, corner.y)))
+        guard part.width > 0, part.height > 0 else { return nil }
+        return (part == size ? self : try extracting(x: left, y: top, size: part), max(0, corner.x), max(0, corner.y))
     }
 }

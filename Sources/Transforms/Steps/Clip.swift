@@ -45,10 +45,3 @@ struct Clip: Transform, Hashable {
         return try crop.apply(image, context: context)
     }
 }
-
-extension PixelSize {
-    /// The size of the shorter side each.
-    fileprivate func clipped(to other: PixelSize) -> PixelSize {
-        PixelSize(width: min(width, other.width), height: min(height, other.height))
-    }
-}

@@ -55,28 +55,16 @@ public struct ContainExtend: Transform, Hashable {
         let canvas = context.plan.size
         guard image.size != canvas else { return image }
         let fill = background ?? (image.first.hasAlpha ? .transparent : .white)
-        let free = PixelSize(width: canvas.width - image.size.width, height: canvas.height - image.size.height)
-        let place = placing(free)
+        let x = Int(Double(canvas.width - image.size.width) * position.fractions.x)
+        let y = Int(Double(canvas.height - image.size.height) * position.fractions.y)
         if blursBackdrop {
             return try image.mapFrames { frame throws(VipsError) in
                 let rendered = try frame.rendered(interrupt: context.interrupt)
-                return try Backdrop(size: canvas).behind(rendered, x: place.x, y: place.y)
+                return try Backdrop(size: canvas).behind(rendered, x: x, y: y)
             }
         }
         return try image.mapFrames { frame throws(VipsError) in
-            let ready = fill.alpha < 255 ? try frame.addingAlpha() : frame
-            return try ready.applying(
-                "embed",
-                [
-                    "x": .int(place.x), "y": .int(place.y), "width": .int(canvas.width),
-                    "height": .int(canvas.height), "extend": "background",
-                    "background": .doubles(ready.hasAlpha ? fill.rgba : fill.rgb),
-                ])
+            try frame.embedded(in: canvas, x: x, y: y, on: fill)
         }
-    }
-
-    private func placing(_ free: PixelSize) -> (x: Int, y: Int) {
-        let fraction = position.fractions
-        return (Int(Double(free.width) * fraction.x), Int(Double(free.height) * fraction.y))
     }
 }

@@ -55,31 +55,21 @@ public struct CoverCrop: Transform, Hashable {
         guard let corner = position.corner(of: size, in: image.size, rounding: rounding) else {
             return try smartlyCropped(image, to: size, interrupt: context.interrupt)
         }
-        return try image.mapFrames { frame throws(VipsError) in
-            try frame.extracting(x: corner.x, y: corner.y, size: size)
-        }
+        return try image.extracting((corner.x, corner.y, size))
     }
 
-    /// libvips reads many parts of the image, and a lazy resize would run again for each of them.
+    /// libvips decides by the first frame; all frames are cropped alike. It reads many parts of the image, and a lazy
+    /// resize would run again for each of them.
     private func smartlyCropped(
         _ image: ImageFrames, to size: PixelSize, interrupt: @escaping Interrupt
     ) throws -> ImageFrames {
         let ready = try image.mapFrames { frame throws(VipsError) in try frame.rendered(interrupt: interrupt) }
-        let corner = try smartCorner(size, of: ready.first)
-        return try ready.mapFrames { frame throws(VipsError) in
-            try frame.extracting(x: corner.x, y: corner.y, size: size)
-        }
-    }
-
-    /// libvips decides by the first frame; all frames are cropped alike.
-    private func smartCorner(_ size: PixelSize, of frame: VipsImage) throws(VipsError) -> (x: Int, y: Int) {
-        let cut = try frame.applying(
+        let cut = try ready.first.applying(
             "smartcrop",
             [
                 "width": .int(size.width), "height": .int(size.height),
                 "interesting": position == .entropy ? "entropy" : "attention",
             ])
-        let offset = cut.offset
-        return (-offset.x, -offset.y)
+        return try ready.extracting((-cut.offset.x, -cut.offset.y, size))
     }
 }

@@ -1,5 +1,3 @@
-import DarkroomVips
-
 /// Crops a rectangle of the upright source, before anything is scaled (libvips `extract_area`).
 public struct Crop: Transform, Hashable, Codable {
     /// The distance from the left edge of the upright source, at least 0.
@@ -57,24 +55,5 @@ public struct Crop: Transform, Hashable, Codable {
         guard sum.hundredths <= 10_000 else { return (whole, 1) }
         let first = min(skipped.of(whole), whole - 1)
         return (first, max(1, sum.of(whole) - first))
-    }
-}
-
-extension ImageFrames {
-    /// A rectangle of each frame, which must lie within it.
-    func extracting(_ rectangle: (x: Int, y: Int, size: PixelSize)) throws(VipsError) -> ImageFrames {
-        guard rectangle.size != size else { return self }
-        return try mapFrames { frame throws(VipsError) in
-            try frame.extracting(x: rectangle.x, y: rectangle.y, size: rectangle.size)
-        }
-    }
-}
-
-extension VipsImage {
-    /// A rectangle of the image, which must lie within it.
-    func extracting(x: Int, y: Int, size: PixelSize) throws(VipsError) -> VipsImage {
-        try applying(
-            "extract_area",
-            ["left": .int(x), "top": .int(y), "width": .int(size.width), "height": .int(size.height)])
     }
 }

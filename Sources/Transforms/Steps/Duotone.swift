@@ -19,12 +19,7 @@ public struct Duotone: ColorTransform, Hashable, Codable {
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let gradient = try VipsImage.fromBytes(gradient, width: 256, height: 1, bands: 3)
-        return try image.mapFrames { frame throws(VipsError) in
-            try frame.changingColor { color throws(VipsError) in
-                try color.applying("colourspace", ["space": "b-w"]).applying("maplut", ["lut": .image(gradient)])
-                    .applying("copy", ["interpretation": "srgb"])
-            }
-        }
+        return try image.changingColor { color throws(VipsError) in try color.grayscale(through: gradient) }
     }
 
     /// The colors of all 256 tones, red, green and blue each.

@@ -21,21 +21,13 @@ public enum Filter: String, ColorTransform, Hashable, CaseIterable, Codable {
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try image.mapFrames { frame throws(VipsError) in
-            try frame.changingColor { color throws(VipsError) in try changing(color) }
-        }
-    }
-
-    private func changing(_ color: VipsImage) throws(VipsError) -> VipsImage {
-        switch self {
-        case .greyscale:
-            try color.grayscale(through: VipsImage.grays)
-        case .sepia:
-            try color.applying("recomb", ["m": .image(Self.sepiaMatrix)])
-        case .negate:
-            try color.applying("invert")
-        case .bitonal:
-            try color.grayscale(through: Self.blackAndWhite)
+        try image.changingColor { color throws(VipsError) in
+            switch self {
+            case .greyscale: try color.grayscale(through: VipsImage.grays)
+            case .sepia: try color.applying("recomb", ["m": .image(Self.sepiaMatrix)])
+            case .negate: try color.applying("invert")
+            case .bitonal: try color.grayscale(through: Self.blackAndWhite)
+            }
         }
     }
 

@@ -25,10 +25,7 @@ public struct Flatten: Transform, Hashable {
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         guard image.first.hasAlpha else { return image }
         return try image.mapFrames { frame throws(VipsError) in
-            guard background.alpha < 255 else {
-                return try frame.applying("flatten", ["background": .doubles(background.rgb)])
-            }
-            return try frame.composited(over: background)
+            try background.alpha < 255 ? frame.composited(over: background) : frame.flattened(on: background)
         }
     }
 }

@@ -1,5 +1,3 @@
-import DarkroomVips
-
 /// Cuts a number of pixels off each side of the upright source, before anything is scaled.
 public struct Inset: Transform, Hashable, Codable {
     /// What is cut off each side, in pixels of the source.
@@ -17,14 +15,11 @@ public struct Inset: Transform, Hashable, Codable {
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        let rest = try rest(of: image.size)
-        return try image.mapFrames { frame throws(VipsError) in
-            try frame.extracting(x: sides.left, y: sides.top, size: rest)
-        }
+        try image.extracting((sides.left, sides.top, rest(of: image.size)))
     }
 
     private func rest(of image: PixelSize) throws(TransformError) -> PixelSize {
-        let rest = PixelSize(width: image.width - sides.across, height: image.height - sides.down)
+        let rest = sides.within(image)
         guard rest.width > 0, rest.height > 0 else {
             throw TransformError(
                 parameter: "inset", reason: "it leaves nothing of the upright source, which is \(image) pixels")

@@ -42,10 +42,7 @@ package struct LayoutResize: Transform, Hashable {
 
     package func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         // The sizes of a trimmed image are known only now.
-        let target = context.plan.size
-        guard target != image.size || image.extent != Extent(image.size) else { return image }
-        let sampler = ExactSampler(extent: image.extent, target: target, linearLight: resampling == .linear)
-        return try image.mapFrames { frame throws(VipsError) in try sampler.sample(frame) }.fillingRaster()
+        try image.resampled(to: context.plan.size, inLinearLight: resampling == .linear)
     }
 }
 
@@ -95,9 +92,7 @@ struct LayoutCanvas: Transform, Hashable {
                 return try CoverCrop(box: nil, position: .attention).apply(image, context: context)
             }
             let corner = gravity.corner(of: size, in: image.size, pixelRatio: ratio)
-            return try image.mapFrames { frame throws(VipsError) in
-                try frame.extracting(x: corner.x, y: corner.y, size: size)
-            }
+            return try image.extracting((corner.x, corner.y, size))
         case .extend, .extendRatio:
             let corner = gravity.corner(of: image.size, in: size, pixelRatio: ratio)
             return try embedded(image, in: size, x: corner.x, y: corner.y)
@@ -139,12 +134,7 @@ struct LayoutCanvas: Transform, Hashable {
     /// The image on a transparent canvas.
     private func embedded(_ image: ImageFrames, in size: PixelSize, x: Int, y: Int) throws -> ImageFrames {
         try image.mapFrames { frame throws(VipsError) in
-            try frame.addingAlpha().applying(
-                "embed",
-                [
-                    "x": .int(x), "y": .int(y), "width": .int(size.width), "height": .int(size.height),
-                    "extend": "background", "background": .doubles(Color.transparent.rgba),
-                ])
+            try frame.embedded(in: size, x: x, y: y, on: .transparent)
         }
     }
 }

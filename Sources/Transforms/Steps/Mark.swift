@@ -164,7 +164,8 @@ public struct Mark: Transform, Hashable, Codable {
             framesUsed(of: source, on: image.frames.count), scaledTo: size(of: source.size, on: image.size),
             interrupt: context.interrupt)
         let overlays = try frames.compactMap { drawn throws(VipsError) in
-            let mark = try cropped(drawn, on: image.size).withOpacity(opacity).rendered(interrupt: context.interrupt)
+            let mark = try cropped(drawn, on: image.size).addingAlpha().fading(by: Double(opacity) / 100)
+                .rendered(interrupt: context.interrupt)
             return try visible(mark, on: image.size, context.plan)
         }
         guard !overlays.isEmpty else { return image }
@@ -185,7 +186,7 @@ public struct Mark: Transform, Hashable, Codable {
     ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
         if let placement { return try placement.visible(mark, on: picture) }
         if followsImgproxy { return try placed(mark, on: picture, pixelRatio: plan.layout?.pixelRatio ?? 1) }
-        let corner = corner(of: PixelSize(width: mark.width, height: mark.height), on: picture)
+        let corner = corner(of: mark.size, on: picture)
         return (anchor == .tile ? try tiles(of: mark, over: picture) : mark, corner.x, corner.y)
     }
 }
@@ -260,7 +261,7 @@ extension Mark {
         let box = PixelSize(
             width: min(max(width.resolved(in: picture.width), 1), mark.width),
             height: min(max(height.resolved(in: picture.height), 1), mark.height))
-        guard box != PixelSize(width: mark.width, height: mark.height) else { return mark }
+        guard box != mark.size else { return mark }
         return try mark.extracting(x: (mark.width - box.width) / 2, y: (mark.height - box.height) / 2, size: box)
     }
 
@@ -290,13 +291,7 @@ extension Mark {
 
     /// A raster of the image's size, covered with the mark. Only a block of small tiles is rendered.
     private func tiles(of mark: VipsImage, over picture: PixelSize) throws(VipsError) -> VipsImage {
-        let cell = cell(of: PixelSize(width: mark.width, height: mark.height), on: picture)
-        let spaced = try mark.applying(
-            "embed",
-            [
-                "x": 0, "y": 0, "width": .int(cell.width), "height": .int(cell.height), "extend": "background",
-                "background": .doubles([0, 0, 0, 0]),
-            ])
+        let spaced = try mark.embedded(in: cell(of: mark.size, on: picture), x: 0, y: 0, on: .transparent)
         // libvips copies tile by tile: an image full of tiles of one pixel would take seconds.
         let block = try spaced.repeated(toCover: Self.blockSize).rendered()
         return try block.repeated(toCover: picture).extracting(x: 0, y: 0, size: picture)
@@ -306,18 +301,6 @@ extension Mark {
 }
 
 extension VipsImage {
-    /// The image with an alpha band that is multiplied by an opacity in percent.
-    fileprivate func withOpacity(_ percent: Int) throws(VipsError) -> VipsImage {
-        let ready = try addingAlpha()
-        guard percent < 100 else { return ready }
-        return try ready.splittingAlpha(
-            color: { color in color },
-            alpha: { alpha throws(VipsError) in
-                try alpha.applying(
-                    "linear", ["a": .doubles([Double(percent) / 100]), "b": .doubles([0.5]), "uchar": true])
-            })
-    }
-
     /// The image repeated in rows and columns until it covers a size.
     func repeated(toCover size: PixelSize) throws(VipsError) -> VipsImage {
         let across = (size.width + width - 1) / width
@@ -337,12 +320,11 @@ extension Mark {
         let offset = (
             x: Self.offset(x, of: picture.width, pixelRatio), y: Self.offset(y, of: picture.height, pixelRatio)
         )
-        let size = PixelSize(width: mark.width, height: mark.height)
         guard let gravity = Layout.Gravity.Anchor(rawValue: anchor.rawValue) else {
             return (try centeredTiles(of: mark, over: picture, gap: offset), 0, 0)
         }
-        let corner = gravity.corner(of: size, in: picture, across: offset.x, down: offset.y)
-        return try mark.visible(at: (corner.x, corner.y), on: picture)
+        let corner = gravity.corner(of: mark.size, in: picture, across: offset.x, down: offset.y)
+        return try mark.visible(at: corner, on: picture)
     }
 
     private static func offset(_ length: Length, of whole: Int, _ pixelRatio: Double) -> Int {
@@ -358,12 +340,7 @@ extension Mark {
     ) throws(VipsError) -> VipsImage {
         let (across, down) = (min(max(0, gap.x), picture.width), min(max(0, gap.y), picture.height))
         let cell = PixelSize(width: mark.width + across, height: mark.height + down)
-        let spaced = try mark.applying(
-            "embed",
-            [
-                "x": .int(across / 2), "y": .int(down / 2), "width": .int(cell.width), "height": .int(cell.height),
-                "extend": "background", "background": .doubles([0, 0, 0, 0]),
-            ])
+        let spaced = try mark.embedded(in: cell, x: across / 2, y: down / 2, on: .transparent)
         // An odd number of cells lies around the center, so the first cell begins this far outside.
         let left = (Self.odd(picture.width, by: cell.width) * cell.width - picture.width) / 2 % cell.width
         let top = (Self.odd(picture.height, by: cell.height) * cell.height - picture.height) / 2 % cell.height

@@ -59,9 +59,7 @@ public struct Mask: Transform, Hashable {
         _ cut: VipsImage, outside inside: VipsImage, keepingAlpha hasAlpha: Bool
     ) throws(VipsError) -> VipsImage {
         guard let background else { return cut }
-        if !hasAlpha, background.alpha == 255 {
-            return try cut.applying("flatten", ["background": .doubles(background.rgb)])
-        }
+        if !hasAlpha, background.alpha == 255 { return try cut.flattened(on: background) }
         // Both parts of a pixel on the line add up to a whole pixel.
         return try cut.composited(with: inside.applying("invert").inked(background), mode: "add")
     }

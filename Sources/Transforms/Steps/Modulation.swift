@@ -18,9 +18,7 @@ public struct Hue: ColorTransform, Hashable, Codable {
     public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try image.mapFrames { frame throws(VipsError) in
-            try frame.modulating(hueDegrees: Double(degrees))
-        }
+        try image.modulating(hueDegrees: degrees)
     }
 }
 
@@ -51,9 +49,7 @@ public struct Lightness: ColorTransform, Hashable, Codable {
     public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try image.mapFrames { frame throws(VipsError) in
-            try frame.modulating(lightness: factor, chroma: chroma, hueDegrees: Double(hueDegrees))
-        }
+        try image.modulating(lightness: factor, chroma: chroma, hueDegrees: hueDegrees)
     }
 }
 
@@ -75,20 +71,20 @@ public struct Saturation: ColorTransform, Hashable, Codable {
     public var cost: TransformCost { .pixelwise(75, withAlpha: 95) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try image.mapFrames { frame throws(VipsError) in
-            try frame.modulating(chroma: factor)
-        }
+        try image.modulating(chroma: factor)
     }
 }
 
-extension VipsImage {
+extension ImageFrames {
     /// Multiplies lightness and chroma, and rotates hue in CIELCh.
-    func modulating(
-        lightness: Double = 1, chroma: Double = 1, hueDegrees: Double = 0
-    ) throws(VipsError) -> VipsImage {
+    fileprivate func modulating(
+        lightness: Double = 1, chroma: Double = 1, hueDegrees: Int = 0
+    ) throws(VipsError) -> ImageFrames {
         try changingColor { color throws(VipsError) in
             try color.applying("colourspace", ["space": "lch"])
-                .applying("linear", ["a": .doubles([lightness, chroma, 1]), "b": .doubles([0, 0, hueDegrees])])
+                .applying(
+                    "linear", ["a": .doubles([lightness, chroma, 1]), "b": .doubles([0, 0, Double(hueDegrees)])]
+                )
                 .applying("copy", ["interpretation": "lch"]).applying("colourspace", ["space": "srgb"])
         }
     }

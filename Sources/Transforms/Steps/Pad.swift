@@ -31,6 +31,9 @@ public struct Padding: Hashable, Codable, Sendable {
 
     /// The size of an image with this space around it.
     func around(_ size: PixelSize) -> PixelSize { PixelSize(width: size.width + across, height: size.height + down) }
+
+    /// The size that this space leaves of an image; sides may be less than 1.
+    func within(_ size: PixelSize) -> PixelSize { PixelSize(width: size.width - across, height: size.height - down) }
 }
 
 /// Adds space around the image (libvips `embed`), so that the result is larger than the box.
@@ -63,14 +66,7 @@ public struct Pad: Transform, Hashable {
         let canvas = padding.around(image.size)
         return try image.mapFrames { frame throws(VipsError) in
             let fill = background ?? (frame.hasAlpha ? .transparent : .white)
-            let ready = fill.alpha < 255 ? try frame.addingAlpha() : frame
-            return try ready.applying(
-                "embed",
-                [
-                    "x": .int(padding.left), "y": .int(padding.top), "width": .int(canvas.width),
-                    "height": .int(canvas.height), "extend": "background",
-                    "background": .doubles(ready.hasAlpha ? fill.rgba : fill.rgb),
-                ])
+            return try frame.embedded(in: canvas, x: padding.left, y: padding.top, on: fill)
         }
     }
 }

@@ -1,5 +1,3 @@
-import DarkroomVips
-
 /// The trade-off between speed and quality when pixels are resampled.
 public enum Resampling: String, Codable, Sendable, CaseIterable {
     /// The decoder delivers at least 1.3 times the target size on each side: with less left to resample, edges become
@@ -98,23 +96,10 @@ public struct Resize: Transform, Hashable {
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        let target = context.plan.size
-        guard target != image.size || image.extent != Extent(image.size) else { return image }
-        let sampler = ExactSampler(extent: image.extent, target: target, linearLight: isLinear)
-        return try image.mapFrames { frame throws(VipsError) in try sampler.sample(frame) }
-            .fillingRaster()
+        try image.resampled(to: context.plan.size, inLinearLight: isLinear)
     }
 
     private var isLinear: Bool { resampling == .linear }
-}
-
-extension ImageFrames {
-    /// The image after a step that scaled its extent to the whole raster.
-    func fillingRaster() -> ImageFrames {
-        var image = self
-        image.extent = Extent(size)
-        return image
-    }
 }
 
 extension Box {

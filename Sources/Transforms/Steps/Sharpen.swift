@@ -47,16 +47,14 @@ public struct Sharpen: Transform, Hashable, Codable {
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         if followsImagor && image.isAnimated { return image }
-        return try image.mapFrames { frame throws(VipsError) in
-            try frame.changingColor { color throws(VipsError) in
-                guard let sigma else { return try color.convolving(Self.mild) }
-                return try color.applying(
-                    "sharpen",
-                    [
-                        "sigma": .double(sigma), "m1": .double(flat ?? Self.defaultSlopes.flat),
-                        "m2": .double(jagged ?? Self.defaultSlopes.jagged),
-                    ])
-            }
+        return try image.changingColor { color throws(VipsError) in
+            guard let sigma else { return try color.convolving(Self.mild) }
+            return try color.applying(
+                "sharpen",
+                [
+                    "sigma": .double(sigma), "m1": .double(flat ?? Self.defaultSlopes.flat),
+                    "m2": .double(jagged ?? Self.defaultSlopes.jagged),
+                ])
         }
     }
 

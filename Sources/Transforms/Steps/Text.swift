@@ -58,7 +58,7 @@ public struct Text: Transform, Hashable, Codable {
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let size = size ?? max(Self.sizes.lowerBound, min(image.size.width, image.size.height) / 12)
         let margin = size / 2
-        let room = PixelSize(width: image.size.width - 2 * margin, height: image.size.height - 2 * margin)
+        let room = Padding(margin).within(image.size)
         let layout = VipsText(text, size: size, width: max(room.width, 1))
         guard try fits(layout, into: room) else { return image }
         let (x, y) = position.fractions
@@ -66,9 +66,8 @@ public struct Text: Transform, Hashable, Codable {
             color: "#\(color.hex.prefix(6))", alignment: x < 0.5 ? "low" : x > 0.5 ? "high" : "centre"
         ).rendered()
         // Strokes may reach beyond the measured lines.
-        let whole = PixelSize(
-            width: min(drawn.width, image.size.width), height: min(drawn.height, image.size.height))
-        let ink = try drawn.fading(to: color.alpha).extracting(x: 0, y: 0, size: whole)
+        let whole = drawn.size.clipped(to: image.size)
+        let ink = try drawn.fading(by: Double(color.alpha) / 255).extracting(x: 0, y: 0, size: whole)
         let place = (
             x: Self.place(margin, room.width - whole.width, x, within: image.size.width - whole.width),
             y: Self.place(margin, room.height - whole.height, y, within: image.size.height - whole.height)
@@ -112,18 +111,5 @@ extension Unicode.Scalar {
     /// Whether it may be drawn, unlike spaces, joiners and marks of direction.
     var hasInk: Bool {
         !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint && properties.generalCategory != .format
-    }
-}
-
-extension VipsImage {
-    /// The image with its alpha multiplied by a part of 255.
-    func fading(to alpha: UInt8) throws(VipsError) -> VipsImage {
-        guard alpha < 255 else { return self }
-        return try splittingAlpha(
-            color: { color in color },
-            alpha: { band throws(VipsError) in
-                try band.applying(
-                    "linear", ["a": .doubles([Double(alpha) / 255]), "b": .doubles([0.5]), "uchar": true])
-            })
     }
 }

@@ -18,12 +18,10 @@ public struct Tint: ColorTransform, Hashable, Codable {
         let swatch = try VipsImage.fromBytes([color.red, color.green, color.blue], width: 1, height: 1, bands: 3)
             .applying("copy", ["interpretation": "srgb"]).applying("colourspace", ["space": "lab"])
             .pixel(x: 0, y: 0)
-        return try image.mapFrames { frame throws(VipsError) in
-            try frame.changingColor { color throws(VipsError) in
-                try color.applying("colourspace", ["space": "lab"]).band(0)
-                    .applying("bandjoin_const", ["c": .doubles([swatch[1], swatch[2]])])
-                    .applying("copy", ["interpretation": "lab"]).applying("colourspace", ["space": "srgb"])
-            }
+        return try image.changingColor { color throws(VipsError) in
+            try color.applying("colourspace", ["space": "lab"]).band(0)
+                .applying("bandjoin_const", ["c": .doubles([swatch[1], swatch[2]])])
+                .applying("copy", ["interpretation": "lab"]).applying("colourspace", ["space": "srgb"])
         }
     }
 }

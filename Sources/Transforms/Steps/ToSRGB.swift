@@ -43,10 +43,9 @@ extension VipsImage {
 
     /// Gray as red, green and blue: `colourspace` would compute the image once for each band.
     private func tripled() throws(VipsError) -> VipsImage {
-        try splittingAlpha(
-            color: { gray throws(VipsError) in try gray.applying("maplut", ["lut": .image(Self.grays)]) },
-            alpha: { alpha in alpha }
-        ).applying("copy", ["interpretation": "srgb"])
+        try splittingAlpha(color: { gray throws(VipsError) in
+            try gray.applying("maplut", ["lut": .image(Self.grays)])
+        }).applying("copy", ["interpretation": "srgb"])
     }
 
     private func convertedByProfile() throws(VipsError) -> VipsImage {

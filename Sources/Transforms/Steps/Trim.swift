@@ -84,17 +84,15 @@ public struct Trim: Transform, Hashable, Codable {
                 bottom: rectangle.y + rectangle.size.height)
             kept = kept?.intersection(crop) ?? crop
         }
-        guard let kept, !kept.isEmpty, kept.size != image.size else { return image }
-        return try image.mapFrames { frame throws(VipsError) in
-            try frame.extracting(x: kept.left, y: kept.top, size: kept.size)
-        }
+        guard let kept, !kept.isEmpty else { return image }
+        return try image.extracting((kept.left, kept.top, kept.size))
     }
 
     /// The rectangle within the border; nil if the frame is all border.
     private func content(of frame: VipsImage) throws(VipsError) -> Area? {
-        let behind = (imgproxy != nil ? Self.magenta : background ?? (followsImagor ? Self.magenta : .black)).rgb
-        let opaque = frame.hasAlpha ? try frame.applying("flatten", ["background": .doubles(behind)]) : frame
-        let byte = try opaque.applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
+        let behind = imgproxy != nil ? Self.magenta : background ?? (followsImagor ? Self.magenta : .black)
+        let byte = try frame.flattened(on: behind).applying("colourspace", ["space": "srgb"]).applying(
+            "cast", ["format": "uchar"])
         let border = if let background { background.rgb } else { try color(of: corner, in: byte) }
         let found = try byte.measuring(
             "find_trim", ["threshold": .int(threshold), "background": .doubles(border)],
