@@ -141,13 +141,7 @@ public struct TransformContext: Sendable {
     /// it.
     public let interrupt: Interrupt
     /// The image that a ``Mark`` draws; nil if the job has none.
-    let mark: MarkSource?
-
-    init(plan: ChainPlan, interrupt: @escaping Interrupt, mark: MarkSource? = nil) {
-        self.plan = plan
-        self.interrupt = interrupt
-        self.mark = mark
-    }
+    var mark: MarkSource?
 }
 
 /// Why a transform is impossible for this image: the request is at fault, not the source.

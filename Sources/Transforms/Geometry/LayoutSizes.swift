@@ -5,19 +5,13 @@ struct LayoutSizes: Hashable, Sendable {
     /// The size that the image is scaled to.
     private(set) var scaled = PixelSize(width: 1, height: 1)
     /// The box in device pixels; 0 = a side that follows from the image.
-    private(set) var target = Sides(width: 0, height: 0)
+    private(set) var target = PixelSize(width: 0, height: 0)
     /// The size that the scaled image is cropped to; 0 = the whole side.
-    private(set) var kept = Sides(width: 0, height: 0)
+    private(set) var kept = PixelSize(width: 0, height: 0)
     /// The canvas of the box's aspect ratio; nil = none is needed.
-    private(set) var canvas: Sides?
+    private(set) var canvas: PixelSize?
     /// Device pixels for a CSS pixel of offsets and paddings.
     private(set) var pixelRatio: Double
-
-    /// Two sides, of which either may be 0.
-    struct Sides: Hashable, Sendable {
-        var width: Int
-        var height: Int
-    }
 
     /// - Parameters:
     ///   - box: sides and least sides in CSS pixels.
@@ -97,7 +91,7 @@ struct LayoutSizes: Hashable, Sendable {
     private mutating func compute(
         _ source: PixelSize, _ factors: Layout.Scale, _ layout: Layout, _ box: Box, enlarges: Bool
     ) {
-        target = Sides(
+        target = PixelSize(
             width: Self.times(box.width ?? 0, pixelRatio * layout.zoom.x),
             height: Self.times(box.height ?? 0, pixelRatio * layout.zoom.y))
         scaled = PixelSize(
@@ -107,50 +101,41 @@ struct LayoutSizes: Hashable, Sendable {
         canvas = layout.extendRatio == nil ? nil : extendedCanvas
     }
 
+    /// The width or the height of an image, with another side that makes its aspect ratio the box's.
+    private func withRatioOfBox(_ image: PixelSize, keepsWidth: Bool) -> PixelSize {
+        let (width, height) = (Double(target.width), Double(target.height))
+        return keepsWidth
+            ? PixelSize(width: image.width, height: Self.times(image.width, height / width))
+            : PixelSize(width: Self.times(image.height, width / height), height: image.height)
+    }
+
     /// Crops an image that does not reach the box to the box's aspect ratio.
     private mutating func keepAspectRatio() {
         let across = Double(target.width) / Double(scaled.width)
         let down = Double(target.height) / Double(scaled.height)
-        if across > down, across > 1 {
-            kept = Sides(
-                width: scaled.width, height: Self.times(scaled.width, Double(target.height) / Double(target.width)))
-        } else if down > across, down > 1 {
-            kept = Sides(
-                width: Self.times(scaled.height, Double(target.width) / Double(target.height)), height: scaled.height)
-        }
+        if across != down, max(across, down) > 1 { kept = withRatioOfBox(scaled, keepsWidth: across > down) }
     }
 
-    /// The sides after the crop.
-    private var cropped: Sides {
-        Sides(
-            width: kept.width == 0 ? scaled.width : min(kept.width, scaled.width),
-            height: kept.height == 0 ? scaled.height : min(kept.height, scaled.height))
+    /// The size of an image after the crop.
+    func cropped(_ image: PixelSize) -> PixelSize {
+        PixelSize(
+            width: kept.width == 0 ? image.width : min(kept.width, image.width),
+            height: kept.height == 0 ? image.height : min(kept.height, image.height))
     }
 
-    private var extendedCanvas: Sides? {
+    private var extendedCanvas: PixelSize? {
         guard target.width > 0, target.height > 0 else { return nil }
-        let cropped = cropped
+        let cropped = cropped(scaled)
         let across = Double(target.width) / Double(cropped.width)
         let down = Double(target.height) / Double(cropped.height)
-        if down > across {
-            let height = Self.times(cropped.width, Double(target.height) / Double(target.width))
-            return Sides(width: cropped.width, height: height)
-        }
-        if across > down {
-            let width = Self.times(cropped.height, Double(target.width) / Double(target.height))
-            return Sides(width: width, height: cropped.height)
-        }
-        return nil
+        return across == down ? nil : withRatioOfBox(cropped, keepsWidth: down > across)
     }
 
     private func longestSide(_ layout: Layout, _ padding: Padding?) -> Int {
-        var sides = cropped
-        let canvas = layout.extend == nil ? self.canvas : target
-        if let canvas {
-            sides = Sides(width: max(sides.width, canvas.width), height: max(sides.height, canvas.height))
-        }
-        guard let padding = padding.map(scaled) else { return max(sides.width, sides.height) }
-        return max(sides.width + padding.across, sides.height + padding.down)
+        let cropped = cropped(scaled)
+        let canvas = (layout.extend == nil ? self.canvas : target).map(cropped.united) ?? cropped
+        let sides = padding.map(scaled)?.around(canvas) ?? canvas
+        return max(sides.width, sides.height)
     }
 
     /// A padding in device pixels.

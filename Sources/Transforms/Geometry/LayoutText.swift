@@ -39,14 +39,21 @@ extension Layout {
             return values.isEmpty
         }
         switch name {
-        case "dpr": return numbers.count == 1 && set(\.pixelRatio, numbers[0], in: Self.factors)
-        case "zoom":
-            return (1...2).contains(numbers.count) && set(\.zoom.x, numbers[0], in: Self.factors)
-                && set(\.zoom.y, numbers[numbers.count - 1], in: Self.factors)
+        case "dpr", "zoom":
+            let factors = numbers.compactMap { $0 }.filter(Self.factors.contains)
+            guard let first = factors.first, factors.count == numbers.count, factors.count <= (name == "dpr" ? 1 : 2)
+            else {
+                return false
+            }
+            if name == "dpr" { pixelRatio = first } else { zoom = Scale(x: first, y: factors.last ?? first) }
+            return true
         case "crop": return readCrop(values)
-        case "gravity": return read(\.gravity, values)
-        case "extend": return read(\.extend, values)
-        case "extendar": return read(\.extendRatio, values)
+        case "gravity", "extend", "extendar":
+            guard let gravity = Gravity(parsing: values) else { return false }
+            if name == "gravity" { self.gravity = gravity }
+            if name == "extend" { extend = gravity }
+            if name == "extendar" { extendRatio = gravity }
+            return name == "gravity" || gravity.anchor != .attention
         case "even":
             guard values.count == 1, let axes = values.first, ["x", "y", "xy"].contains(axes) else { return false }
             (trimsEvenlyAcross, trimsEvenlyDown) = (axes.contains("x"), axes.contains("y"))
@@ -71,26 +78,6 @@ extension Layout {
             window.gravity = gravity
         }
         crop = window
-        return true
-    }
-
-    private mutating func read(_ place: WritableKeyPath<Layout, Gravity>, _ values: ArraySlice<Substring>) -> Bool {
-        guard let gravity = Gravity(parsing: values) else { return false }
-        self[keyPath: place] = gravity
-        return true
-    }
-
-    private mutating func read(_ place: WritableKeyPath<Layout, Gravity?>, _ values: ArraySlice<Substring>) -> Bool {
-        guard let gravity = Gravity(parsing: values), gravity.anchor != .attention else { return false }
-        self[keyPath: place] = gravity
-        return true
-    }
-
-    private mutating func set(
-        _ place: WritableKeyPath<Layout, Double>, _ number: Double?, in range: ClosedRange<Double>
-    ) -> Bool {
-        guard let number, range.contains(number) else { return false }
-        self[keyPath: place] = number
         return true
     }
 

@@ -34,19 +34,11 @@ public struct ResizeGeometry: Hashable, Sendable {
     private init(source: PixelSize, pixels box: Box, fit: Fit, enlarge: Bool) {
         let across = box.width.map { Double($0) / Double(source.width) }
         let down = box.height.map { Double($0) / Double(source.height) }
-        switch (across, down) {
-        case (nil, nil):
-            self.init(scaled: source)
-        case (let only?, nil), (nil, let only?):
-            self.init(scaled: source.scaled(by: enlarge ? only : min(1, only)))
-        case (let across?, let down?):
-            let box = PixelSize(width: box.width ?? source.width, height: box.height ?? source.height)
-            self.init(source: source, box: box, fit: fit, across: across, down: down, enlarge: enlarge)
-        }
-    }
-
-    private init(source: PixelSize, box: PixelSize, fit: Fit, across: Double, down: Double, enlarge: Bool) {
         let cap = enlarge ? Double.infinity : 1
+        guard let across, let down, let box = box.size else {
+            self.init(scaled: (across ?? down).map { source.scaled(by: min($0, cap)) } ?? source)
+            return
+        }
         switch fit {
         case .inside:
             self.init(scaled: source.scaled(by: min(across, down, cap)))

@@ -61,11 +61,15 @@ public struct ChainPlan: Hashable, Sendable {
     /// The size of the source as its orientation shows it.
     var uprightSource: PixelSize { sourceOrientation > 4 ? source.transposed : source }
 
+    private func changed(_ change: (inout ChainPlan) -> Void) -> ChainPlan {
+        var plan = self
+        change(&plan)
+        return plan
+    }
+
     /// The plan after a step that may read any pixel, so that the decoder must not shrink the source.
     public func requiringEveryPixel() -> ChainPlan {
-        var plan = self
-        if plan.decode == .undecided { plan.decode = .everyPixel }
-        return plan
+        changed { if $0.decode == .undecided { $0.decode = .everyPixel } }
     }
 
     /// The plan after a step that produces an image of this size.
@@ -80,48 +84,30 @@ public struct ChainPlan: Hashable, Sendable {
 
     /// The plan after a step that puts the image on a canvas of this size, filled with one color.
     func extending(to canvas: PixelSize) -> ChainPlan {
-        var plan = changingSize(to: canvas)
-        plan.plainArea += max(0, canvas.area - size.area)
-        return plan
+        changingSize(to: canvas).changed { $0.plainArea += max(0, canvas.area - size.area) }
     }
 
     /// The plan after a step that may draw anywhere.
-    func withoutPlainArea() -> ChainPlan {
-        var plan = self
-        plan.plainArea = 0
-        return plan
-    }
+    func withoutPlainArea() -> ChainPlan { changed { $0.plainArea = 0 } }
 
     /// The plan after a step that amplifies the noise of flat areas.
-    func amplifyingNoise(by factor: Double) -> ChainPlan {
-        var plan = self
-        plan.noiseGain *= factor
-        return plan
-    }
+    func amplifyingNoise(by factor: Double) -> ChainPlan { changed { $0.noiseGain *= factor } }
 
     /// Whether noise becomes black and white, as in a dithered drawing.
     var isNoiseSaturated: Bool { noiseGain > 100 }
 
     /// The plan after a step that learns its size from pixels.
-    func withUnknownSize() -> ChainPlan {
-        var plan = requiringEveryPixel()
-        plan.isSizeKnown = false
-        return plan
-    }
+    func withUnknownSize() -> ChainPlan { requiringEveryPixel().changed { $0.isSizeKnown = false } }
 
     /// The plan after a step that produces an image with an alpha channel, or without one.
-    func withAlpha(_ hasAlpha: Bool) -> ChainPlan {
-        var plan = self
-        plan.hasAlpha = hasAlpha
-        return plan
-    }
+    func withAlpha(_ hasAlpha: Bool) -> ChainPlan { changed { $0.hasAlpha = hasAlpha } }
 
     /// The plan after a step that exchanges width and height before anything is scaled.
     func transposed() -> ChainPlan {
-        var plan = self
-        plan.size = size.transposed
-        plan.isTransposed.toggle()
-        return plan
+        changed {
+            $0.size = size.transposed
+            $0.isTransposed.toggle()
+        }
     }
 
     /// The plan after a step that accepts the source shrunk to `maxPixels` by its decoder, unless an earlier step does
@@ -130,10 +116,10 @@ public struct ChainPlan: Hashable, Sendable {
         guard decode == .undecided, source.area > maxPixels,
             let reachable = shrinking.largestSize(of: source, within: maxPixels)
         else { return self }
-        var plan = self
-        plan.size = isTransposed ? reachable.transposed : reachable
-        plan.isReduced = true
-        return plan
+        return changed {
+            $0.size = isTransposed ? reachable.transposed : reachable
+            $0.isReduced = true
+        }
     }
 
     /// The plan after a step that scales to `scaled`, as the way to `canvas`; the first such step decides how far the
@@ -149,11 +135,7 @@ public struct ChainPlan: Hashable, Sendable {
     }
 
     /// The plan after a resize with the rules of imgproxy.
-    func laidOut(by sizes: LayoutSizes) -> ChainPlan {
-        var plan = self
-        plan.layout = sizes
-        return plan
-    }
+    func laidOut(by sizes: LayoutSizes) -> ChainPlan { changed { $0.layout = sizes } }
 
     /// Pixels that are resampled if the decoder delivers one frame of size `raster`.
     func resampledArea(of raster: PixelSize) -> Int {
@@ -164,7 +146,6 @@ public struct ChainPlan: Hashable, Sendable {
     /// The raster after the steps so far, if the decoder delivers a raster of size `decoded`: the decoder's raster
     /// until a step has set a size.
     func raster(decoded: PixelSize) -> PixelSize {
-        guard decode == .undecided else { return size }
-        return isTransposed ? decoded.transposed : decoded
+        decode != .undecided ? size : isTransposed ? decoded.transposed : decoded
     }
 }

@@ -87,24 +87,22 @@ extension ImagePlan {
     /// The job's usage of every limit that applies to it. Times are in milliseconds.
     public func usage(of limits: PixelLimits) -> [LimitUsage] {
         guard !steps.isEmpty else { return [] }
-        var usage = [LimitUsage(setting: "max-source-pixels", value: sourceSize.area, limit: limits.maxSourcePixels)]
-        if framesUsed > 1 {
-            usage.append(
-                LimitUsage(
-                    setting: "max-animation-pixels", value: sourceSize.area.saturatingMultiply(by: framesUsed),
-                    limit: limits.maxAnimationPixels))
-            usage.append(LimitUsage(setting: "max-frames", value: framesUsed, limit: limits.maxFrames))
+        func usage(_ setting: String, _ value: Int, _ limit: Int) -> LimitUsage {
+            LimitUsage(setting: setting, value: value, limit: limit)
         }
-        usage.append(
-            LimitUsage(setting: "max-output-side", value: max(size.width, size.height), limit: limits.maxOutputSide))
-        usage.append(
-            LimitUsage(
-                setting: "max-output-pixels", value: max(size.area, largest.area), limit: limits.maxOutputPixels))
-        usage.append(
-            LimitUsage(
-                setting: "max-processing-time", value: Int(min(expectedWork, 1e15).rounded(.up)),
-                limit: limits.maxProcessingMilliseconds))
-        return usage
+        let allFrames = sourceSize.area.saturatingMultiply(by: framesUsed)
+        let animation = [
+            usage("max-animation-pixels", allFrames, limits.maxAnimationPixels),
+            usage("max-frames", framesUsed, limits.maxFrames),
+        ]
+        return [usage("max-source-pixels", sourceSize.area, limits.maxSourcePixels)]
+            + (framesUsed > 1 ? animation : []) + [
+                usage("max-output-side", max(size.width, size.height), limits.maxOutputSide),
+                usage("max-output-pixels", max(size.area, largest.area), limits.maxOutputPixels),
+                usage(
+                    "max-processing-time", Int(min(expectedWork, 1e15).rounded(.up)),
+                    limits.maxProcessingMilliseconds),
+            ]
     }
 }
 

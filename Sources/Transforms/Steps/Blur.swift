@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// Gaussian blur (libvips `gaussblur`).
-public struct Blur: Transform, Hashable, Codable {
+public struct Blur: Transform, ImagorStep, Hashable, Codable {
     /// The accepted standard deviations, in pixels of the result.
     public static let sigmas = 0.3...1000
 

@@ -55,7 +55,7 @@ struct FlattenStep: Transform, Hashable {
 }
 
 /// Extends the image to a canvas, and puts it on the canvas's color (libvips `embed`), at its place in a list of steps.
-public struct CanvasFill: Transform, Hashable, Codable {
+public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
     /// What the canvas is filled with.
     public enum Fill: Hashable, Codable, Sendable {
         case color(FillColor)

@@ -38,6 +38,20 @@ public enum EffectStep: Hashable, Codable, Sendable {
     case caption(Caption)
 }
 
+/// A step that imagor does differently.
+protocol ImagorStep: Transform {
+    var followsImagor: Bool { get set }
+}
+
+extension ImagorStep {
+    /// The step as the rules have it.
+    func following(_ rules: ChainRules) -> Self {
+        var step = self
+        step.followsImagor = rules == .thumbor
+        return step
+    }
+}
+
 extension Recipe {
     /// The transforms of ``steps``, in their order.
     var listedSteps: [(any Transform)?] {
@@ -49,27 +63,16 @@ extension Recipe {
                 return Rotate(degrees: Double(degrees))
             case .canvas(var fill):
                 fill.extent = isOnItsSide ? .turnedBox : .box
-                fill.followsImagor = rules == .thumbor
-                return fill
-            case .pad(var fill):
-                fill.followsImagor = rules == .thumbor
-                return fill
+                return fill.following(rules)
+            case .pad(let fill): return fill.following(rules)
             case .mark: return mark
             case .drawing(var drawing):
                 drawing.content = mark?.content ?? ""
                 return drawing
-            case .trim(var trim):
-                trim.followsImagor = rules == .thumbor
-                return trim
-            case .blur(var blur):
-                blur.followsImagor = rules == .thumbor
-                return blur
-            case .sharpen(var sharpen):
-                sharpen.followsImagor = rules == .thumbor
-                return sharpen
-            case .pixelate(var pixelate):
-                pixelate.followsImagor = rules == .thumbor
-                return pixelate
+            case .trim(let trim): return trim.following(rules)
+            case .blur(let blur): return blur.following(rules)
+            case .sharpen(let sharpen): return sharpen.following(rules)
+            case .pixelate(let pixelate): return pixelate.following(rules)
             case .text: return text
             default: return step.plainTransform
             }

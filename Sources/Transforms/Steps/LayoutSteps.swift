@@ -112,23 +112,15 @@ struct LayoutCanvas: Transform, Hashable {
     }
 
     private func size(of image: PixelSize, _ sizes: LayoutSizes?) -> PixelSize {
-        let sides: LayoutSizes.Sides?
+        let sides: PixelSize?
         switch kind {
         case .window: return layout.crop?.size(in: image) ?? image
         case .padding: return (sizes?.scaled(padding) ?? padding).around(image)
-        case .kept:
-            let (width, height) = (sizes?.kept.width ?? 0, sizes?.kept.height ?? 0)
-            return PixelSize(
-                width: width == 0 ? image.width : min(width, image.width),
-                height: height == 0 ? image.height : min(height, image.height))
+        case .kept: return sizes?.cropped(image) ?? image
         case .extend: sides = sizes?.target
         case .extendRatio: sides = sizes?.canvas
         }
-        guard let sides, sides.width > image.width || sides.height > image.height else { return image }
-        // A side without a length follows from the image.
-        return PixelSize(
-            width: sides.width == 0 ? image.width : max(sides.width, image.width),
-            height: sides.height == 0 ? image.height : max(sides.height, image.height))
+        return sides.map(image.united) ?? image
     }
 
     /// The image on a transparent canvas.

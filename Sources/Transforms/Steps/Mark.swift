@@ -217,23 +217,15 @@ extension Mark {
     /// - Parameter natural: the mark's own size, upright.
     func size(of natural: PixelSize, on picture: PixelSize) -> PixelSize {
         if placement != nil { return placedSize(of: natural, on: picture) }
-        let across = Double(picture.width) / Double(natural.width)
-        let down = Double(picture.height) / Double(natural.height)
         let mayExceed =
             followsImgproxy && width == nil && height == nil
             && natural.area <= Self.maxExceedingArea
-        var scale = mayExceed ? .infinity : min(across, down)
-        switch (width, height) {
-        case (nil, nil): scale = min(scale, 1)
-        case (let width, let height):
-            if let width { scale = min(scale, Double(width.resolved(in: picture.width)) / Double(natural.width)) }
-            if let height { scale = min(scale, Double(height.resolved(in: picture.height)) / Double(natural.height)) }
-        }
-        func side(_ length: Int, within limit: Int) -> Int {
-            min(max(1, Int((Double(length) * scale).rounded())), mayExceed ? .max : limit)
-        }
-        return PixelSize(
-            width: side(natural.width, within: picture.width), height: side(natural.height, within: picture.height))
+        var scale = mayExceed ? .infinity : natural.factor(toFit: picture)
+        if width == nil, height == nil { scale = min(scale, 1) }
+        if let width { scale = min(scale, Double(width.resolved(in: picture.width)) / Double(natural.width)) }
+        if let height { scale = min(scale, Double(height.resolved(in: picture.height)) / Double(natural.height)) }
+        let size = natural.scaled(by: scale)
+        return mayExceed ? size : size.clipped(to: picture)
     }
 
     /// The size of a mark with a placement before it is cropped. A large one is never larger than the image.
@@ -289,12 +281,9 @@ extension Mark {
             height: min(size.height + max(0, y.resolved(in: picture.height)), max(picture.height, size.height)))
     }
 
-    /// A raster of the image's size, covered with the mark. Only a block of small tiles is rendered.
+    /// A raster of the image's size, covered with the mark.
     private func tiles(of mark: VipsImage, over picture: PixelSize) throws(VipsError) -> VipsImage {
-        let spaced = try mark.embedded(in: cell(of: mark.size, on: picture), x: 0, y: 0, on: .transparent)
-        // libvips copies tile by tile: an image full of tiles of one pixel would take seconds.
-        let block = try spaced.repeated(toCover: Self.blockSize).rendered()
-        return try block.repeated(toCover: picture).extracting(x: 0, y: 0, size: picture)
+        try mark.embedded(in: cell(of: mark.size, on: picture), x: 0, y: 0, on: .transparent).tiled(over: picture)
     }
 
     static let blockSize = PixelSize(width: 256, height: 256)
@@ -307,6 +296,14 @@ extension VipsImage {
         let down = (size.height + height - 1) / height
         guard across > 1 || down > 1 else { return self }
         return try applying("replicate", ["across": .int(across), "down": .int(down)])
+    }
+
+    /// A raster of this size, covered with the image from a point of its first copy. Only a block is rendered: libvips
+    /// copies tile by tile, so an image full of tiles of one pixel would take seconds.
+    fileprivate func tiled(over size: PixelSize, x: Int = 0, y: Int = 0) throws(VipsError) -> VipsImage {
+        try repeated(toCover: Mark.blockSize).rendered()
+            .repeated(toCover: PixelSize(width: size.width + x, height: size.height + y))
+            .extracting(x: x, y: y, size: size)
     }
 }
 
@@ -344,10 +341,7 @@ extension Mark {
         // An odd number of cells lies around the center, so the first cell begins this far outside.
         let left = (Self.odd(picture.width, by: cell.width) * cell.width - picture.width) / 2 % cell.width
         let top = (Self.odd(picture.height, by: cell.height) * cell.height - picture.height) / 2 % cell.height
-        let block = try spaced.repeated(toCover: Self.blockSize).rendered()
-        return try block.repeated(
-            toCover: PixelSize(width: picture.width + left, height: picture.height + top)
-        ).extracting(x: left, y: top, size: picture)
+        return try spaced.tiled(over: picture, x: left, y: top)
     }
 
     /// The least odd number of cells that covers a length.

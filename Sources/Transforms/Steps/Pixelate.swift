@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// Replaces blocks of pixels by their mean color (libvips `shrink`, `zoom`).
-public struct Pixelate: Transform, Hashable, Codable {
+public struct Pixelate: Transform, ImagorStep, Hashable, Codable {
     /// The accepted sides of a block, in pixels of the result.
     public static let pixels = 2...1000
     /// The accepted sides of a block, in percent of the result's width.

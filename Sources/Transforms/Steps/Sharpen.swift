@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// Sharpens lightness without changing hues (libvips `sharpen`).
-public struct Sharpen: Transform, Hashable, Codable {
+public struct Sharpen: Transform, ImagorStep, Hashable, Codable {
     /// The accepted standard deviations, in pixels of the result.
     public static let sigmas = 0.000001...10
 

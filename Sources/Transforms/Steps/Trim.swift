@@ -4,7 +4,7 @@ import DarkroomVips
 ///
 /// In an animation the same border is removed from every frame: the border that all frames have in common. An image
 /// that consists of border only, or is less than 3 pixels wide or high, stays unchanged.
-public struct Trim: Transform, Hashable, Codable {
+public struct Trim: Transform, ImagorStep, Hashable, Codable {
     /// The accepted thresholds, on the scale of 8-bit samples.
     public static let thresholds = 1...254
 
