@@ -66,9 +66,18 @@ public struct ImageJob: Codable, Sendable {
         self.limits = limits
     }
 
-    /// The number of frames or pages that the job decodes.
+    /// The number of frames or pages that the job decodes; 1 if the output holds a single frame only.
     func framesUsed(of header: SourceHeader) throws(ImageProcessingError) -> Int {
-        try pages.framesUsed(of: header, inMultipleFrames: output.holdsSeveralFrames(of: header.format))
+        guard header.page <= header.frames else {
+            throw .badParameter(
+                TransformError(
+                    parameter: "page",
+                    reason: "\(header.page) was asked for, but the source has \(header.frames) "
+                        + (header.frames == 1 ? "frame or page" : "frames or pages")))
+        }
+        guard output.holdsSeveralFrames(of: header.format) else { return 1 }
+        let requested = pages.count ?? (header.format.isAnimation ? header.frames : 1)
+        return min(requested, header.frames - header.page + 1)
     }
 }
 
@@ -91,19 +100,5 @@ public struct PageSelection: Hashable, Codable, Sendable {
     public init(first: Int = PageSelection.primary, count: Int? = nil) {
         self.first = first
         self.count = count
-    }
-
-    /// The number of frames used of this source; 1 if the output holds a single frame only.
-    func framesUsed(of header: SourceHeader, inMultipleFrames: Bool) throws(ImageProcessingError) -> Int {
-        guard header.page <= header.frames else {
-            throw .badParameter(
-                TransformError(
-                    parameter: "page",
-                    reason: "\(header.page) was asked for, but the source has \(header.frames) "
-                        + (header.frames == 1 ? "frame or page" : "frames or pages")))
-        }
-        guard inMultipleFrames else { return 1 }
-        let requested = count ?? (header.format.isAnimation ? header.frames : 1)
-        return min(requested, header.frames - header.page + 1)
     }
 }

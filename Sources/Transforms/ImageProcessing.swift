@@ -42,7 +42,7 @@ public protocol ImageProcessing: Sendable {
 
 extension ImageProcessing {
     public func plan(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImagePlan {
-        try ImagePlan(of: job)
+        try PreparedJob(job).plan()
     }
     /// Plans a job without a way to interrupt it.
     public func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try plan(job) { false } }

@@ -53,8 +53,10 @@ extension Recipe {
         let canvas = { (kind: LayoutCanvas.Kind, isNeeded: Bool) in
             isNeeded ? LayoutCanvas(kind: kind, layout: layout) : nil
         }
+        let resize = LayoutResize(
+            layout: layout, box: box, enlarge: enlarge, resampling: resampling, padding: padding)
         let sized: [(any Transform)?] = [
-            canvas(.window, layout.crop != nil), LayoutResize(self, layout), ToSRGB(),
+            canvas(.window, layout.crop != nil), resize, ToSRGB(),
             canvas(.kept, box.hasSide),
         ]
         let details: [(any Transform)?] = [
@@ -64,7 +66,10 @@ extension Recipe {
             canvas(.extend, layout.extend != nil), canvas(.extendRatio, layout.extendRatio != nil),
             padding.map { LayoutCanvas(kind: .padding, layout: layout, padding: $0) },
         ]
-        return [trim?.followingImgproxy(layout)] + turned + sized + [cut] + details + listedSteps + extended
-            + [Flatten(self), markAtLast?.followingImgproxy(), textAtLast, Border(self), Mask(self)]
+        var (trim, mark) = (trim, markAtLast)
+        trim?.imgproxy = Trim.ImgproxyRules(isEvenAcross: layout.trimsEvenlyAcross, isEvenDown: layout.trimsEvenlyDown)
+        mark?.followsImgproxy = true
+        return [trim] + turned + sized + [cut] + details + listedSteps + extended
+            + [Flatten(self), mark, textAtLast, Border(self), Mask(self)]
     }
 }

@@ -69,8 +69,9 @@ public struct TransformChain: Sendable {
         return .rendering(for: transform.reading)
     }
 
-    /// The step that draws another image; nil if the chain has none.
+    /// The hash that the source must have; nil = any.
     var digest: SourceDigest? { transforms.lazy.compactMap { $0 as? SourceDigest }.first }
+    /// The steps that draw another image.
     package var marks: [Mark] { transforms.compactMap { $0 as? Mark } }
 
     /// Whether the first step applies the source's own orientation.

@@ -43,30 +43,26 @@ extension VipsImage {
     }
 }
 
-/// Rows and columns are resampled alike, by operations of different names.
-private enum Axis {
-    case vertical
-    case horizontal
+/// Rows and columns are resampled alike, by operations whose names differ in this letter.
+private enum Axis: String {
+    case vertical = "v"
+    case horizontal = "h"
 
     func sample(
         _ image: VipsImage, origin: Double, length: Double, target: Int
     ) throws(VipsError) -> VipsImage {
         if length < Double(target) { return image }
-        let whole = Int(length / Double(target) / 2)
-        guard whole > 1 else { return try reduce(image, origin: origin, length: length, target: target) }
-        let shrunk = try shrink(image, by: whole)
+        let whole = max(Int(length / Double(target) / 2), 1)
         return try reduce(
-            shrunk, origin: origin / Double(whole), length: length / Double(whole), target: target)
+            whole > 1 ? shrink(image, by: whole) : image, origin: origin / Double(whole),
+            length: length / Double(whole), target: target)
     }
 
     /// A box shrink by an integer factor; an incomplete box at the far edge is first padded with copies.
     private func shrink(_ image: VipsImage, by factor: Int) throws(VipsError) -> VipsImage {
         let remainder = count(image) % factor
         let even = remainder == 0 ? image : try pad(image, lead: 0, trail: factor - remainder)
-        return switch self {
-        case .vertical: try even.applying("shrinkv", ["vshrink": .int(factor)])
-        case .horizontal: try even.applying("shrinkh", ["hshrink": .int(factor)])
-        }
+        return try even.applying("shrink\(rawValue)", ["\(rawValue)shrink": .int(factor)])
     }
 
     private func reduce(
@@ -76,13 +72,11 @@ private enum Axis {
         let plan = ExactReduction(count: count(image), origin: origin, length: length, target: target)
         guard plan.isExact else { return try interpolate(image, origin: origin, factor: plan.factor, target: target) }
         let padded = plan.isPlain ? image : try pad(image, lead: plan.lead, trail: plan.trail)
-        let reduced =
-            switch self {
-            case .vertical: try padded.applying("reducev", ["vshrink": .double(plan.factor), "kernel": "lanczos3"])
-            case .horizontal: try padded.applying("reduceh", ["hshrink": .double(plan.factor), "kernel": "lanczos3"])
-            }
+        let reduced = try padded.applying(
+            "reduce\(rawValue)", ["\(rawValue)shrink": .double(plan.factor), "kernel": "lanczos3"])
         guard count(reduced) != target || plan.skip != 0 else { return reduced }
-        return try cut(reduced, from: plan.skip, count: target)
+        let (x, y) = self == .vertical ? (0, plan.skip) : (plan.skip, 0)
+        return try reduced.extracting(x: x, y: y, size: raster(reduced, length: target))
     }
 
     /// Bicubic interpolation at the exact places, for factors so close to 1 that averaging has no effect.
@@ -109,10 +103,5 @@ private enum Axis {
     private func pad(_ image: VipsImage, lead: Int, trail: Int) throws(VipsError) -> VipsImage {
         let (x, y) = self == .vertical ? (0, lead) : (lead, 0)
         return try image.embeddedInCopies(in: raster(image, length: lead + count(image) + trail), x: x, y: y)
-    }
-
-    private func cut(_ image: VipsImage, from first: Int, count: Int) throws(VipsError) -> VipsImage {
-        let (x, y) = self == .vertical ? (0, first) : (first, 0)
-        return try image.extracting(x: x, y: y, size: raster(image, length: count))
     }
 }

@@ -47,19 +47,12 @@ struct LayoutSizes: Hashable, Sendable {
         guard divisors.x != 1 || divisors.y != 1 else { return divisors }
         var sizing = layout.sizing
         if sizing == .auto { sizing = (width >= height) == (across >= down) ? .fill : .fit }
-        if sizing != .force {
-            if box.width == nil { return Layout.Scale(x: divisors.y, y: divisors.y) }
-            if box.height == nil { return Layout.Scale(x: divisors.x, y: divisors.x) }
-        }
-        switch sizing {
-        case .force, .auto: return divisors
-        case .fit:
-            let divisor = max(divisors.x, divisors.y)
-            return Layout.Scale(x: divisor, y: divisor)
-        case .fill, .fillDown:
-            let divisor = min(divisors.x, divisors.y)
-            return Layout.Scale(x: divisor, y: divisor)
-        }
+        guard sizing != .force else { return divisors }
+        let divisor =
+            if box.width == nil { divisors.y } else if box.height == nil { divisors.x } else if sizing == .fit {
+                max(divisors.x, divisors.y)
+            } else { min(divisors.x, divisors.y) }
+        return Layout.Scale(x: divisor, y: divisor)
     }
 
     /// Scales both divisors by the same factor so that neither enlarges, with and without the pixel ratio.

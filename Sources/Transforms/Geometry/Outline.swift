@@ -34,8 +34,8 @@ public enum Outline: Hashable, Sendable {
         guard let proportions else { return (0, 0, size) }
         let scale = min(Double(size.width) / proportions.width, Double(size.height) / proportions.height)
         let inner = PixelSize(
-            width: Self.side(proportions.width * scale, within: size.width),
-            height: Self.side(proportions.height * scale, within: size.height))
+            width: PixelSize.side(proportions.width * scale), height: PixelSize.side(proportions.height * scale)
+        ).clipped(to: size)
         return ((size.width - inner.width) / 2, (size.height - inner.height) / 2, inner)
     }
 
@@ -94,10 +94,6 @@ public enum Outline: Hashable, Sendable {
         case .shape(let shape):
             shape.corners.flatMap(Extent.init(around:)).map { ($0.width, $0.height) }
         }
-    }
-
-    private static func side(_ length: Double, within limit: Int) -> Int {
-        min(max(Int(length.rounded()), 1), limit)
     }
 
     private static func ellipse(x: Int, y: Int, _ size: PixelSize) -> String {

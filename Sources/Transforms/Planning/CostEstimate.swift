@@ -50,11 +50,13 @@ struct CostEstimate: Hashable, Sendable {
     init(_ facts: Facts) {
         let result = Double(facts.resultArea) * facts.resultBands
         let raster = Double(facts.rasterBytes)
-        let peak = max(facts.decoding, raster + result + max(facts.transforming, facts.encoding))
+        let peak = max(
+            raster + facts.format.row.bytes(facts),
+            raster + result + max(facts.transforming, facts.outputFormat.row.bytes(facts)))
         // A source that may be passed on is copied.
         let source = Double(facts.sourceBytes) * (facts.output.passthrough == .off ? 1 : 2)
         bytes = Int(clamping: source + (facts.isPart ? 0 : Self.fixedBytes) + peak)
-        decodingWork = facts.decodingNanoseconds / 1e6
+        decodingWork = facts.format.row.nanoseconds(facts) / 1e6
         let others =
             facts.transformingNanoseconds + facts.encodingNanoseconds
             + (facts.isPart ? 0 : Self.fixedNanoseconds)
@@ -83,9 +85,6 @@ extension CostEstimate.Facts {
 
     // MARK: Bytes
 
-    /// The decoded pixels and the decoder's own buffers.
-    fileprivate var decoding: Double { Double(rasterBytes) + format.row.bytes(self) }
-
     /// Strips of rows in the chain, with wider samples than source and result have. The strips of all frames are held
     /// until the last frame is computed.
     fileprivate var transforming: Double {
@@ -99,12 +98,7 @@ extension CostEstimate.Facts {
             + Double(max(frames, 1)) * steps.bytesPerFrame + steps.fixedBytes
     }
 
-    /// The encoder's buffers and the encoded bytes, in addition to the result's pixels.
-    fileprivate var encoding: Double { outputFormat.row.bytes(self) }
-
     // MARK: Time
-
-    fileprivate var decodingNanoseconds: Double { format.row.nanoseconds(self) }
 
     fileprivate var transformingNanoseconds: Double {
         let reducing = isScaled ? (rasterHasAlpha ? (isLinear ? 48.0 : 15) : isLinear ? 13 : 1) : 0

@@ -107,13 +107,8 @@ extension ImagePlan {
 }
 
 extension ImagePlan {
-    /// Reads the source's header and plans what `InProcessImageProcessor` would do with the job.
-    ///
-    /// Throws the errors that processing would throw before it decodes.
-    init(of job: ImageJob) throws(ImageProcessingError) {
-        try self.init(of: PreparedJob(job))
-    }
-
+    /// Plans what `InProcessImageProcessor` would do with a job. Throws the errors that processing would throw before
+    /// it decodes.
     init(of prepared: PreparedJob) throws(ImageProcessingError) {
         let header = prepared.header
         let framesUsed = try prepared.job.framesUsed(of: header)

@@ -8,14 +8,6 @@ package struct LayoutResize: Transform, Hashable {
     let resampling: Resampling
     let padding: Padding?
 
-    init(_ recipe: Recipe, _ layout: Layout) {
-        self.layout = layout
-        box = recipe.box
-        enlarge = recipe.enlarge
-        resampling = recipe.resampling
-        padding = recipe.padding
-    }
-
     package var key: String {
         let sides =
             [box.horizontal, box.vertical].map { $0.map { "\($0)" } ?? "-" }

@@ -102,14 +102,7 @@ public struct Mark: Transform, Hashable, Codable {
     public var content = ""
     /// Whether the mark is placed by the rules of imgproxy: by default at its own size even if it is larger than the
     /// image, partly outside if its offsets say so, and with tiles around the center.
-    private(set) var followsImgproxy = false
-
-    /// The same mark by the rules of imgproxy.
-    func followingImgproxy() -> Mark {
-        var mark = self
-        mark.followsImgproxy = true
-        return mark
-    }
+    var followsImgproxy = false
 
     /// A mark that by default lies in the lower right corner at its own size.
     public init(

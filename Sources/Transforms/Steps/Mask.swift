@@ -20,11 +20,9 @@ public struct Mask: Transform, Hashable {
     init?(_ recipe: Recipe) {
         let outline = Outline(recipe)
         guard outline != .edge else { return nil }
-        guard recipe.mask != nil else {
-            self.init(outline: outline)
-            return
-        }
-        self.init(outline: outline, background: recipe.maskBackground, trims: recipe.trimsMask)
+        let hasShape = recipe.mask != nil
+        self.init(
+            outline: outline, background: hasShape ? recipe.maskBackground : nil, trims: hasShape && recipe.trimsMask)
     }
 
     public var key: String {

@@ -19,12 +19,11 @@ public struct Brightness: ColorTransform, Hashable, Codable {
     public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 20) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        let table = VipsImage.curve { $0 + Double(percent) / 100 }
-        return try image.mappingTones(by: table)
+        try image.mappingTones(by: .curve { $0 + Double(percent) / 100 })
     }
 }
 
-/// Changes contrast along a sigmoid curve: tones move away from middle gray, or toward it.
+/// Changes contrast along a logistic curve or its inverse: tones move away from middle gray, or toward it.
 public struct Contrast: ColorTransform, Hashable, Codable {
     /// The accepted values; 0 changes nothing, and beyond 100 few tones remain.
     public static let percents = -300...300
@@ -44,25 +43,14 @@ public struct Contrast: ColorTransform, Hashable, Codable {
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let slope = Double(abs(percent)) / 10
         guard slope > 0 else { return image }
-        let table = VipsImage.curve { percent > 0 ? Self.steeper($0, slope) : Self.flatter($0, slope) }
+        func logistic(_ tone: Double) -> Double { 1 / (1 + exp(slope * (0.5 - tone))) }
+        // Scaled so that black stays black and white stays white.
+        let (low, high) = (logistic(0), logistic(1))
+        let table = VipsImage.curve { tone in
+            if percent > 0 { return (logistic(tone) - low) / (high - low) }
+            return 0.5 - log(1 / (low + tone * (high - low)) - 1) / slope
+        }
         return try image.mappingTones(by: table)
-    }
-
-    /// A logistic curve, scaled so that black stays black and white stays white.
-    private static func steeper(_ tone: Double, _ slope: Double) -> Double {
-        let (low, high) = (logistic(0, slope), logistic(1, slope))
-        return (logistic(tone, slope) - low) / (high - low)
-    }
-
-    /// The inverse of `steeper`.
-    private static func flatter(_ tone: Double, _ slope: Double) -> Double {
-        let (low, high) = (logistic(0, slope), logistic(1, slope))
-        let level = low + tone * (high - low)
-        return 0.5 - log(1 / level - 1) / slope
-    }
-
-    private static func logistic(_ tone: Double, _ slope: Double) -> Double {
-        1 / (1 + exp(slope * (0.5 - tone)))
     }
 }
 

@@ -33,19 +33,12 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
     }
 
     /// How imgproxy trims; nil = as Darkroom does.
-    private var imgproxy: ImgproxyRules?
+    var imgproxy: ImgproxyRules?
 
     /// Transparent pixels count as magenta, animations are not trimmed, and opposite sides may be trimmed evenly.
-    private struct ImgproxyRules: Hashable, Codable {
+    struct ImgproxyRules: Hashable, Codable {
         let isEvenAcross: Bool
         let isEvenDown: Bool
-    }
-
-    /// The same trim by the rules of imgproxy.
-    func followingImgproxy(_ layout: Layout) -> Trim {
-        var trim = self
-        trim.imgproxy = ImgproxyRules(isEvenAcross: layout.trimsEvenlyAcross, isEvenDown: layout.trimsEvenlyDown)
-        return trim
     }
 
     /// Removes a border whose samples differ by at most `threshold`.
@@ -93,19 +86,13 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
         let behind = imgproxy != nil ? Self.magenta : background ?? (followsImagor ? Self.magenta : .black)
         let byte = try frame.flattened(on: behind).applying("colourspace", ["space": "srgb"]).applying(
             "cast", ["format": "uchar"])
-        let border = if let background { background.rgb } else { try color(of: corner, in: byte) }
+        let (x, y) = corner == .topLeft ? (0, 0) : (byte.width - 1, byte.height - 1)
+        let border = if let background { background.rgb } else { try byte.pixel(x: x, y: y) }
         let found = try byte.measuring(
             "find_trim", ["threshold": .int(threshold), "background": .doubles(border)],
             ints: ["left", "top", "width", "height"])
         guard found[2] > 0, found[3] > 0 else { return nil }
         return Area(left: found[0], top: found[1], right: found[0] + found[2], bottom: found[1] + found[3])
-    }
-
-    private func color(of corner: Corner, in frame: VipsImage) throws(VipsError) -> [Double] {
-        switch corner {
-        case .topLeft: try frame.pixel(x: 0, y: 0)
-        case .bottomRight: try frame.pixel(x: frame.width - 1, y: frame.height - 1)
-        }
     }
 
     private struct Area {

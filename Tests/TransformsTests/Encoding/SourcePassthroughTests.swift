@@ -179,7 +179,7 @@ struct SourcePassthroughTests {
     @Test func `The copy of the source is part of the estimated memory`() throws {
         let source = try Self.strongJPEG()
         func bytes(_ output: OutputOptions) throws -> Int {
-            try ImagePlan(of: ImageJob(source: source, chain: TransformChain(Recipe()), output: output))
+            try PreparedJob(ImageJob(source: source, chain: TransformChain(Recipe()), output: output)).plan()
                 .estimatedMemoryBytes
         }
         #expect(try bytes(Self.auto) == bytes(OutputOptions()) + source.readableBytes)

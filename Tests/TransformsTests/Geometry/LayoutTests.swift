@@ -58,7 +58,8 @@ struct LayoutTests {
     @Test(arguments: [("fit", 10, 10), ("even:x", 14, 10), ("even:y", 10, 14), ("even:xy", 14, 14)])
     func `a trim may take as much from opposite sides`(text: String, width: Int, height: Int) throws {
         let layout = try #require(Layout(parsing: text))
-        let trim = Trim(threshold: 10).followingImgproxy(layout)
+        var trim = Trim(threshold: 10)
+        trim.imgproxy = Trim.ImgproxyRules(isEvenAcross: layout.trimsEvenlyAcross, isEvenDown: layout.trimsEvenlyDown)
         let image = try apply(trim, to: framed())
         #expect(image.width == width && image.height == height)
     }

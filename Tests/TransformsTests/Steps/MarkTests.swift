@@ -311,10 +311,10 @@ struct MarkTests {
         var job = ImageJob(
             source: try Drawing.animation(frames), chain: TransformChain([step]), output: OutputOptions(format: .webp))
         job.mark = job.source
-        let alone = try ImagePlan(of: job)
+        let alone = try PreparedJob(job).plan()
         step.placement = Mark.Placement(x: Place(.start), y: Place(.start))
         job.chain = TransformChain([step])
-        let playing = try ImagePlan(of: job)
+        let playing = try PreparedJob(job).plan()
         #expect(playing.estimatedMemoryBytes > alone.estimatedMemoryBytes + 7 * 400 * 400 * 4)
         #expect(playing.expectedWork > alone.expectedWork)
     }
@@ -363,8 +363,8 @@ struct MarkTests {
         let source = try large(50, Drawing.blue).png()
         var job = ImageJob(source: source, chain: TransformChain(.with { $0.mark = Mark(width: .percent(100)) }))
         job.mark = try large(75, Drawing.red).png()
-        let plain = try ImagePlan(of: ImageJob(source: source, chain: TransformChain(Recipe())))
-        let plan = try ImagePlan(of: job)
+        let plain = try PreparedJob(ImageJob(source: source, chain: TransformChain(Recipe()))).plan()
+        let plan = try PreparedJob(job).plan()
         #expect(plan.estimatedMemoryBytes > plain.estimatedMemoryBytes + 3000 * 2250 * 3)
         #expect(plan.expectedWork > plain.expectedWork)
         #expect(plan.steps.map(\.name) == ["decode", "orient", "srgb", "mark"])

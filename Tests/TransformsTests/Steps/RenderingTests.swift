@@ -123,9 +123,9 @@ struct RenderingTests {
         let keys = prepared.chain.transforms.suffix(2).map(\.key)
         #expect(keys[0] == "rendering" && keys[1].hasPrefix("resize("))
         // The plan counts the memory.
-        let plan = try ImagePlan(of: PreparedJob(job))
+        let plan = try PreparedJob(job).plan()
         job.chain.transforms.removeAll { $0 is Pad }
-        let smaller = try ImagePlan(of: PreparedJob(job))
+        let smaller = try PreparedJob(job).plan()
         let pixels = plan.largest.area
         #expect(plan.estimatedMemoryBytes - smaller.estimatedMemoryBytes > pixels * 3 / 2)
     }
