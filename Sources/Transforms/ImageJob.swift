@@ -38,8 +38,7 @@ public struct ImageJob: Codable, Sendable {
     public var efforts: EncoderEfforts
     /// The limits on source and result.
     public var limits: PixelLimits
-    /// The ``ImagePlan/expectedWork`` of the job's plan; nil = unknown. A worker process that takes far longer is
-    /// stopped.
+    /// The ``ImagePlan/expectedWork`` of the plan; nil = unknown. A worker that takes far longer is stopped.
     package var expectedWork: Double?
     /// The client that the job is for; nil = unknown, or several.
     package var client: String?
@@ -88,8 +87,7 @@ public struct PageSelection: Hashable, Codable, Sendable {
     /// The number of frames or pages that are used; nil = all frames of an animation, one page of a document.
     public var count: Int?
 
-    /// In place of a number: the primary image of a HEIC or AVIF file, whatever its position in the file; the first
-    /// page of other formats.
+    /// In place of a number: the primary image of a HEIC or AVIF file, and the first page of other formats.
     public static let primary = 0
     /// In place of a number: the first page or icon image with the most pixels.
     public static let largest = -1

@@ -26,13 +26,10 @@ public protocol ImageProcessing: Sendable {
         _ job: ImageJob, within allowance: JobAllowance, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> JobAttempt
 
-    /// Releases the preparations that planning made, because the job will not be processed. By default nothing is
-    /// prepared.
+    /// Releases the preparations of planning for a job that will not be processed. By default there are none.
     func withdraw(_ job: ImageJob)
 
-    /// Removes cached decodes of a source. By default nothing is cached.
-    ///
-    /// - Parameter identity: `ImageJob.identity` of the jobs that filled the cache.
+    /// Removes cached decodes of the source with this ``ImageJob/identity``. By default nothing is cached.
     func removeDecoded(identity: String)
 
     /// Shrinks caches to this fraction of their current size, 0…1, and returns freed memory to the system. May block
@@ -70,8 +67,7 @@ public struct JobAllowance: Hashable, Codable, Sendable {
         self.work = work
     }
 
-    /// Whether a planned job stays within the allowance. A drawing never does, because a short drawing may contain any
-    /// amount of work.
+    /// Whether a planned job stays within the allowance. A drawing never does: a short one may contain any work.
     public func permits(_ plan: ImagePlan) -> Bool {
         plan.estimatedMemoryBytes <= memoryBytes && plan.expectedWork <= work && !plan.sourceFormat.isVector
     }

@@ -27,8 +27,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         return JobAttempt(plan: plan, image: try process(prepared, interrupt: interrupt))
     }
 
-    /// Processes a job whose header has been read and that has been planned. Planning refuses jobs that are too
-    /// expensive.
+    /// Processes a job that has been planned. Planning refuses jobs that are too expensive.
     package func process(
         _ prepared: PreparedJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage {

@@ -36,7 +36,8 @@ extension Recipe {
             isQuarterTurn ? Rotate(self) : nil, flip ? Flip() : nil, flop ? Flop() : nil,
         ]
         let scaled: [(any Transform)?] = [Resize(self, within: limits), ToSRGB()]
-        let sized: [(any Transform)?] = crop.map { turned + [Cut($0)] + scaled } ?? (scaled + turned)
+        let cropped = crop.map { Cut(x: $0.x, y: $0.y, width: $0.width, height: $0.height) }
+        let sized = cropped.map { turned + [$0] + scaled } ?? (scaled + turned)
         var trim = trim
         trim?.keepsHeightOfAnimations = true
         return [trim, Orient(self)] + sized

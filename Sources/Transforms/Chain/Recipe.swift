@@ -146,8 +146,7 @@ public struct Recipe: Hashable, Codable, Sendable {
         ]
     }
 
-    /// The color that a step may fill with. A translucent background is left to `Flatten`, or it would be applied
-    /// twice.
+    /// The color that a step may fill with. `Flatten` alone applies a translucent background, so that it counts once.
     var solidBackground: Color? { background?.alpha == 255 ? background : nil }
 
     /// The steps that change something, in order.

@@ -36,8 +36,7 @@ public protocol Transform: Sendable {
     /// such as a crop outside the image.
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan
 
-    /// Returns the changed image. Runs on a pixel thread; the result may be lazy, since the end of the chain renders
-    /// it.
+    /// Returns the changed image, which may be lazy. Runs on a pixel thread.
     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames
 }
 
@@ -55,8 +54,7 @@ extension ColorTransform {
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 }
 
-/// The estimated cost of a step beyond decoding, resampling and encoding. Times are nanoseconds on one core of a 2020
-/// server.
+/// The estimated cost of a step beyond decoding, resampling and encoding, on one core of a 2020 server.
 public struct TransformCost: Hashable, Sendable {
     /// Nanoseconds for each pixel of the larger image, before or after the step, if the source is opaque; about 75 for
     /// a conversion of colors that computes every pixel again.
@@ -78,9 +76,7 @@ public struct TransformCost: Hashable, Sendable {
     /// Bytes held once, whatever the size and the number of frames, such as the memory of a library.
     public var fixedBytes: Double
 
-    /// A cost of these parts; each is 0 by default.
-    ///
-    /// - Parameter nanosecondsPerPixelWithAlpha: nil = as without alpha.
+    /// A cost of these parts, each 0 by default; for `nanosecondsPerPixelWithAlpha`, nil = as without alpha.
     public init(
         nanosecondsPerPixel: Double = 0, nanosecondsPerPixelWithAlpha: Double? = nil,
         nanosecondsPerDecodedPixel: Double = 0, nanosecondsPerFrame: Double = 0, bytesPerPixel: Double = 0,
@@ -137,8 +133,7 @@ public struct TransformCost: Hashable, Sendable {
 public struct TransformContext: Sendable {
     /// The plan after this step, made from the header.
     public let plan: ChainPlan
-    /// Returns true once the request has timed out or been canceled. A transform with long loops of its own should call
-    /// it.
+    /// Returns true once the request has timed out or been canceled. Transforms with long loops should call it.
     public let interrupt: Interrupt
     /// The image that a ``Mark`` draws; nil if the job has none.
     var mark: MarkSource?

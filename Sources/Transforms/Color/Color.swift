@@ -48,10 +48,7 @@ public struct Color: Hashable, Codable, Sendable {
 
     /// `rrggbbaa` in lowercase, the spelling that keys use.
     public var hex: String {
-        [red, green, blue, alpha].map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        [red, green, blue, alpha].map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
     /// The gray of the same luminance (weights of Rec. 709) and alpha.

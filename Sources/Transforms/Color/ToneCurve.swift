@@ -23,8 +23,7 @@ extension VipsImage {
     /// A table for `grayscale(through:)` of 256 tones.
     static func grayscale(_ tones: [UInt8]) -> VipsImage { table(tones, bands: 3) }
 
-    /// Luminance as red, green and blue, through a table of three bands: `colourspace` would compute the luminance once
-    /// for each band.
+    /// Luminance through a table of three bands: `colourspace` would compute the luminance once for each band.
     func grayscale(through table: VipsImage) throws(VipsError) -> VipsImage {
         try applying("colourspace", ["space": "b-w"]).applying("maplut", ["lut": .image(table)])
             .applying("copy", ["interpretation": "srgb"])

@@ -1,7 +1,6 @@
 import DarkroomVips
 
-/// Operations on color that respect alpha: otherwise the hidden color of transparent pixels would bleed into visible
-/// ones.
+/// Operations that keep the hidden color of transparent pixels from bleeding into visible pixels.
 extension VipsImage {
     /// Changes the color bands only. The result has 8-bit samples; alpha is not changed.
     func changingColor(

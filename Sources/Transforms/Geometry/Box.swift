@@ -1,5 +1,4 @@
-/// The box that an image is fitted to, in device pixels or relative to the image. With one side only, the other follows
-/// from the image's aspect ratio.
+/// The box that an image is fitted to. A single side determines the other by the image's aspect ratio.
 public struct Box: Hashable, Codable, Sendable {
     /// At least 1 pixel; nil = follows from the height.
     public var horizontal: Length?

@@ -18,8 +18,7 @@ struct ExactReduction: Hashable {
     /// Whether the raster needs no padding.
     var isPlain: Bool { lead == 0 && trail == 0 && skip == 0 }
 
-    /// Whether padding brings output pixels within an eighth of a pixel of their place. With factors just above 1 it
-    /// may not.
+    /// Whether output pixels are within an eighth of a pixel of their place; factors just above 1 may prevent it.
     var isExact: Bool { abs(error) <= factor / 8 }
 
     private static let maxPad = 32

@@ -19,19 +19,4 @@ extension Extent {
     init(_ size: PixelSize) {
         self.init(width: Double(size.width), height: Double(size.height))
     }
-
-    /// The extent after the raster of this width is mirrored left to right.
-    func flopped(columns: Int) -> Extent {
-        Extent(x: Double(columns) - x - width, y: y, width: width, height: height)
-    }
-
-    /// The extent after the raster of this height is mirrored top to bottom.
-    func flipped(rows: Int) -> Extent {
-        Extent(x: x, y: Double(rows) - y - height, width: width, height: height)
-    }
-
-    /// The extent after the raster is mirrored along its main diagonal.
-    func transposed() -> Extent {
-        Extent(x: y, y: x, width: height, height: width)
-    }
 }

@@ -161,9 +161,8 @@ extension Layout.Window {
 }
 
 extension Layout.Gravity {
-    /// The upper left corner of an image of size `inner` within `outer`; the center for `attention`.
-    ///
-    /// - Parameter pixelRatio: device pixels for a pixel of the offsets.
+    /// The upper left corner of an image of size `inner` within `outer`; the center for `attention`. A
+    /// pixel of the offsets is `pixelRatio` device pixels.
     func corner(of inner: PixelSize, in outer: PixelSize, pixelRatio: Double) -> (x: Int, y: Int) {
         let across = offset(x, of: outer.width, pixelRatio)
         let down = offset(y, of: outer.height, pixelRatio)
@@ -178,11 +177,8 @@ extension Layout.Gravity {
 }
 
 extension Layout.Gravity.Anchor {
-    /// The upper left corner of an image of size `inner`, which may lie partly outside of `outer`.
-    ///
-    /// - Parameters:
-    ///   - across: the offset in device pixels; for `focal` the point.
-    ///   - down: the same downward.
+    /// The upper left corner of an image of size `inner`, which may lie partly outside of `outer`. The offsets are in
+    /// device pixels; for `focal` they are the point.
     func corner(of inner: PixelSize, in outer: PixelSize, across: Int, down: Int) -> (x: Int, y: Int) {
         if self == .focal { return (across - inner.width / 2, down - inner.height / 2) }
         let fractions = Mark.Anchor(rawValue: rawValue)?.fractions ?? (0.5, 0.5)

@@ -72,13 +72,8 @@ extension Layout {
     private mutating func readCrop(_ values: ArraySlice<Substring>) -> Bool {
         let sides = values.prefix(2).compactMap(Self.number)
         guard sides.count == 2, sides.allSatisfy(Self.lengths.contains), sides != [0, 0] else { return false }
-        var window = Window(width: sides[0], height: sides[1])
-        if values.count > 2 {
-            guard let gravity = Gravity(parsing: values.dropFirst(2)) else { return false }
-            window.gravity = gravity
-        }
-        crop = window
-        return true
+        crop = Window(width: sides[0], height: sides[1], gravity: Gravity(parsing: values.dropFirst(2)))
+        return values.count == 2 || crop?.gravity != nil
     }
 
     /// The accepted factors of `dpr` and `zoom`.
@@ -104,8 +99,7 @@ extension Layout {
         let (whole, rest) = millionths.quotientAndRemainder(dividingBy: 1_000_000)
         let sign = number < 0 && millionths > 0 ? "-" : ""
         guard rest > 0 else { return "\(sign)\(whole)" }
-        var digits = "\(rest)"
-        digits = String(repeating: "0", count: 6 - digits.count) + digits
+        var digits = "\(1_000_000 + rest)".dropFirst()
         while digits.hasSuffix("0") { digits.removeLast() }
         return "\(sign)\(whole).\(digits)"
     }

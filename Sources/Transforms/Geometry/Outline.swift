@@ -5,8 +5,7 @@ import NIOCore
 public enum Outline: Hashable, Sendable {
     /// A rectangle with round corners; with radii of 0, the edge of the image.
     case corners(CornerRadii)
-    /// A rectangle whose corners are quarters of one ellipse with these radii in pixels, which shrink to half of the
-    /// image's sides.
+    /// A rectangle whose corners are quarters of one ellipse with these radii, at most half of the image's sides.
     case ellipticCorners(across: Int, down: Int)
     /// A shape in the middle of the image, as large as fits.
     case shape(MaskShape)

@@ -14,15 +14,11 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
     /// The longest side of any image (libvips' `VIPS_MAX_COORD`).
     static let maxSide = 10_000_000
 
-    /// A length rounded to the nearest pixel, within 1…``maxSide``: sizes of hostile sources and ratios have products
-    /// that no integer holds.
+    /// A length rounded to the nearest pixel, within 1…``maxSide``, because hostile sizes have products beyond `Int`.
     static func side(_ length: Double) -> Int { Int(min(max(length.rounded(), 1), Double(maxSide))) }
 
     /// The number of pixels. Saturates instead of overflowing, since sizes come from untrusted headers.
-    public var area: Int {
-        let (product, overflow) = width.multipliedReportingOverflow(by: height)
-        return overflow ? .max : product
-    }
+    public var area: Int { width.saturatingMultiply(by: height) }
 
     /// The size with width and height exchanged.
     public var transposed: PixelSize { PixelSize(width: height, height: width) }

@@ -33,9 +33,8 @@ public enum Position: Hashable, Codable, Sendable {
         }
     }
 
-    /// The upper left corner of a crop of `size` from `whole`; nil for positions that depend on pixels.
-    ///
-    /// - Parameter rounding: how the corner of a focal crop is rounded.
+    /// The upper left corner of a crop of `size` from `whole`, rounded by `rounding` for a focal crop; nil for a
+    /// position that depends on pixels.
     func corner(
         of size: PixelSize, in whole: PixelSize, rounding: FloatingPointRoundingRule = .toNearestOrAwayFromZero
     ) -> (x: Int, y: Int)? {
@@ -53,11 +52,9 @@ public enum Position: Hashable, Codable, Sendable {
         }
     }
 
-    /// The position with a point of the source as a part of the image.
+    /// The position with a point of the source as a part of the scaled image.
     ///
-    /// - Parameters:
-    ///   - plan: the plan of a step after the resize.
-    ///   - cropped: the rectangle of the upright source that was scaled; nil = the whole source.
+    /// - Parameter cropped: the rectangle of the upright source that was scaled; nil = the whole source.
     func resolved(_ plan: ChainPlan, cropped: (x: Int, y: Int, size: PixelSize)?) -> Position {
         guard case .point(let x, let y) = self else { return self }
         let part = cropped ?? (0, 0, plan.uprightSource)

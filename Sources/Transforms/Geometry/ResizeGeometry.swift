@@ -59,8 +59,7 @@ public struct ResizeGeometry: Hashable, Sendable {
         self.canvas = canvas ?? scaled
     }
 
-    /// Enlarges to the least size of a box in pixels. The canvas of `cover` keeps the box's aspect ratio, the canvas of
-    /// `inside` stays within the box.
+    /// Enlarges to the least size of a box: `cover` keeps the box's aspect ratio, `inside` stays within the box.
     private mutating func grow(from source: PixelSize, to box: Box, fit: Fit) {
         let least = PixelSize(width: box.minWidth ?? 1, height: box.minHeight ?? 1)
         guard canvas.factor(toCover: least) > 1 else { return }

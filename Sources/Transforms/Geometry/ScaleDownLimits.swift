@@ -30,8 +30,7 @@ public struct ScaleDownLimits: Hashable, Sendable {
         return "fit \(maxSide) \(maxPixels) \(maxSourcePixels) \(rotationDegrees.plainDegrees)\(space)"
     }
 
-    /// The size itself if it is within the limits after the rotation, otherwise the largest size of the same shape that
-    /// is within them.
+    /// The size, or the largest size of the same shape that is within the limits after the rotation.
     func fitted(_ size: PixelSize) -> PixelSize {
         let (across, down) = size.canvas(rotatedBy: rotationDegrees)
         // A margin for rounding a canvas whose sides are not integers.

@@ -110,8 +110,7 @@ public struct ChainPlan: Hashable, Sendable {
         }
     }
 
-    /// The plan after a step that accepts the source shrunk to `maxPixels` by its decoder, unless an earlier step does
-    /// not accept it.
+    /// The plan after a step that, like all earlier steps, accepts the source shrunk to `maxPixels` by its decoder.
     func reduced(to maxPixels: Int) -> ChainPlan {
         guard decode == .undecided, source.area > maxPixels,
             let reachable = shrinking.largestSize(of: source, within: maxPixels)

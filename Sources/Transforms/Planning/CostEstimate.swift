@@ -10,8 +10,7 @@ struct CostEstimate: Hashable, Sendable {
         var frames: Int
         /// The part of the file's frames that is decoded, 0…1.
         var decodedShare = 1.0
-        /// Whether the decoder has to buffer a whole frame before it can deliver a row
-        /// (`SourceHeader.needsWholeSource`).
+        /// See ``SourceHeader/needsWholeSource``.
         var needsWholeSource: Bool
         /// ``SVGFilters/nanosecondsPerPixel(rows:)``.
         var filterNanosecondsPerPixel = 0.0
@@ -134,9 +133,7 @@ extension CostEstimate.Facts {
 }
 
 extension OutputFormat {
-    /// The processor time of encoding one pixel, on one core of a 2020 server, with all encodes that the options take.
-    ///
-    /// - Parameter frameArea: the pixels of a frame.
+    /// The processor time of encoding one pixel of a frame of `frameArea` pixels, with all encodes of the options.
     package func encodingNanoseconds(
         for options: OutputOptions, _ efforts: EncoderEfforts, frameArea: Double = 500_000
     ) -> Double {

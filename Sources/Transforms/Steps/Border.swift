@@ -16,8 +16,7 @@ public struct BorderStyle: Hashable, Codable, Sendable {
     }
 }
 
-/// Draws a border on the image, along the inside of its outline. Its size stays, as in CSS with
-/// `box-sizing: border-box`.
+/// Draws a border along the inside of the image's outline, as CSS does with `box-sizing: border-box`.
 public struct Border: Transform, Hashable {
     public var style: BorderStyle
     /// The line whose inner side the border follows.

@@ -1,6 +1,4 @@
-/// Crops an image that the earlier resize has scaled to cover its canvas, on each side that exceeds the canvas. With
-/// the rules of weserv/images, an image that was not enlarged may be smaller than the canvas, and keeps the smaller
-/// side.
+/// Crops a resized image on each side that exceeds its canvas. Other sides, which only some rules leave, stay shorter.
 struct Clip: Transform, Hashable {
     /// Which part is kept; of an animation, `entropy` and `attention` keep the center.
     var position: Position

@@ -6,8 +6,7 @@ public struct ContainExtend: Transform, Hashable {
     public var canvas: PixelSize?
     /// The position of the image on the canvas.
     public var position: Position
-    /// The fill; nil = white for an opaque image, so that it stays opaque, and transparent otherwise. Transparent
-    /// becomes white in a format without alpha.
+    /// The fill; nil = white for an opaque image and transparent otherwise, which becomes white without alpha.
     public var background: Color?
     /// Whether the canvas is filled with the image itself, enlarged and blurred, instead of `background`.
     public var blursBackdrop: Bool
@@ -57,14 +56,9 @@ public struct ContainExtend: Transform, Hashable {
         let fill = background ?? (image.first.hasAlpha ? .transparent : .white)
         let x = Int(Double(canvas.width - image.size.width) * position.fractions.x)
         let y = Int(Double(canvas.height - image.size.height) * position.fractions.y)
-        if blursBackdrop {
-            return try image.mapFrames { frame throws(VipsError) in
-                let rendered = try frame.rendered(interrupt: context.interrupt)
-                return try Backdrop(size: canvas).behind(rendered, x: x, y: y)
-            }
-        }
         return try image.mapFrames { frame throws(VipsError) in
-            try frame.embedded(in: canvas, x: x, y: y, on: fill)
+            guard blursBackdrop else { return try frame.embedded(in: canvas, x: x, y: y, on: fill) }
+            return try Backdrop(size: canvas).behind(frame.rendered(interrupt: context.interrupt), x: x, y: y)
         }
     }
 }

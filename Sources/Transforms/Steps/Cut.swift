@@ -18,11 +18,6 @@ public struct Cut: Transform, Hashable, Codable {
         self.height = height
     }
 
-    /// The rectangle of a crop.
-    init(_ crop: Crop) {
-        self.init(x: crop.x, y: crop.y, width: crop.width, height: crop.height)
-    }
-
     public var key: String { "cut(\(x),\(y),\(width),\(height))" }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {

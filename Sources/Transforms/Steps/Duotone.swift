@@ -18,16 +18,12 @@ public struct Duotone: ColorTransform, Hashable, Codable {
     public var cost: TransformCost { .pixelwise(10, withAlpha: 25) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        let gradient = try VipsImage.fromBytes(gradient, width: 256, height: 1, bands: 3)
-        return try image.changingColor { color throws(VipsError) in try color.grayscale(through: gradient) }
-    }
-
-    /// The colors of all 256 tones, red, green and blue each.
-    private var gradient: [UInt8] {
-        (0..<256).flatMap { tone in
+        let colors = (0..<256).flatMap { tone -> [UInt8] in
             zip(shadow.rgb, highlight.rgb).map { dark, light in
                 UInt8((dark + (light - dark) * Double(tone) / 255).rounded())
             }
         }
+        let gradient = try VipsImage.fromBytes(colors, width: 256, height: 1, bands: 3)
+        return try image.changingColor { color throws(VipsError) in try color.grayscale(through: gradient) }
     }
 }

@@ -35,11 +35,9 @@ extension VipsImage {
     fileprivate func composited(over color: Color) throws(VipsError) -> VipsImage {
         let canvas = try applying("linear", ["a": .doubles([0, 0, 0, 0]), "b": .doubles(color.rgba)])
             .applying("cast", ["format": "uchar"])
+        let over = 2  // VIPS_BLEND_MODE_OVER
         return try VipsImage.build(
-            "composite", ["in": .images([canvas, self]), "mode": .ints([Self.over]), "compositing_space": "srgb"]
+            "composite", ["in": .images([canvas, self]), "mode": .ints([over]), "compositing_space": "srgb"]
         ).applying("cast", ["format": "uchar"])
     }
-
-    /// VIPS_BLEND_MODE_OVER.
-    private static var over: Int { 2 }
 }

@@ -78,19 +78,22 @@ struct LayoutCanvas: Transform, Hashable {
         let size = context.plan.size
         guard size != image.size else { return image }
         let ratio = kind == .window ? 1 : context.plan.layout?.pixelRatio ?? 1
+        let corner: (x: Int, y: Int)
         switch kind {
         case .window, .kept:
             if gravity.anchor == .attention {
                 return try CoverCrop(box: nil, position: .attention).apply(image, context: context)
             }
-            let corner = gravity.corner(of: size, in: image.size, pixelRatio: ratio)
+            corner = gravity.corner(of: size, in: image.size, pixelRatio: ratio)
             return try image.extracting((corner.x, corner.y, size))
         case .extend, .extendRatio:
-            let corner = gravity.corner(of: image.size, in: size, pixelRatio: ratio)
-            return try embedded(image, in: size, x: corner.x, y: corner.y)
+            corner = gravity.corner(of: image.size, in: size, pixelRatio: ratio)
         case .padding:
             let padding = context.plan.layout?.scaled(padding) ?? padding
-            return try embedded(image, in: size, x: padding.left, y: padding.top)
+            corner = (padding.left, padding.top)
+        }
+        return try image.mapFrames { frame throws(VipsError) in
+            try frame.embedded(in: size, x: corner.x, y: corner.y, on: .transparent)
         }
     }
 
@@ -113,12 +116,5 @@ struct LayoutCanvas: Transform, Hashable {
         case .extendRatio: sides = sizes?.canvas
         }
         return sides.map(image.united) ?? image
-    }
-
-    /// The image on a transparent canvas.
-    private func embedded(_ image: ImageFrames, in size: PixelSize, x: Int, y: Int) throws -> ImageFrames {
-        try image.mapFrames { frame throws(VipsError) in
-            try frame.embedded(in: size, x: x, y: y, on: .transparent)
-        }
     }
 }

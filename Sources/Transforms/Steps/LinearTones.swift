@@ -29,15 +29,11 @@ public struct LinearTones: ColorTransform, Hashable, Codable {
     public var cost: TransformCost { TransformCost(nanosecondsPerPixelWithAlpha: 70) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try image.mappingTones(by: VipsImage.fromBytes(curves, width: 256, height: 1, bands: 3))
-    }
-
-    /// The results for all 256 tones, red, green and blue each.
-    private var curves: [UInt8] {
-        (0..<256).flatMap { tone in
+        let curves = (0..<256).flatMap { tone -> [UInt8] in
             [red, green, blue].map { offset in
                 UInt8(min(max((Double(tone) * factor + offset * 2.55).rounded(), 0), 255))
             }
         }
+        return try image.mappingTones(by: VipsImage.fromBytes(curves, width: 256, height: 1, bands: 3))
     }
 }

@@ -97,8 +97,7 @@ public struct Mark: Transform, Hashable, Codable {
     public var placement: Placement?
     /// How the mark fits a box of two sides.
     public var scaling = Scaling.inside
-    /// The SHA-256 of the mark's bytes in hexadecimal, which makes images with another mark other variants. The
-    /// pipeline sets it.
+    /// The SHA-256 of the mark's bytes in hexadecimal, as a part of the variant's key. The pipeline sets it.
     public var content = ""
     /// Whether the mark is placed by the rules of imgproxy: by default at its own size even if it is larger than the
     /// image, partly outside if its offsets say so, and with tiles around the center.
@@ -205,9 +204,7 @@ extension Mark.Placement {
 // MARK: - Placement
 
 extension Mark {
-    /// The size at which a mark is drawn on an image: its own size or the size of its box, never larger than the image.
-    ///
-    /// - Parameter natural: the mark's own size, upright.
+    /// The size at which a mark of the upright size `natural` is drawn: that size or the size of its box.
     func size(of natural: PixelSize, on picture: PixelSize) -> PixelSize {
         if placement != nil { return placedSize(of: natural, on: picture) }
         let mayExceed =
@@ -302,8 +299,6 @@ extension VipsImage {
 
 extension Mark {
     /// The visible part of a mark by the rules of imgproxy, and its position; nil if the mark lies wholly outside.
-    ///
-    /// - Parameter pixelRatio: device pixels for a pixel of the offsets.
     func placed(
         _ mark: VipsImage, on picture: PixelSize, pixelRatio: Double
     ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {

@@ -26,8 +26,7 @@ public struct Flop: Transform, Hashable {
     }
 }
 
-/// The three reflections that all eight EXIF orientations are made of. Each also moves the image's extent on its
-/// raster.
+/// The three reflections that all eight EXIF orientations are made of. Each also moves the image's extent.
 enum Mirror: Hashable {
     case flop
     case flip
@@ -56,10 +55,12 @@ enum Mirror: Hashable {
                 try frame.applying("rot", ["angle": "d90"]).applying("flip", ["direction": "horizontal"])
             }
         }
+        let old = image.extent
+        mirrored.extent = old
         switch self {
-        case .flop: mirrored.extent = image.extent.flopped(columns: image.size.width)
-        case .flip: mirrored.extent = image.extent.flipped(rows: image.size.height)
-        case .transpose: mirrored.extent = image.extent.transposed()
+        case .flop: mirrored.extent.x = Double(image.size.width) - old.x - old.width
+        case .flip: mirrored.extent.y = Double(image.size.height) - old.y - old.height
+        case .transpose: mirrored.extent = Extent(x: old.y, y: old.x, width: old.height, height: old.width)
         }
         return mirrored
     }

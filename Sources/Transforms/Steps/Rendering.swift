@@ -26,19 +26,17 @@ struct Rendering: Transform, Hashable {
 extension InputReading {
     /// The image as a step with this reading gets it.
     func prepared(_ image: ImageFrames, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImageFrames {
-        guard needsPixels(of: image) else { return image }
+        let needsPixels =
+            switch self {
+            case .once: false
+            case .repeatedly: true
+            case .colorApart: image.first.hasAlpha && !image.first.isJoined
+            }
+        guard needsPixels else { return image }
         do {
             return try image.mapFrames { frame throws(VipsError) in try frame.rendered(interrupt: interrupt) }
         } catch {
             throw interrupt() ? .interrupted : .transformFailed(error.description)
-        }
-    }
-
-    private func needsPixels(of image: ImageFrames) -> Bool {
-        switch self {
-        case .once: false
-        case .repeatedly: true
-        case .colorApart: image.first.hasAlpha && !image.first.isJoined
         }
     }
 }

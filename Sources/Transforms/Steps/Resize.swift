@@ -1,7 +1,6 @@
 /// The trade-off between speed and quality when pixels are resampled.
 public enum Resampling: String, Codable, Sendable, CaseIterable {
-    /// The decoder delivers at least 1.3 times the target size on each side: with less left to resample, edges become
-    /// visibly uneven.
+    /// The decoder delivers at least 1.3 times the target size on each side: with less, edges become uneven.
     case fast
     /// The decoder delivers at least twice the target size on each side.
     case accurate

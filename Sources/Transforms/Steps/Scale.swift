@@ -28,8 +28,7 @@ public struct Scale: Transform, Hashable, Codable {
         }
     }
 
-    /// The largest size of the image's shape within its sides times the part, each rounded down; the image's own size
-    /// if that leaves nothing.
+    /// The largest size of the image's shape within its sides times the part; its own size if that leaves nothing.
     private func size(of image: PixelSize) -> PixelSize {
         let box = PixelSize(
             width: image.width * part.hundredths / 10_000, height: image.height * part.hundredths / 10_000)

@@ -15,8 +15,7 @@ public struct ToSRGB: Transform, Hashable {
 }
 
 extension VipsImage {
-    /// The image as 8-bit sRGB in three bands, and alpha if it had any. The first extra channel of a TIFF counts as
-    /// alpha.
+    /// The image as 8-bit sRGB, and alpha if it had any. The first extra channel of a TIFF counts as alpha.
     func convertedToSRGB() throws(VipsError) -> VipsImage {
         // An image with an unusable profile is not refused: its samples are taken as sRGB, or as plain CMYK.
         if needsProfile, let converted = try? convertedByProfile() { return converted }
