@@ -1,6 +1,5 @@
 import DarkroomHTTPCaching
 import DarkroomOrigin
-import DarkroomTransforms
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -10,6 +9,7 @@ import Testing
 
 @testable import DarkroomCache
 @testable import DarkroomPipeline
+@testable import DarkroomTransforms
 @testable import DarkroomWeb
 
 extension ExplainEndpoint {

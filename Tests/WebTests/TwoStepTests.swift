@@ -1,6 +1,5 @@
 import DarkroomHTTPServer
 import DarkroomTestClock
-import DarkroomTransforms
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -9,6 +8,7 @@ import Testing
 
 @testable import DarkroomPipeline
 @testable import DarkroomQuery
+@testable import DarkroomTransforms
 @testable import DarkroomWeb
 
 /// Makes texts for images of one megapixel, and holds AVIF up while the gate is closed.

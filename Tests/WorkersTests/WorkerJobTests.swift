@@ -219,7 +219,7 @@ struct WorkerJobTests {
         var endless = plan
         endless.shrinkOnLoad = .infinity
         var long = plan
-        long.steps = Array(repeating: ImagePlan.Step(name: "step", size: plan.size), count: 65)
+        long.steps = Array(repeating: plan.steps[0], count: 65)
         var undefined = plan
         undefined.expectedWork = .nan
         for hostile in [large, negative, endless, long, undefined] { #expect(!hostile.isPlausible) }

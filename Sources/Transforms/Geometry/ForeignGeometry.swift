@@ -55,16 +55,10 @@ extension ResizeGeometry {
 
     /// The box with its missing side, rounded down.
     private static func completed(_ box: Box, like image: PixelSize, enlarge: Bool) -> PixelSize {
-        switch (box.width, box.height) {
-        case (nil, nil): return image
-        case (let width?, let height?): return PixelSize(width: width, height: height)
-        case (nil, let height?):
-            let width = max(image.width * height / image.height, 1)
-            return PixelSize(width: enlarge ? width : min(width, image.width), height: height)
-        case (let width?, nil):
-            let height = max(image.height * width / image.width, 1)
-            return PixelSize(width: width, height: enlarge ? height : min(height, image.height))
-        }
+        func side(_ length: Int, within limit: Int) -> Int { max(enlarge ? length : min(length, limit), 1) }
+        let width = box.height.map { side(image.width * $0 / image.height, within: image.width) }
+        let height = box.width.map { side(image.height * $0 / image.width, within: image.height) }
+        return PixelSize(width: box.width ?? width ?? image.width, height: box.height ?? height ?? image.height)
     }
 
     /// The smallest box with the image's aspect ratio around another box, rounded up.
@@ -111,16 +105,14 @@ extension ResizeGeometry {
     private static func shrinks(of source: PixelSize, to box: Box, fit: Fit) -> (across: Double, down: Double) {
         let across = box.width.map { Double(source.width) / Double($0) }
         let down = box.height.map { Double(source.height) / Double($0) }
-        switch (across, down) {
-        case (nil, nil): return (1, 1)
-        case (let only?, nil): return (only, fit == .fill ? 1 : only)
-        case (nil, let only?): return (fit == .fill ? 1 : only, only)
-        case (let across?, let down?):
-            switch fit {
-            case .fill: return (across, down)
-            case .cover, .outside: return (min(across, down), min(across, down))
-            case .inside, .contain: return (max(across, down), max(across, down))
-            }
+        guard let across, let down else {
+            let only = across ?? down ?? 1
+            return fit == .fill ? (across ?? 1, down ?? 1) : (only, only)
+        }
+        switch fit {
+        case .fill: return (across, down)
+        case .cover, .outside: return (min(across, down), min(across, down))
+        case .inside, .contain: return (max(across, down), max(across, down))
         }
     }
 

@@ -54,7 +54,7 @@ struct CostEstimate: Hashable, Sendable {
             raster + result + max(facts.transforming, facts.outputFormat.row.bytes(facts)))
         // A source that may be passed on is copied.
         let source = Double(facts.sourceBytes) * (facts.output.passthrough == .off ? 1 : 2)
-        bytes = Int(clamping: source + (facts.isPart ? 0 : Self.fixedBytes) + peak)
+        bytes = Int(min(Self.maxBytes, source + (facts.isPart ? 0 : Self.fixedBytes) + peak))
         decodingWork = facts.format.row.nanoseconds(facts) / 1e6
         let others =
             facts.transformingNanoseconds + facts.encodingNanoseconds
@@ -62,6 +62,8 @@ struct CostEstimate: Hashable, Sendable {
         work = decodingWork + others / 1e6
     }
 
+    /// Estimates of several parts can be added.
+    private static let maxBytes = Double(Int.max / 2)
     /// The memory of the smallest job.
     private static let fixedBytes = 2.0 * 1024 * 1024
     /// The time of the smallest job.
@@ -170,12 +172,5 @@ extension CostEstimate {
     /// The mean time of a pixel if the first pixels of a frame take longer.
     static func falling(from first: Double, to further: Double, _ area: Double) -> Double {
         further + (first - further) * min(1, 80_000 / area)
-    }
-}
-
-extension Int {
-    /// The nearest integer, at most half of the largest integer.
-    fileprivate init(clamping value: Double) {
-        self = value < Double(Int.max / 2) ? Int(value) : Int.max / 2
     }
 }

@@ -8,11 +8,6 @@ public struct ImagePlan: Hashable, Codable, Sendable {
         public var name: String
         /// The raster of one frame after the step.
         public var size: PixelSize
-
-        public init(name: String, size: PixelSize) {
-            self.name = name
-            self.size = size
-        }
     }
 
     public var sourceFormat: SourceFormat
@@ -44,26 +39,6 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     /// The job's estimated processor time, about in milliseconds on one core of a 2020 server. It does not consider
     /// cached decodes.
     public var expectedWork = 0.0
-
-    public init(
-        sourceFormat: SourceFormat, sourceSize: PixelSize, sourceFrames: Int, sourceBytes: Int, framesUsed: Int,
-        shrinkOnLoad: Double, steps: [Step], format: OutputFormat, size: PixelSize, frames: Int, isExact: Bool,
-        largest: PixelSize, estimatedMemoryBytes: Int
-    ) {
-        self.sourceFormat = sourceFormat
-        self.sourceSize = sourceSize
-        self.sourceFrames = sourceFrames
-        self.sourceBytes = sourceBytes
-        self.framesUsed = framesUsed
-        self.shrinkOnLoad = shrinkOnLoad
-        self.steps = steps
-        self.format = format
-        self.size = size
-        self.frames = frames
-        self.isExact = isExact
-        self.largest = largest
-        self.estimatedMemoryBytes = estimatedMemoryBytes
-    }
 }
 
 /// How much of a configured limit a job uses.

@@ -14,14 +14,6 @@ public enum FillColor: Hashable, Codable, Sendable {
         }
     }
 
-    /// Whether it hides the image below.
-    var isOpaque: Bool {
-        switch self {
-        case .color(let color): color.alpha == 255
-        case .average: true
-        }
-    }
-
     /// How a step with this color reads the image.
     var reading: InputReading { self == .average ? .repeatedly : .once }
 
@@ -111,13 +103,19 @@ public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        let isTransparent =
-            switch fill {
-            case .color(let color): !color.isOpaque
-            case .blur: false
+        let inner =
+            switch extent {
+            case .image: plan.size
+            case .box: plan.canvas ?? plan.size
+            case .turnedBox: plan.canvas?.transposed ?? plan.size
             }
-        return plan.requiringEveryPixel().changingSize(to: turnedPadding.around(inner(plan)))
-            .withAlpha(isTransparent || fill == .blur && plan.hasAlpha)
+        let hasAlpha =
+            switch fill {
+            case .color(.color(let color)): color.alpha < 255
+            case .color(.average): false
+            case .blur: plan.hasAlpha
+            }
+        return plan.requiringEveryPixel().changingSize(to: turnedPadding.around(inner)).withAlpha(hasAlpha)
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
@@ -148,14 +146,6 @@ public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
         var backdrops = try blur.apply(stretched, context: context).frames.makeIterator()
         return try image.mapFrames { frame throws(VipsError) in
             try backdrops.next()?.covered(by: frame, x: x, y: y) ?? frame
-        }
-    }
-
-    private func inner(_ plan: ChainPlan) -> PixelSize {
-        switch extent {
-        case .image: plan.size
-        case .box: plan.canvas ?? plan.size
-        case .turnedBox: plan.canvas?.transposed ?? plan.size
         }
     }
 

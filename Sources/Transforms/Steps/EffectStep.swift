@@ -74,7 +74,21 @@ extension Recipe {
             case .sharpen(let sharpen): return sharpen.following(rules)
             case .pixelate(let pixelate): return pixelate.following(rules)
             case .text: return text
-            default: return step.plainTransform
+            case .brightness(let brightness): return brightness
+            case .lightness(let lightness): return lightness
+            case .contrast(let contrast): return contrast
+            case .saturation(let saturation): return saturation
+            case .hue(let hue): return hue
+            case .gamma(let gamma): return gamma
+            case .linear(let tones): return tones
+            case .filter(let filter): return filter
+            case .flip: return Flip()
+            case .flop: return Flop()
+            case .excerpt(let crop): return Excerpt(crop: crop)
+            case .scale(let scale): return scale
+            case .round(let corners): return corners
+            case .caption(let caption): return caption
+            case .flatten(let color): return FlattenStep(color: color)
             }
         }
     }
@@ -91,28 +105,6 @@ extension EffectStep {
         switch self {
         case .mark, .drawing: true
         default: false
-        }
-    }
-
-    /// The transform of a step that depends on no other.
-    fileprivate var plainTransform: (any Transform)? {
-        switch self {
-        case .brightness(let brightness): brightness
-        case .lightness(let lightness): lightness
-        case .contrast(let contrast): contrast
-        case .saturation(let saturation): saturation
-        case .hue(let hue): hue
-        case .gamma(let gamma): gamma
-        case .linear(let tones): tones
-        case .filter(let filter): filter
-        case .flip: Flip()
-        case .flop: Flop()
-        case .excerpt(let crop): Excerpt(crop: crop)
-        case .scale(let scale): scale
-        case .round(let corners): corners
-        case .caption(let caption): caption
-        case .flatten(let color): FlattenStep(color: color)
-        case .blur, .sharpen, .pixelate, .rotate, .canvas, .pad, .trim, .mark, .drawing, .text: nil
         }
     }
 }

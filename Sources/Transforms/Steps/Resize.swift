@@ -64,7 +64,7 @@ public struct Resize: Transform, Hashable {
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         let reduced = limits.map { plan.reduced(to: $0.maxSourcePixels) } ?? plan
         let geometry = geometry(of: reduced, unreduced: plan.size)
-        return reduced.scaling(to: geometry.scaled, canvas: geometry.canvas, inLinearLight: isLinear)
+        return reduced.scaling(to: geometry.scaled, canvas: geometry.canvas, inLinearLight: resampling == .linear)
     }
 
     /// - Parameter unreduced: the size that a relative box is relative to.
@@ -95,10 +95,8 @@ public struct Resize: Transform, Hashable {
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try image.resampled(to: context.plan.size, inLinearLight: isLinear)
+        try image.resampled(to: context.plan.size, inLinearLight: resampling == .linear)
     }
-
-    private var isLinear: Bool { resampling == .linear }
 }
 
 extension Box {

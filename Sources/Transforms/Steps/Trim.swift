@@ -63,11 +63,8 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
         guard min(image.size.width, image.size.height) >= Self.leastSide, !(skipsAnimations && image.isAnimated) else {
             return image
         }
-        var kept: Area?
-        for frame in image.frames {
-            guard let area = try content(of: frame) else { continue }
-            kept = kept?.union(area) ?? area
-        }
+        let areas = try image.frames.compactMap(content)
+        var kept = areas.dropFirst().reduce(areas.first) { $0?.union($1) }
         if keepsHeightOfAnimations, image.isAnimated { kept?.keepRows(of: image.size) }
         if imgproxy?.isEvenAcross == true { kept?.evenOutColumns(of: image.size) }
         if imgproxy?.isEvenDown == true { kept?.evenOutRows(of: image.size) }

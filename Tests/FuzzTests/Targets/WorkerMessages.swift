@@ -1,7 +1,7 @@
-import DarkroomTransforms
 import NIOCore
 import Testing
 
+@testable import DarkroomTransforms
 @testable import DarkroomWorkers
 
 extension FuzzTests {
