@@ -146,20 +146,17 @@ package struct PreparedJob: Sendable {
     let job: ImageJob
     let header: SourceHeader
     /// Nil if the chain draws no mark.
-    let mark: MarkSource?
+    private(set) var mark: MarkSource?
 
     /// Reads the headers of source and mark. Throws if a header cannot be read.
     package init(_ job: ImageJob) throws(ImageProcessingError) {
         self.job = job
         if !job.isPartial, let digest = job.chain.digest { try digest.check(job.source) }
         header = try SourceHeader(of: job.source, page: job.pages.first, maxPages: job.limits.maxFrames)
-        if !job.chain.marks.isEmpty {
-            // Never an image without its mark.
-            guard let bytes = job.mark else { throw .transformFailed("the job has no bytes for its mark") }
-            mark = try MarkSource(bytes, limits: job.limits)
-        } else {
-            mark = nil
-        }
+        guard !job.chain.marks.isEmpty else { return }
+        // Never an image without its mark.
+        guard let bytes = job.mark else { throw .transformFailed("the job has no bytes for its mark") }
+        mark = try MarkSource(bytes, limits: job.limits)
     }
 
     /// See ``ImageProcessing/plan(_:interrupt:)``.

@@ -63,8 +63,9 @@ public struct ImageFrames: Sendable {
     /// The image resampled from its extent to a raster of this size.
     func resampled(to target: PixelSize, inLinearLight isLinear: Bool) throws(VipsError) -> ImageFrames {
         guard target != size || extent != Extent(size) else { return self }
-        let sampler = ExactSampler(extent: extent, target: target, linearLight: isLinear)
-        var resampled = try mapFrames { frame throws(VipsError) in try sampler.sample(frame) }
+        var resampled = try mapFrames { frame throws(VipsError) in
+            try frame.resampled(from: extent, to: target, inLinearLight: isLinear)
+        }
         resampled.extent = Extent(target)
         return resampled
     }

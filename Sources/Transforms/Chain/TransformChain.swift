@@ -43,12 +43,8 @@ public struct TransformChain: Sendable {
         return text
     }
 
-    /// The sum of all steps' costs, for each pixel of the last step's raster.
-    ///
-    /// - Parameters:
-    ///   - sizes: the decoded raster and the raster of each step. A step computes the larger of the rasters before and
-    ///     after it.
-    ///   - conversion: the cost of ``ToSRGB`` on the source.
+    /// The sum of all steps' costs, for each pixel of the last step's raster. A step computes the larger of the rasters
+    /// before and after it; the first of `sizes` is the decoded raster. `conversion` is the cost of ``ToSRGB``.
     func cost(at sizes: [PixelSize], converting conversion: TransformCost = .none) -> TransformCost {
         let areas = sizes.map { Double($0.area) }
         var before: (any Transform)?

@@ -1,37 +1,18 @@
 import DarkroomVips
 
-/// The backdrop of an image: the image itself, enlarged to cover a canvas and blurred.
-struct Backdrop {
-    /// The size of the canvas.
-    let size: PixelSize
-
-    /// Blurring leaves no detail, so it is done on an image this many times smaller.
-    private static let reduction = 8
-    /// The standard deviation of the blur, as a part of the longer side.
-    private static let blur = 0.04
-
-    /// A frame that is in memory, at this place of the canvas, with its opaque backdrop behind it.
-    func behind(_ frame: VipsImage, x: Int, y: Int) throws(VipsError) -> VipsImage {
-        try blurred(frame).covered(by: frame, x: x, y: y)
-    }
-
-    private func blurred(_ frame: VipsImage) throws(VipsError) -> VipsImage {
-        let whole = frame.size
-        let covering = coveringPart(of: whole)
-        let cut = try frame.flattened(on: .white).extracting(
-            x: (whole.width - covering.width) / 2, y: (whole.height - covering.height) / 2, size: covering)
-        let small = PixelSize(width: reduced(size.width), height: reduced(size.height))
-        let sigma = Double(max(small.width, small.height)) * Self.blur
-        return try ExactSampler(extent: Extent(covering), target: small, linearLight: false).sample(cut)
-            .applying("gaussblur", ["sigma": .double(max(sigma, 0.5)), "precision": "float"])
+extension VipsImage {
+    /// The image, which is in memory, at a place of a canvas with an opaque backdrop: the image itself, enlarged to
+    /// cover the canvas and blurred.
+    func onBackdrop(of canvas: PixelSize, x: Int, y: Int) throws(VipsError) -> VipsImage {
+        let covering = canvas.scaled(by: canvas.factor(toFit: size)).clipped(to: size)
+        // Blurring leaves no detail, so it is done on an image an eighth as large.
+        let small = PixelSize(width: (canvas.width + 7) / 8, height: (canvas.height + 7) / 8)
+        let sigma = max(0.04 * Double(max(small.width, small.height)), 0.5)
+        return try flattened(on: .white)
+            .extracting(x: (width - covering.width) / 2, y: (height - covering.height) / 2, size: covering)
+            .resampled(to: small).applying("gaussblur", ["sigma": .double(sigma), "precision": "float"])
             .roundedToBytes().rendered()
-            .enlarged(to: size).roundedToBytes()
+            .enlarged(to: canvas).roundedToBytes()
+            .covered(by: self, x: x, y: y)
     }
-
-    /// The largest part with the canvas's aspect ratio.
-    private func coveringPart(of whole: PixelSize) -> PixelSize {
-        size.scaled(by: size.factor(toFit: whole)).clipped(to: whole)
-    }
-
-    private func reduced(_ side: Int) -> Int { (side + Self.reduction - 1) / Self.reduction }
 }

@@ -67,14 +67,12 @@ struct ImageDescriber {
 
     /// A low-quality image placeholder: a WebP of at most 16 pixels a side without metadata, as a `data:` URI.
     private func placeholder(of frame: VipsImage) throws(VipsError) -> String {
-        let size = frame.size
         let tiny = ResizeGeometry(
-            source: size, box: Box(width: Self.placeholderSide, height: Self.placeholderSide), fit: .inside,
+            source: frame.size, box: Box(width: Self.placeholderSide, height: Self.placeholderSide), fit: .inside,
             enlarge: false
         ).scaled
-        let sampler = ExactSampler(extent: Extent(size), target: tiny, linearLight: false)
         let webp = try VipsSaver.webp.encode(
-            sampler.sample(frame).setting(removing: frame.fields).rendered(interrupt: interrupt),
+            frame.resampled(to: tiny).setting(removing: frame.fields).rendered(interrupt: interrupt),
             ["Q": 40, "effort": 6, "strip": true])
         let bytes = WebPContainer.removingEXIF(from: webp)
         return "data:image/webp;base64," + Data(bytes.readableBytesView).base64EncodedString()

@@ -139,8 +139,7 @@ public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
     private func blurred(
         _ image: ImageFrames, on canvas: PixelSize, x: Int, y: Int, context: TransformContext
     ) throws -> ImageFrames {
-        let sampler = ExactSampler(extent: Extent(image.size), target: canvas, linearLight: false)
-        let stretched = try image.mapFrames { frame throws(VipsError) in try sampler.sample(frame).rendered() }
+        let stretched = try image.mapFrames { frame throws(VipsError) in try frame.resampled(to: canvas).rendered() }
         var blur = Blur(sigma: 50)
         blur.followsImagor = followsImagor
         var backdrops = try blur.apply(stretched, context: context).frames.makeIterator()

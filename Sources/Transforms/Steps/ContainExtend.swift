@@ -6,7 +6,7 @@ public struct ContainExtend: Transform, Hashable {
     public var canvas: PixelSize?
     /// The position of the image on the canvas.
     public var position: Position
-    /// The fill; nil = white for an opaque image and transparent otherwise, which becomes white without alpha.
+    /// The fill; nil = white for an opaque image, else transparent, which becomes white in a format without alpha.
     public var background: Color?
     /// Whether the canvas is filled with the image itself, enlarged and blurred, instead of `background`.
     public var blursBackdrop: Bool
@@ -58,7 +58,7 @@ public struct ContainExtend: Transform, Hashable {
         let y = Int(Double(canvas.height - image.size.height) * position.fractions.y)
         return try image.mapFrames { frame throws(VipsError) in
             guard blursBackdrop else { return try frame.embedded(in: canvas, x: x, y: y, on: fill) }
-            return try Backdrop(size: canvas).behind(frame.rendered(interrupt: context.interrupt), x: x, y: y)
+            return try frame.rendered(interrupt: context.interrupt).onBackdrop(of: canvas, x: x, y: y)
         }
     }
 }

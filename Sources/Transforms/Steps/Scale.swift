@@ -22,9 +22,8 @@ public struct Scale: Transform, Hashable, Codable {
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let target = size(of: image.size)
         guard target != image.size else { return image }
-        let sampler = ExactSampler(extent: Extent(image.size), target: target, linearLight: false)
         return try image.mapFrames { frame throws(VipsError) in
-            try sampler.sample(frame.rendered(interrupt: context.interrupt))
+            try frame.rendered(interrupt: context.interrupt).resampled(to: target)
         }
     }
 

@@ -1,16 +1,15 @@
 import DarkroomVips
 
-/// Resamples the whole image on a raster to a target size: a box shrink by an integer factor (libvips `shrinkh`,
-/// `shrinkv`), then a Lanczos reduction by the remaining factor (`reduceh`, `reducev`), both with their phase
-/// preserved. Enlarging comes last (`affine`).
-struct ExactSampler {
-    var extent: Extent
-    var target: PixelSize
-    var linearLight: Bool
-
-    func sample(_ frame: VipsImage) throws(VipsError) -> VipsImage {
-        let light = linearLight ? LinearLight(frame) : nil
-        let linear = try light?.linearized(frame) ?? frame
+extension VipsImage {
+    /// Resamples the whole image, which lies at `extent` on this raster (nil = all of it): a box shrink by an integer
+    /// factor (libvips `shrinkh`, `shrinkv`), then a Lanczos reduction by the remaining factor (`reduceh`, `reducev`),
+    /// both with their phase preserved. Enlarging comes last (`affine`).
+    func resampled(
+        from extent: Extent? = nil, to target: PixelSize, inLinearLight isLinear: Bool = false
+    ) throws(VipsError) -> VipsImage {
+        let extent = extent ?? Extent(size)
+        let light = isLinear ? LinearLight(self) : nil
+        let linear = try light?.linearized(self) ?? self
         let scaled = try linear.premultiplying { colors throws(VipsError) in
             let rows = try Axis.vertical.sample(colors, origin: extent.y, length: extent.height, target: target.height)
             let both = try Axis.horizontal.sample(
@@ -19,9 +18,7 @@ struct ExactSampler {
         }
         return try light?.encoded(scaled) ?? scaled
     }
-}
 
-extension VipsImage {
     /// Bicubic enlargement about pixel centers. libvips 8.14's own `resize` shifts an enlarged image by half a pixel.
     func enlarged(to size: PixelSize) throws(VipsError) -> VipsImage {
         guard size != self.size else { return self }
