@@ -3,14 +3,6 @@ public import Logging
 import NIOCore
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A store on disk within a byte budget, with LRU eviction.
 ///
 /// Each entry is a file and a row in an SQLite index; an entry without a body is a row alone. One thread of low
@@ -84,7 +76,9 @@ public final class DiskStore: Storing {
 
     /// The share, 0 to 1, of a path's volume that can still be written; nil if the system doesn't report it.
     public static func freeFraction(ofVolume path: String) -> Double? {
-        FileSystem.freeFraction(ofVolume: path)
+        var status = statvfs()
+        guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
+        return Double(status.f_bavail) / Double(status.f_blocks)
     }
 
     /// The time since the first call in this process, including the time in which the computer was asleep.

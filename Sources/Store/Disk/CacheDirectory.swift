@@ -99,7 +99,7 @@ final class CacheDirectory {
     /// Replaces the folder of entries with an empty one.
     /// - Parameter aside: the new path of the old folder.
     func replaceEntries(movingThemTo aside: String, in directory: OpenDirectory) throws(StorageError) {
-        try FileSystem.rename(layout.entries, to: aside)
+        try FileSystem.move(layout.entries, to: aside)
         defer {
             let directory = directory.identifiedAnew()
             current = directory

@@ -1,13 +1,6 @@
 import DarkroomMachine
+import Foundation
 import NIOCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The layout of a cache directory. The store never touches anything outside of these names.
 ///
@@ -30,18 +23,19 @@ struct DiskLayout: Sendable {
     private static let nameDigits = 4 * StoreKey.byteCount
 
     let path: String
+    let entries: String
 
     init(_ path: String) {
         var path = path
         while path.count > 1 && path.hasSuffix("/") { path.removeLast() }
         self.path = path
+        entries = "\(path)/entries"
     }
 
     var lock: String { "\(path)/lock" }
     var index: String { "\(path)/index.sqlite" }
     var unusableIndex: String { "\(path)/index.sqlite.damaged" }
     var temporary: String { "\(path)/tmp" }
-    var entries: String { "\(path)/entries" }
 
     /// A folder of entries, by the first twelve bits of its sources' keys.
     func folder(_ number: Int) -> String {
@@ -64,24 +58,14 @@ struct DiskLayout: Sendable {
 
     /// The file of an entry. One allocation, since each lookup needs it.
     func file(of key: EntryKey) -> String {
-        let prefix = path.utf8
-        let folder = "/entries/".utf8
-        let count = prefix.count + folder.count + Self.folderDigits + 1 + Self.nameDigits
+        let count = entries.utf8.count + Self.folderDigits + 2 + Self.nameDigits
         return String(unsafeUninitializedCapacity: count) { buffer in
-            var index = 0
-            for byte in prefix {
-                buffer[index] = byte
-                index += 1
-            }
-            for byte in folder {
-                buffer[index] = byte
-                index += 1
-            }
-            let name = index + Self.folderDigits + 1
+            let end = buffer.initialize(from: entries.utf8).index
+            let name = end + Self.folderDigits + 2
             key.source.writeHex(into: buffer, at: name)
             key.entry.writeHex(into: buffer, at: name + 2 * StoreKey.byteCount)
-            for digit in 0..<Self.folderDigits { buffer[index + digit] = buffer[name + digit] }
-            buffer[name - 1] = UInt8(ascii: "/")
+            for digit in 0..<Self.folderDigits { buffer[end + 1 + digit] = buffer[name + digit] }
+            (buffer[end], buffer[name - 1]) = (UInt8(ascii: "/"), UInt8(ascii: "/"))
             return count
         }
     }
@@ -130,7 +114,7 @@ struct DiskLayout: Sendable {
     func setIndexAside() throws(StorageError) {
         try FileSystem.remove(unusableIndex)
         do {
-            try FileSystem.rename(index, to: unusableIndex)
+            try FileSystem.move(index, to: unusableIndex)
         } catch  where error.code != ENOENT {
             throw error
         } catch {}
@@ -155,11 +139,11 @@ extension DiskLayout {
     func write(_ start: [ByteBuffer], body: SharedBytes, for key: EntryKey) throws(StorageError) {
         let file = file(of: key)
         do {
-            try FileSystem.write(start, body: body, to: file)
+            try FileSystem.create(file, of: start, body: body)
         } catch  where error.code == ENOENT || error.code == ENOTDIR {
             // Usually the first entry in its folder; or a foreign file in the folder's place.
             try makeFolder(ofSource: key.source)
-            try FileSystem.write(start, body: body, to: file)
+            try FileSystem.create(file, of: start, body: body)
         } catch  where error.code == EEXIST {
             try replace(file, with: start, body, temporary: temporaryFile(of: key))
         }
@@ -169,18 +153,18 @@ extension DiskLayout {
         _ file: String, with start: [ByteBuffer], _ body: SharedBytes, temporary: String
     ) throws(StorageError) {
         do {
-            try FileSystem.write(start, body: body, to: temporary)
+            try FileSystem.create(temporary, of: start, body: body)
         } catch  where error.code == EEXIST {
             // The rest of a failed write.
             try FileSystem.remove(temporary)
-            try FileSystem.write(start, body: body, to: temporary)
+            try FileSystem.create(temporary, of: start, body: body)
         }
         do {
-            try FileSystem.rename(temporary, to: file)
+            try FileSystem.move(temporary, to: file)
         } catch {
             // A folder has this name.
             try FileSystem.remove(file)
-            try FileSystem.rename(temporary, to: file)
+            try FileSystem.move(temporary, to: file)
         }
     }
 
@@ -200,6 +184,6 @@ extension DiskLayout {
 
     /// Removes a source's folder if it is empty.
     func removeEmptyFolder(ofSource source: StoreKey) {
-        _ = FileSystem.removeIfEmpty(folder(source.leadingBits))
+        rmdir(folder(source.leadingBits))
     }
 }

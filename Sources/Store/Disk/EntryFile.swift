@@ -157,9 +157,11 @@ extension EntryHeader {
     /// Reads the header of a file with its companion; nil if there is none. Metadata and body are neither read nor
     /// verified; that happens when the entry is read.
     init?(readingFile path: String) {
+        guard let file = try? OpenFile(path) else { return nil }
+        let fileBytes = file.version.byteCount
         let longest = Self.fixedBytes + EntryLabels.maximumBytes + Self.maximumCompanionBytes
         for count in [Self.fixedBytes + EntryLabels.usualBytes, longest] {
-            guard let (start, fileBytes) = try? FileSystem.readStart(path, count: count) else { return nil }
+            guard let start = try? file.read(from: 0, byteCount: min(fileBytes, count)) else { return nil }
             if let header = EntryHeader(reading: start, fileBytes: fileBytes),
                 header.companion.readableBytes == header.companionBytes
             {

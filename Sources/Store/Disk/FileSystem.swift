@@ -1,35 +1,21 @@
 import DarkroomMachine
+import Foundation
 import NIOCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The file system calls of the disk store. All of them block. None follows a symbolic link in the last component, so
 /// that nothing planted in the cache leads out of it.
 enum FileSystem {
-    /// Reads the first bytes of a regular file, at most `count`.
-    /// - Returns: these bytes and the size of the file.
-    static func readStart(_ path: String, count: Int) throws(StorageError) -> (start: ByteBuffer, fileBytes: Int) {
-        let file = try OpenFile(path)
-        return (try file.read(from: 0, byteCount: min(file.version.byteCount, count)), file.version.byteCount)
-    }
-
     /// Creates a file of these buffers and a body; throws if the file exists. Removes it again if that fails.
-    static func write(_ start: [ByteBuffer], body: SharedBytes, to path: String) throws(StorageError) {
+    static func create(_ path: String, of start: [ByteBuffer], body: SharedBytes) throws(StorageError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw error("create") }
         defer { close(descriptor) }
         do throws(StorageError) {
+            for buffer in start { try append(buffer, to: descriptor) }
             if let file = body.file {
-                try write(start, to: descriptor)
-                try copy(file, to: descriptor)
+                try append(file, to: descriptor)
             } else {
-                try write(start + [body.buffer], to: descriptor)
+                try append(body.buffer, to: descriptor)
             }
         } catch {
             unlink(path)
@@ -37,22 +23,18 @@ enum FileSystem {
         }
     }
 
-    private static func write(_ buffers: [ByteBuffer], to descriptor: Int32) throws(StorageError) {
-        var rest = buffers.filter { $0.readableBytes > 0 }
-        while !rest.isEmpty {
-            var written = Self.gather(rest[...], []) { writev(descriptor, $0.baseAddress, Int32($0.count)) }
+    private static func append(_ buffer: ByteBuffer, to descriptor: Int32) throws(StorageError) {
+        var rest = buffer
+        while rest.readableBytes > 0 {
+            let written = rest.withUnsafeReadableBytes { write(descriptor, $0.baseAddress, $0.count) }
             if written < 0 && errno == EINTR { continue }
             guard written > 0 else { throw error("write") }
-            while let first = rest.first, written >= first.readableBytes {
-                written -= first.readableBytes
-                rest.removeFirst()
-            }
-            if !rest.isEmpty { rest[0].moveReaderIndex(forwardBy: written) }
+            rest.moveReaderIndex(forwardBy: written)
         }
     }
 
     /// Appends a memory file without mapping it.
-    private static func copy(_ file: MemoryFile, to descriptor: Int32) throws(StorageError) {
+    private static func append(_ file: MemoryFile, to descriptor: Int32) throws(StorageError) {
         #if os(Linux)
             var offset = 0
             while offset < file.count {
@@ -61,24 +43,13 @@ enum FileSystem {
                 guard copied > 0 else { throw error("write") }
             }
         #else
-            try write([file.buffer], to: descriptor)
+            try append(file.buffer, to: descriptor)
         #endif
     }
 
-    /// Calls `body` with the memory of all buffers.
-    private static func gather(
-        _ buffers: ArraySlice<ByteBuffer>, _ vectors: [iovec], _ body: (UnsafeBufferPointer<iovec>) -> Int
-    ) -> Int {
-        guard let first = buffers.first else { return vectors.withUnsafeBufferPointer(body) }
-        return first.withUnsafeReadableBytes { bytes in
-            let vector = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
-            return gather(buffers.dropFirst(), vectors + [vector], body)
-        }
-    }
-
     /// Renames a file or folder on the same volume, and replaces a file of the new name.
-    static func rename(_ path: String, to newPath: String) throws(StorageError) {
-        guard systemRename(path, newPath) == 0 else { throw error("rename") }
+    static func move(_ path: String, to newPath: String) throws(StorageError) {
+        guard rename(path, newPath) == 0 else { throw error("rename") }
     }
 
     /// Creates a folder and its missing parents.
@@ -122,12 +93,6 @@ enum FileSystem {
         limit -= 1
         guard rmdir(path) == 0 || errno == ENOENT else { throw error("remove folder") }
         return true
-    }
-
-    /// Removes a folder if it is empty.
-    /// - Returns: whether it was removed.
-    static func removeIfEmpty(_ folder: String) -> Bool {
-        rmdir(folder) == 0
     }
 
     /// The names in a folder; nil if it can't be listed.
@@ -192,22 +157,9 @@ enum FileSystem {
         return fstat(descriptor, &status) == 0 ? Identity(status) : nil
     }
 
-    /// The share, 0 to 1, of the path's volume that can still be written; nil if the system doesn't report it.
-    static func freeFraction(ofVolume path: String) -> Double? {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
-        return Double(status.f_bavail) / Double(status.f_blocks)
-    }
-
     /// The error of the last system call, from `errno`.
     static func error(_ operation: String) -> StorageError {
         let code = errno
         return StorageError(operation: operation, reason: String(cString: strerror(code)), code: code)
     }
-}
-
-// System calls whose names are also methods of `FileSystem`.
-
-private func systemRename(_ path: String, _ newPath: String) -> Int32 {
-    rename(path, newPath)
 }

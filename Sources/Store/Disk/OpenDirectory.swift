@@ -1,14 +1,6 @@
 import Foundation
 import Logging
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// One opening of a cache directory: its index, and the identity of its files, which shows later whether they were
 /// deleted or replaced. Immutable, so that readers and the writer share it.
 final class OpenDirectory: Sendable {

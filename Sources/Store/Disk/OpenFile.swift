@@ -1,12 +1,5 @@
+import Foundation
 import NIOCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The state of a regular file: its identity, size and time of the last change. A file with the same version has the
 /// same bytes, unless its device is failing or it changed within the clock's resolution.
