@@ -23,9 +23,7 @@ import Synchronization
 /// Entries age by the time that passes while the store is open. The computer's clock does not matter, because it may be
 /// set at any time.
 public final class DiskStore: Storing {
-    private let configuration: Configuration
-    private let outages: OutageLog
-    private let state = DiskState()
+    private let environment: DiskEnvironment
     private let queue: WriteQueue
     /// Nil if the store is disabled.
     private let writer: WriterThread?
@@ -56,20 +54,16 @@ public final class DiskStore: Storing {
     ) async throws(DiskStoreError) {
         var configuration = configuration
         configuration.readers = max(1, configuration.readers)
-        self.configuration = configuration
-        outages = OutageLog(logger: logger)
+        environment = DiskEnvironment(
+            configuration: configuration, logger: logger, now: now, uptime: uptime, freeFraction: freeFraction,
+            outages: OutageLog(logger: logger))
         queue = WriteQueue(maxBytes: configuration.queuedBytes, maxEntries: configuration.queuedEntries)
         guard configuration.budgetBytes > 0 else {
             (writer, lookups) = (nil, nil)
             return
         }
-        let reader = EntryReader(
-            layout: DiskLayout(configuration.directory), maxAge: configuration.maxAge, expiry: configuration.expiry,
-            state: state, outages: outages, now: now)
-        let environment = DiskEnvironment(logger: logger, now: now, uptime: uptime, freeFraction: freeFraction)
-        let writer = try await WriterThread(queue) { [configuration] () throws(DiskStoreError) in
-            try DiskWriter(configuration, environment: environment, reader: reader)
-        }
+        let reader = EntryReader(layout: DiskLayout(configuration.directory), environment: environment)
+        let writer = try await WriterThread(queue) { () throws(DiskStoreError) in try DiskWriter(reader) }
         self.writer = writer
         lookups = DiskLookups(reader, threads: configuration.readers, writer: writer)
     }
@@ -90,7 +84,7 @@ public final class DiskStore: Storing {
 
     /// The contents of the store and its counts since it was opened.
     public var statistics: DiskStatistics {
-        var statistics = state.statistics
+        var statistics = environment.state.statistics
         let waiting = queue.waiting
         statistics.queuedWrites = waiting.entries
         statistics.queuedBytes = waiting.bytes
@@ -102,7 +96,7 @@ public final class DiskStore: Storing {
     /// While they fail, each call starts a probe in the background unless one is running, so that repeated calls notice
     /// the end of the outage even if nothing else uses the store.
     public func isHealthy() -> Bool {
-        guard let writer, outages.isFailing else { return true }
+        guard let writer, environment.outages.isFailing else { return true }
         if !isProbing.exchange(true, ordering: .relaxed) {
             writer.enqueue { [self] in
                 $0.probe()
@@ -163,7 +157,7 @@ extension DiskStore {
     /// memory. An entry that the device does not deliver within five seconds counts as missing.
     public func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
         if let lookups { return lookups.look(for: keys, deliver: deliver) }
-        state.count { $0.misses += 1 }
+        environment.state.count { $0.misses += 1 }
         deliver([])
     }
 
@@ -254,19 +248,18 @@ extension DiskStore {
         finish: @escaping @Sendable (_ isWritten: Bool) -> Void
     ) -> Bool {
         guard writer != nil else { return false }
-        let write = EntryWrite(entry, for: key) { [state] isWritten in
+        let state = environment.state
+        let write = EntryWrite(entry, for: key) { isWritten in
             if !isWritten { state.count { $0.droppedWrites += 1 } }
             finish(isWritten)
         }
-        guard let write, write.fileBytes <= Evictor.lowWaterBytes(configuration),
-            queue.append(write, isTrial: outages.preventsWriting, isAwaited: isAwaited)
-        else { return drop() }
+        guard let write, write.fileBytes <= Evictor.lowWaterBytes(environment.configuration),
+            queue.append(write, isTrial: environment.outages.preventsWriting, isAwaited: isAwaited)
+        else {
+            state.count { $0.droppedWrites += 1 }
+            return false
+        }
         return true
-    }
-
-    private func drop() -> Bool {
-        state.count { $0.droppedWrites += 1 }
-        return false
     }
 }
 

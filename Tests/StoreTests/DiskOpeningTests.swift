@@ -88,7 +88,7 @@ import Testing
             for key in keys {
                 let head = EntryHeader(of: entry(), labels: .none, key: key, created: 0, modified: 0)
                 try directory.write([head.bytes, entry().metadata], body: entry().content, for: key)
-                _ = try index.put([head.record])
+                _ = try index.apply(puts: [head.record])
             }
             return keys[0]
         }

@@ -1,15 +1,15 @@
 import Foundation
 import Logging
 
-/// The surroundings of a disk store, which tests replace.
+/// What the parts of a disk store share. ``DiskStore/init(_:logger:now:uptime:freeFraction:)`` describes the functions.
 struct DiskEnvironment: Sendable {
-    var logger: Logger
-    /// The computer's clock, read when the directory is opened.
-    var now: @Sendable () -> Date
-    /// The time since an arbitrary moment; never set.
-    var uptime: @Sendable () -> Duration
-    /// The free share, 0 to 1, of the volume that holds a path; nil if it is unknown.
-    var freeFraction: @Sendable (_ path: String) -> Double?
+    let configuration: DiskStore.Configuration
+    let logger: Logger
+    let now: @Sendable () -> Date
+    let uptime: @Sendable () -> Duration
+    let freeFraction: @Sendable (_ path: String) -> Double?
+    let outages: OutageLog
+    let state = DiskState()
 }
 
 /// Holds the cache directory: takes its lock, opens the index, and opens it again after the directory was deleted or
@@ -18,10 +18,9 @@ struct DiskEnvironment: Sendable {
 /// Belongs to the writer's thread. Readers get the current opening through ``DiskState/directory``.
 final class CacheDirectory {
     let layout: DiskLayout
-    private let configuration: DiskStore.Configuration
-    private let environment: DiskEnvironment
-    private let state: DiskState
-    private let outages: OutageLog
+    let environment: DiskEnvironment
+    var state: DiskState { environment.state }
+    var outages: OutageLog { environment.outages }
     private var lock: DirectoryLock?
     private(set) var current: OpenDirectory?
     private(set) var isIndexCorrupt = false
@@ -30,22 +29,18 @@ final class CacheDirectory {
     private var lastTime: Int64 = 0
 
     /// Takes the lock and opens the index.
-    init(
-        _ configuration: DiskStore.Configuration, environment: DiskEnvironment, state: DiskState, outages: OutageLog
-    ) throws(DiskStoreError) {
-        layout = DiskLayout(configuration.directory)
-        self.configuration = configuration
+    init(_ environment: DiskEnvironment) throws(DiskStoreError) {
+        let path = environment.configuration.directory
+        layout = DiskLayout(path)
         self.environment = environment
-        self.state = state
-        self.outages = outages
         do {
             try open()
         } catch let error as DiskStoreError {
             throw error
         } catch let error as StorageError {
-            throw DiskStoreError(error, directory: configuration.directory)
+            throw DiskStoreError(error, directory: path)
         } catch {
-            throw .unusable(directory: configuration.directory, reason: String(describing: error))
+            throw .unusable(directory: path, reason: String(describing: error))
         }
     }
 
@@ -137,8 +132,7 @@ final class CacheDirectory {
             lock = nil
             lock = try DirectoryLock(layout)
         }
-        let directory = try OpenDirectory(
-            layout, readers: configuration.readers, notBefore: lastTime, environment: environment, outages: outages)
+        let directory = try OpenDirectory(layout, notBefore: lastTime, environment)
         isIndexCorrupt = false
         current = directory
         state.totals = directory.index.condition.totals

@@ -1,32 +1,22 @@
-import Logging
-
 /// Makes index and files agree after a crash, damage or a week, in slices between other work (see ``Reconciliation``).
 ///
 /// Belongs to the writer's thread.
 final class CacheRepair {
     private let directory: CacheDirectory
-    private let state: DiskState
-    private let outages: OutageLog
-    private let logger: Logger
     /// The reconciliation under way, if any.
     private var reconciliation: Reconciliation?
     /// Whether the last slice failed and no write has succeeded since.
     private var isPaused = false
     private var waiters: [@Sendable () -> Void] = []
 
-    init(_ directory: CacheDirectory, state: DiskState, outages: OutageLog, logger: Logger) {
-        self.directory = directory
-        self.state = state
-        self.outages = outages
-        self.logger = logger
-    }
+    init(_ directory: CacheDirectory) { self.directory = directory }
 
     /// Whether there is a slice to run now.
     var isRepairing: Bool { reconciliation != nil && !isPaused }
 
     /// Starts over with a new opening.
     func begin(_ open: OpenDirectory) {
-        reconciliation = open.isReconciliationDue ? Reconciliation(directory.layout) : nil
+        reconciliation = open.index.condition.isReconciliationDue ? Reconciliation(directory.layout) : nil
         isPaused = false
     }
 
@@ -37,9 +27,9 @@ final class CacheRepair {
     func runSlice(in open: OpenDirectory) {
         guard var reconciliation, !isPaused else { return }
         do {
-            defer { state.rowsChanged() }
-            state.add(try reconciliation.runSlice(open.index))
-            if reconciliation.isDone { state.totals = try open.index.endReconciliation() }
+            defer { directory.state.rowsChanged() }
+            directory.state.add(try reconciliation.runSlice(open.index))
+            if reconciliation.isDone { directory.state.totals = try open.index.endReconciliation() }
         } catch {
             directory.report(error, .writing, in: open)
             // The same slice runs again later; with a new index, everything does.
@@ -48,8 +38,8 @@ final class CacheRepair {
         }
         self.reconciliation = reconciliation.isDone ? nil : reconciliation
         guard reconciliation.isDone else { return }
-        reconciliation.log(to: logger)
-        outages.end(.index)
+        reconciliation.log(to: directory.environment.logger)
+        directory.outages.end(.index)
     }
 
     /// Runs `work` once index and files agree, as far as they can.

@@ -69,6 +69,16 @@ final class DiskIndex: Sendable {
         try? pool.close()
     }
 
+    /// Runs queries.
+    func read<Value>(_ operation: String, _ body: (Database) throws -> Value) throws(StorageError) -> Value {
+        try Self.attempt(operation) { try pool.unsafeRead(body) }
+    }
+
+    /// Runs a transaction.
+    func write<Value>(_ operation: String, _ body: (Database) throws -> Value) throws(StorageError) -> Value {
+        try Self.attempt(operation) { try pool.write(body) }
+    }
+
     /// Runs `body`, and translates errors of SQLite.
     static func attempt<Value>(_ operation: String, _ body: () throws -> Value) throws(StorageError) -> Value {
         do {
@@ -78,14 +88,7 @@ final class DiskIndex: Sendable {
         } catch {
             throw StorageError(
                 operation: operation, reason: String(describing: error),
-                isCorruption: (error as? DatabaseError).map(isCorruption) ?? false)
-        }
-    }
-
-    private static func isCorruption(_ error: DatabaseError) -> Bool {
-        switch error.resultCode {
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: true
-        default: false
+                isCorruption: [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains((error as? DatabaseError)?.resultCode))
         }
     }
 }

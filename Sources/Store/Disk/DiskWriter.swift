@@ -45,27 +45,20 @@ final class DiskWriter {
     let remover: EntryRemover
     let evictor: Evictor
     let repair: CacheRepair
-    private let configuration: DiskStore.Configuration
-    private let environment: DiskEnvironment
-    private let state: DiskState
-    private let outages: OutageLog
     private let reader: EntryReader
+    private var environment: DiskEnvironment { reader.environment }
+    private var state: DiskState { reader.state }
+    private var outages: OutageLog { environment.outages }
     /// The index of the opening that maintenance works on.
     private var maintainedIndex: DiskIndex?
 
     /// Takes the directory and opens its index. The rest is left to ``runMaintenance()``.
-    init(
-        _ configuration: DiskStore.Configuration, environment: DiskEnvironment, reader: EntryReader
-    ) throws(DiskStoreError) {
-        self.configuration = configuration
-        self.environment = environment
+    init(_ reader: EntryReader) throws(DiskStoreError) {
         self.reader = reader
-        state = reader.state
-        outages = reader.outages
-        directory = try CacheDirectory(configuration, environment: environment, state: state, outages: outages)
-        remover = EntryRemover(directory, state: state)
-        evictor = Evictor(configuration, directory: directory, state: state, remover: remover)
-        repair = CacheRepair(directory, state: state, outages: outages, logger: environment.logger)
+        directory = try CacheDirectory(reader.environment)
+        remover = EntryRemover(directory)
+        evictor = Evictor(directory, remover)
+        repair = CacheRepair(directory)
         if let open = directory.current { beginMaintenance(of: open) }
     }
 
@@ -89,7 +82,7 @@ final class DiskWriter {
 
     /// Writes an entry of zeros, reads it and removes it, which ends the outages that are over.
     func probe() {
-        let body = ByteBuffer(repeating: 0, count: min(Self.probeBytes, configuration.budgetBytes / 4))
+        let body = ByteBuffer(repeating: 0, count: min(Self.probeBytes, environment.configuration.budgetBytes / 4))
         let entry = StoredEntry(body: body)
         guard let write = EntryWrite(entry, for: Self.probeKey, finish: { _ in }), self.write([write]) == [true] else {
             return
@@ -127,7 +120,7 @@ final class DiskWriter {
         if records.isEmpty { return isWritten }
         defer { state.rowsChanged(records.map(\.key)) }
         do {
-            state.add(try open.index.put(records))
+            state.add(try open.index.apply(puts: records))
         } catch {
             for record in records where record.content == nil {
                 try? FileSystem.remove(directory.layout.file(of: record.key))

@@ -22,12 +22,8 @@ struct EntryReader: Sendable {
     private static let clockResolution = 100_000_000
 
     let layout: DiskLayout
-    let maxAge: Duration?
-    let expiry: DiskStore.Expiry
-    let state: DiskState
-    let outages: OutageLog
-    /// The computer's clock.
-    let now: @Sendable () -> Date
+    let environment: DiskEnvironment
+    var state: DiskState { environment.state }
 
     /// Looks for entries of one source. Blocks; changes nothing but the log of outages.
     func look(for keys: [EntryKey]) -> [Lookup] {
@@ -73,7 +69,7 @@ struct EntryReader: Sendable {
         guard let directory = sights.lazy.compactMap(\.directory).first else { return keys.map { _ in .miss } }
         do {
             let rows = try directory.index.rows(for: keys)
-            outages.end(.reading)
+            environment.outages.end(.reading)
             return zip(sights, rows).map { sight, row in
                 sight.directory === directory ? read(row, in: directory, generation: sight.generation) : .miss
             }
@@ -83,7 +79,7 @@ struct EntryReader: Sendable {
             if error.isCorruption || !directory.isInPlace {
                 return keys.map { _ in .indexFailure(directory, error) }
             }
-            outages.begin(.reading, ["error": "\(error)"])
+            environment.outages.begin(.reading, ["error": "\(error)"])
             return keys.map { _ in .miss }
         }
     }
@@ -117,15 +113,15 @@ struct EntryReader: Sendable {
 
     /// Whether a change of the file from now on changes its version too.
     private func isSettled(_ version: FileVersion) -> Bool {
-        let nanoseconds = Int64(exactly: (now().timeIntervalSince1970 * 1_000_000_000).rounded()) ?? 0
+        let nanoseconds = Int64(exactly: (environment.now().timeIntervalSince1970 * 1_000_000_000).rounded()) ?? 0
         return version.changed <= nanoseconds - Int64(Self.clockResolution)
     }
 
     /// Whether the entry has reached its maximum age. The last use may be later than the index has it.
     private func isExpired(_ record: EntryRecord, lastUse: Int64, at now: Int64) -> Bool {
-        guard let maxAge = maxAge?.microseconds else { return false }
+        guard let maxAge = environment.configuration.maxAge?.microseconds else { return false }
         let time =
-            switch expiry {
+            switch environment.configuration.expiry {
             case .access: max(lastUse, state.lastUse(of: record.key) ?? lastUse)
             case .modification: record.modified
             case .creation: record.created

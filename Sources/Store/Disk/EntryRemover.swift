@@ -9,15 +9,12 @@ final class EntryRemover {
     private static let filesBatch = 256
 
     private let directory: CacheDirectory
-    private let state: DiskState
+    private var state: DiskState { directory.state }
     private var layout: DiskLayout { directory.layout }
     /// The folders of entries that were set aside and are still to be deleted.
     private var foldersSetAside: [String] = []
 
-    init(_ directory: CacheDirectory, state: DiskState) {
-        self.directory = directory
-        self.state = state
-    }
+    init(_ directory: CacheDirectory) { self.directory = directory }
 
     /// Takes over the folders that an earlier opening has set aside.
     func begin() { foldersSetAside = layout.foldersSetAside }
@@ -42,12 +39,11 @@ final class EntryRemover {
     /// Removes the files and then the rows of these entries.
     /// - Returns: what was removed.
     @discardableResult
-    func discard(_ entries: [IndexedEntry], in open: OpenDirectory) throws(StorageError) -> StoreTotals {
-        if entries.isEmpty { return StoreTotals() }
-        for entry in entries { try removeFile(of: entry.key) }
-        let keys = entries.map(\.key)
+    func discard(_ keys: [EntryKey], in open: OpenDirectory) throws(StorageError) -> StoreTotals {
+        if keys.isEmpty { return StoreTotals() }
+        for key in keys { try removeFile(of: key) }
         defer { state.rowsChanged(keys) }
-        let change = try open.index.delete(keys)
+        let change = try open.index.apply(deletes: keys)
         state.add(change)
         return -change
     }
@@ -74,7 +70,7 @@ final class EntryRemover {
         case .entry(let key):
             defer { state.rowsChanged([key]) }
             try removeFile(of: key)
-            state.add(try open.index.delete([key]))
+            state.add(try open.index.apply(deletes: [key]))
         case .sources(let sources):
             for start in stride(from: 0, to: sources.count, by: Self.sourcesBatch) {
                 try remove(sources[start...].prefix(Self.sourcesBatch), in: open)

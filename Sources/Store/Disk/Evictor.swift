@@ -7,19 +7,15 @@ final class Evictor {
     /// The number of entries that are evicted in one slice.
     private static let batch = 256
 
-    private let configuration: DiskStore.Configuration
     private let directory: CacheDirectory
-    private let state: DiskState
     private let remover: EntryRemover
+    private var configuration: DiskStore.Configuration { directory.environment.configuration }
+    private var state: DiskState { directory.state }
     /// Whether the store has exceeded its budget and is still above the low-water mark.
     private(set) var isEvicting = false
 
-    init(
-        _ configuration: DiskStore.Configuration, directory: CacheDirectory, state: DiskState, remover: EntryRemover
-    ) {
-        self.configuration = configuration
+    init(_ directory: CacheDirectory, _ remover: EntryRemover) {
         self.directory = directory
-        self.state = state
         self.remover = remover
     }
 
@@ -62,7 +58,7 @@ final class Evictor {
             try open.index.prepareExpiry(configuration.expiry)
             let limit = open.index.clock.microseconds - maxAge
             let expired = try open.index.oldest(configuration.expiry, before: limit, limit: Self.batch)
-            return try remover.discard(expired, in: open)
+            return try remover.discard(expired.map(\.key), in: open)
         }
         state.count { $0.expirations += removed?.entries ?? 0 }
         return removed ?? StoreTotals()
@@ -85,7 +81,7 @@ final class Evictor {
                 defer { excess -= entry.bytes }
                 return excess > 0
             }
-            try remover.discard(Array(entries), in: open)
+            try remover.discard(entries.map(\.key), in: open)
             return entries.count
         }
         state.count { $0.evictions += evicted ?? 0 }

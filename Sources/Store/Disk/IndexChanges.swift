@@ -5,18 +5,8 @@ import NIOCore
 // Transactions. Each also updates the totals, and returns their change, except for `setLastUses` and
 // `endReconciliation`.
 extension DiskIndex {
-    /// Inserts or replaces the records of entries.
-    func put(_ records: [EntryRecord]) throws(StorageError) -> StoreTotals {
-        try apply(puts: records, deletes: [])
-    }
-
-    /// Deletes the records of these entries.
-    func delete(_ keys: [EntryKey]) throws(StorageError) -> StoreTotals {
-        try apply(puts: [], deletes: keys)
-    }
-
-    /// Deletes and sets records.
-    func apply(puts: [EntryRecord], deletes: [EntryKey]) throws(StorageError) -> StoreTotals {
+    /// Deletes the records of entries, then inserts or replaces records.
+    func apply(puts: [EntryRecord] = [], deletes: [EntryKey] = []) throws(StorageError) -> StoreTotals {
         let areNew = puts.map { keys.insert($0.key) }
         return try change("write index") { database in
             var change = StoreTotals()
@@ -43,7 +33,7 @@ extension DiskIndex {
     /// Deletes all records.
     func deleteEverything() throws(StorageError) -> StoreTotals {
         try change("delete from index") { database in
-            let held = try Self.totals(in: database)
+            let held = try Self.totals(in: database, "SELECT entries, bytes FROM state")
             try database.execute(sql: "DELETE FROM label; DELETE FROM entry")
             return -held
         }
@@ -64,19 +54,14 @@ extension DiskIndex {
     /// Records that the comparison of index and files is complete, and counts the entries.
     /// - Returns: the totals.
     func endReconciliation() throws(StorageError) -> StoreTotals {
-        try Self.attempt("end healing") {
-            try pool.write { database in
-                // A scan of this index alone, which is much smaller than the table.
-                let row = try Row.fetchOne(
-                    database, sql: "SELECT count(*), coalesce(sum(size), 0) FROM entry INDEXED BY entry_by_last_use")
-                let totals = StoreTotals(
-                    entries: row.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0,
-                    bytes: row.flatMap { Int.fromDatabaseValue($0[1]) } ?? 0)
-                try database.execute(
-                    sql: "UPDATE state SET entries = ?, bytes = ?, reconciled = ?",
-                    arguments: [totals.entries, totals.bytes, clock.microseconds])
-                return totals
-            }
+        try write("end healing") { database in
+            // A scan of this index alone, which is much smaller than the table.
+            let totals = try Self.totals(
+                in: database, "SELECT count(*), coalesce(sum(size), 0) FROM entry INDEXED BY entry_by_last_use")
+            try database.execute(
+                sql: "UPDATE state SET entries = ?, bytes = ?, reconciled = ?",
+                arguments: [totals.entries, totals.bytes, clock.microseconds])
+            return totals
         }
     }
 
@@ -84,25 +69,20 @@ extension DiskIndex {
     /// entries, once.
     func prepareExpiry(_ expiry: DiskStore.Expiry) throws(StorageError) {
         if expiry == .access { return }
-        try Self.attempt("index by age") {
-            try pool.write {
-                try $0.execute(
-                    sql: "CREATE INDEX IF NOT EXISTS entry_by_\(expiry.column) ON entry (\(expiry.column))")
-            }
+        try write("index by age") {
+            try $0.execute(sql: "CREATE INDEX IF NOT EXISTS entry_by_\(expiry.column) ON entry (\(expiry.column))")
         }
     }
 
     private func change(
         _ operation: String, _ body: (Database) throws -> StoreTotals
     ) throws(StorageError) -> StoreTotals {
-        try Self.attempt(operation) {
-            try pool.write { database in
-                let change = try body(database)
-                try database.cachedStatement(
-                    sql: "UPDATE state SET entries = entries + ?, bytes = bytes + ?, time = ?"
-                ).execute(arguments: [change.entries, change.bytes, clock.microseconds])
-                return change
-            }
+        try write(operation) { database in
+            let change = try body(database)
+            try database.cachedStatement(
+                sql: "UPDATE state SET entries = entries + ?, bytes = bytes + ?, time = ?"
+            ).execute(arguments: [change.entries, change.bytes, clock.microseconds])
+            return change
         }
     }
 }
@@ -194,8 +174,8 @@ extension DiskIndex {
         }
     }
 
-    private static func totals(in database: Database) throws -> StoreTotals {
-        let row = try Row.fetchOne(database, sql: "SELECT entries, bytes FROM state")
+    private static func totals(in database: Database, _ sql: String) throws -> StoreTotals {
+        let row = try Row.fetchOne(database, sql: sql)
         return StoreTotals(
             entries: row.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0,
             bytes: row.flatMap { Int.fromDatabaseValue($0[1]) } ?? 0)

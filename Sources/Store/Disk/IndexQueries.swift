@@ -25,14 +25,6 @@ struct IndexRow: Equatable, Sendable {
     }
 }
 
-/// The last write of an entry that is about to be written again.
-struct EarlierWrite: Sendable {
-    /// The time of the first write for the key, in microseconds since 1970.
-    var created: Int64
-    /// Whether the entry has a file.
-    var hasFile: Bool
-}
-
 /// The position of a row among all rows, in the order of their last uses.
 struct IndexPosition: Sendable {
     var key: EntryKey
@@ -54,51 +46,46 @@ extension IndexPosition {
     }
 }
 
-/// An entry that a query found for removal, and the size of its file.
-struct IndexedEntry: Sendable {
-    var key: EntryKey
-    var bytes: Int
-}
-
 // Queries.
 extension DiskIndex {
     /// The rows of entries of one source, in the order of the keys, up to the first key without a row.
     func rows(for keys: [EntryKey]) throws(StorageError) -> [IndexRow] {
-        try Self.attempt("look up") {
-            try pool.unsafeRead { database in
-                let select = try database.cachedStatement(
-                    sql: """
-                        SELECT size, checksum, labels, content, is_restored, created, modified, last_use FROM entry
-                        WHERE source = ? AND entry = ?
-                        """)
-                var rows: [IndexRow] = []
-                for key in keys {
-                    let row = try Row.fetchOne(select, arguments: key.arguments)
-                    guard let row = row.flatMap({ IndexRow(of: key, $0) }) else { break }
-                    rows.append(row)
-                }
-                return rows
+        try read("look up") { database in
+            let select = try database.cachedStatement(
+                sql: """
+                    SELECT size, checksum, labels, content, is_restored, created, modified, last_use FROM entry
+                    WHERE source = ? AND entry = ?
+                    """)
+            var rows: [IndexRow] = []
+            for key in keys {
+                let row = try Row.fetchOne(select, arguments: key.arguments)
+                guard let row = row.flatMap({ IndexRow(of: key, $0) }) else { break }
+                rows.append(row)
             }
+            return rows
         }
     }
 
-    /// What must be known of these keys before they are written again; keys without an entry are left out.
-    func earlierWrites(of keys: [EntryKey]) throws(StorageError) -> [EntryKey: EarlierWrite] {
+    /// The time of the first write for each of these keys, in microseconds since 1970, and whether its entry has a
+    /// file. Keys without an entry are left out.
+    func earlierWrites(
+        of keys: [EntryKey]
+    ) throws(StorageError) -> [EntryKey: (created: Int64, hasFile: Bool)] {
         let keys = keys.filter(self.keys.mayContain)
         if keys.isEmpty { return [:] }
         return try Self.attempt("look up") {
             // Uses the writer's connection, which has cached the pages that the write needs next, and one transaction,
             // which takes and releases the locks once.
             try pool.writeWithoutTransaction { database in
-                var found: [EntryKey: EarlierWrite] = [:]
+                var found: [EntryKey: (created: Int64, hasFile: Bool)] = [:]
                 try database.inTransaction(.deferred) {
                     let select = try database.cachedStatement(
                         sql: "SELECT created, content IS NULL FROM entry WHERE source = ? AND entry = ?")
                     for key in keys {
                         guard let row = try Row.fetchOne(select, arguments: key.arguments) else { continue }
-                        found[key] = EarlierWrite(
-                            created: Int64.fromDatabaseValue(row[0]) ?? 0,
-                            hasFile: Bool.fromDatabaseValue(row[1]) ?? true)
+                        found[key] = (
+                            Int64.fromDatabaseValue(row[0]) ?? 0, Bool.fromDatabaseValue(row[1]) ?? true
+                        )
                     }
                     return .commit
                 }
@@ -121,49 +108,43 @@ extension DiskIndex {
     /// The first rows after a position, in the order of an index that is much smaller than the table. A row whose last
     /// use changes meanwhile moves to the end.
     private func rows(after position: IndexPosition, limit: Int) throws(StorageError) -> [IndexPosition] {
-        try Self.attempt("list keys") {
-            try pool.unsafeRead { database in
-                let select = try database.cachedStatement(
-                    sql: """
-                        SELECT source, entry, last_use, size FROM entry INDEXED BY entry_by_last_use
-                        WHERE (last_use, size, source, entry) > (?, ?, ?, ?)
-                        ORDER BY last_use, size, source, entry LIMIT ?
-                        """)
-                let arguments: StatementArguments =
-                    [position.lastUse, position.bytes] + position.key.arguments + [limit]
-                return try Row.fetchAll(select, arguments: arguments).compactMap(IndexPosition.init(row:))
-            }
+        try read("list keys") { database in
+            let select = try database.cachedStatement(
+                sql: """
+                    SELECT source, entry, last_use, size FROM entry INDEXED BY entry_by_last_use
+                    WHERE (last_use, size, source, entry) > (?, ?, ?, ?)
+                    ORDER BY last_use, size, source, entry LIMIT ?
+                    """)
+            let arguments: StatementArguments = [position.lastUse, position.bytes] + position.key.arguments + [limit]
+            return try Row.fetchAll(select, arguments: arguments).compactMap(IndexPosition.init(row:))
         }
     }
 
-    /// The oldest entries, oldest first, by the time from which the age counts.
-    func oldest(_ age: DiskStore.Expiry, before time: Int64 = .max, limit: Int) throws(StorageError) -> [IndexedEntry] {
-        try Self.attempt("look for old entries") {
-            try pool.unsafeRead { database in
-                try Row.fetchAll(
-                    database,
-                    sql: """
-                        SELECT source, entry, size FROM entry WHERE \(age.column) < ? ORDER BY \(age.column) LIMIT ?
-                        """, arguments: [time, limit]
-                ).compactMap { row in EntryKey(row: row).map { IndexedEntry(key: $0, bytes: fileBytes(row[2])) } }
-            }
+    /// The oldest entries, oldest first, by the time from which the age counts, with the sizes of their files.
+    func oldest(
+        _ age: DiskStore.Expiry, before time: Int64 = .max, limit: Int
+    ) throws(StorageError) -> [(key: EntryKey, bytes: Int)] {
+        try read("look for old entries") { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT source, entry, size FROM entry WHERE \(age.column) < ? ORDER BY \(age.column) LIMIT ?",
+                arguments: [time, limit]
+            ).compactMap { row in EntryKey(row: row).map { ($0, fileBytes(row[2])) } }
         }
     }
 
     /// The sizes of the files of all entries whose source begins with twelve bits in this range, nil for entries
     /// without a file; 4096 is the end.
     func fileSizes(ofSourcesBeginningWith prefixes: Range<Int>) throws(StorageError) -> [EntryKey: Int?] {
-        try Self.attempt("list") {
-            try pool.unsafeRead { database in
-                let rows = try Row.fetchAll(
-                    database,
-                    sql: "SELECT source, entry, size, content IS NULL FROM entry WHERE source >= ? AND source < ?",
-                    arguments: [bound(prefixes.lowerBound), bound(prefixes.upperBound)])
-                return rows.reduce(into: [:]) { sizes, row in
-                    guard let key = EntryKey(row: row) else { return }
-                    let hasFile = Bool.fromDatabaseValue(row[3]) ?? true
-                    sizes[key] = .some(hasFile ? fileBytes(row[2]) : nil)
-                }
+        try read("list") { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: "SELECT source, entry, size, content IS NULL FROM entry WHERE source >= ? AND source < ?",
+                arguments: [bound(prefixes.lowerBound), bound(prefixes.upperBound)])
+            return rows.reduce(into: [:]) { sizes, row in
+                guard let key = EntryKey(row: row) else { return }
+                let hasFile = Bool.fromDatabaseValue(row[3]) ?? true
+                sizes[key] = .some(hasFile ? fileBytes(row[2]) : nil)
             }
         }
     }
@@ -181,10 +162,8 @@ extension DiskIndex {
                 )
             case .all: ("SELECT DISTINCT source FROM entry", [])
             }
-        return try Self.attempt("look for labels") {
-            try pool.unsafeRead { database in
-                try Data.fetchAll(database, sql: sql, arguments: arguments).compactMap(StoreKey.init(digest:))
-            }
+        return try read("look for labels") {
+            try Data.fetchAll($0, sql: sql, arguments: arguments).compactMap(StoreKey.init(digest:))
         }
     }
 
@@ -192,32 +171,28 @@ extension DiskIndex {
     ///
     /// - Parameter now: the current time, in microseconds since 1970.
     func summaries(ofSource source: StoreKey, limit: Int, now: Int64) throws(StorageError) -> [EntrySummary] {
-        try Self.attempt("list a source") {
-            try pool.unsafeRead { database in
-                let rows = try Row.fetchAll(
-                    database,
-                    sql: "SELECT source, entry, size, modified FROM entry WHERE source = ? ORDER BY entry LIMIT ?",
-                    arguments: [source.data, limit])
-                return rows.compactMap { row in
-                    guard let key = EntryKey(row: row) else { return nil }
-                    let (age, isOverflow) = now.subtractingReportingOverflow(Int64.fromDatabaseValue(row[3]) ?? now)
-                    return EntrySummary(
-                        key: key, bytes: fileBytes(row[2]), age: .microseconds(isOverflow ? 0 : max(0, age)))
-                }
+        try read("list a source") { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: "SELECT source, entry, size, modified FROM entry WHERE source = ? ORDER BY entry LIMIT ?",
+                arguments: [source.data, limit])
+            return rows.compactMap { row in
+                guard let key = EntryKey(row: row) else { return nil }
+                let (age, isOverflow) = now.subtractingReportingOverflow(Int64.fromDatabaseValue(row[3]) ?? now)
+                return EntrySummary(
+                    key: key, bytes: fileBytes(row[2]), age: .microseconds(isOverflow ? 0 : max(0, age)))
             }
         }
     }
 
     /// The totals of each of these sources; sources without entries are left out.
     func totals(ofSources sources: [StoreKey]) throws(StorageError) -> [StoreKey: StoreTotals] {
-        try Self.attempt("sum up") {
-            try pool.unsafeRead { database in
-                let select = try database.cachedStatement(sql: "SELECT size FROM entry WHERE source = ?")
-                return try sources.reduce(into: [:]) { totals, source in
-                    let sizes = try DatabaseValue.fetchAll(select, arguments: [source.data]).map(fileBytes)
-                    guard !sizes.isEmpty else { return }
-                    totals[source] = StoreTotals(entries: sizes.count, bytes: sizes.reduce(0, +))
-                }
+        try read("sum up") { database in
+            let select = try database.cachedStatement(sql: "SELECT size FROM entry WHERE source = ?")
+            return try sources.reduce(into: [:]) { totals, source in
+                let sizes = try DatabaseValue.fetchAll(select, arguments: [source.data]).map(fileBytes)
+                guard !sizes.isEmpty else { return }
+                totals[source] = StoreTotals(entries: sizes.count, bytes: sizes.reduce(0, +))
             }
         }
     }

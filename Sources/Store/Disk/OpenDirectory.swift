@@ -5,8 +5,6 @@ import Logging
 /// deleted or replaced. Immutable, so that readers and the writer share it.
 final class OpenDirectory: Sendable {
     let index: DiskIndex
-    /// Whether index and files may disagree.
-    let isReconciliationDue: Bool
     private let layout: DiskLayout
     private let identity: [FileSystem.Identity?]
 
@@ -14,9 +12,7 @@ final class OpenDirectory: Sendable {
     /// depend on the number of entries. Throws only if a new index can't be created either.
     ///
     /// - Parameter time: the earliest time, in microseconds since 1970, for entries to be stamped with.
-    init(
-        _ layout: DiskLayout, readers: Int, notBefore time: Int64, environment: DiskEnvironment, outages: OutageLog
-    ) throws(StorageError) {
+    init(_ layout: DiskLayout, notBefore time: Int64, _ environment: DiskEnvironment) throws(StorageError) {
         self.layout = layout
         let hadEntries = FileSystem.kind(of: layout.entries) == .folder
         try layout.makeFolders()
@@ -28,24 +24,22 @@ final class OpenDirectory: Sendable {
             if [.folder, .other].contains(FileSystem.kind(of: layout.index)) {
                 throw StorageError(operation: "open index", reason: "not a regular file", isCorruption: true)
             }
-            return try DiskIndex(path: layout.index, readers: readers) { last in
+            return try DiskIndex(path: layout.index, readers: environment.configuration.readers) { last in
                 MonotonicClock(now: environment.now(), last: max(time, last), uptime: environment.uptime)
             }
         }
         do {
             index = try openIndex()
         } catch  where error.isCorruption {
-            outages.begin(.index, ["reason": "\(error)"])
+            environment.outages.begin(.index, ["reason": "\(error)"])
             try layout.setIndexAside()
             index = try openIndex()
         }
-        isReconciliationDue = index.condition.isReconciliationDue
         identity = Self.identity(of: layout)
     }
 
     private init(_ other: OpenDirectory, identity: [FileSystem.Identity?]) {
         index = other.index
-        isReconciliationDue = other.isReconciliationDue
         layout = other.layout
         self.identity = identity
     }
