@@ -76,10 +76,7 @@
 
     /// Removes and returns the values that satisfy the predicate. O(n).
     package mutating func removeAll(where shouldRemove: (Key, Value) throws -> Bool) rethrows -> [Value] {
-        let keys = try slots.compactMap { (key, slot) in
-            try queue.element(at: slot).flatMap { try shouldRemove(key, $0.value) ? key : nil }
-        }
-        return keys.compactMap { remove(for: $0) }
+        try keys(where: shouldRemove).compactMap { remove(for: $0) }
     }
 
     /// Removes all values in constant time, and returns the table as it was.

@@ -301,16 +301,14 @@ extension DiskStore {
 }
 
 /// The reason why a disk store can't be opened. Corruption never prevents opening: it is repaired.
-public enum DiskStoreError: Error, Equatable, Sendable {
+public enum DiskStoreError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Another store, in this process or another, has this directory open.
     case inUse(directory: String)
     /// The directory is on a read-only volume, or this user may not write to it.
     case readOnly(directory: String)
     /// The directory, or the index in it, can't be created or written for another reason.
     case unusable(directory: String, reason: String)
-}
 
-extension DiskStoreError {
     /// Maps the storage error that made an opening fail.
     init(_ error: StorageError, directory: String) {
         switch error.code {
@@ -318,9 +316,7 @@ extension DiskStoreError {
         default: self = .unusable(directory: directory, reason: error.description)
         }
     }
-}
 
-extension DiskStoreError: CustomStringConvertible {
     /// One sentence for the operator, without a final period.
     public var description: String {
         switch self {
@@ -332,7 +328,7 @@ extension DiskStoreError: CustomStringConvertible {
 }
 
 /// A file or index operation that failed.
-struct StorageError: Error {
+struct StorageError: Error, CustomStringConvertible {
     /// The operation, for a log line.
     var operation: String
     /// The text of the system or of SQLite.
@@ -341,8 +337,6 @@ struct StorageError: Error {
     var code: Int32?
     /// Whether the index is corrupt or in another format, so that it has to be replaced.
     var isCorruption = false
-}
 
-extension StorageError: CustomStringConvertible {
     var description: String { "\(operation): \(reason)" }
 }

@@ -1,5 +1,6 @@
 public import Crypto
 package import DarkroomMachine
+import DarkroomNetwork
 import NIOCore
 
 /// A SHA-256 digest that identifies a source or an entry in a store.
@@ -9,12 +10,17 @@ public struct StoreKey: Hashable, Sendable {
     /// The length of the digest: 32 bytes.
     public static let byteCount = SHA256Digest.byteCount
 
-    /// The digest as four big-endian words: inline, so that tables of keys allocate nothing per key.
-    private let words: InlineWords
+    // Four big-endian words, inline, so that tables of keys allocate nothing per key.
+
+    /// The first 64 bits of the digest.
+    let leadingWord: UInt64
+    private let secondWord, thirdWord: UInt64
+    /// The last 64 bits of the digest.
+    let trailingWord: UInt64
 
     /// The key with this digest.
     public init(_ digest: SHA256Digest) {
-        words = digest.withUnsafeBytes(InlineWords.init(reading:))
+        self = digest.withUnsafeBytes { Self(reading: $0) }
     }
 
     /// The SHA-256 of these bytes.
@@ -36,35 +42,27 @@ public struct StoreKey: Hashable, Sendable {
 
     /// The key with this digest, or nil unless it is exactly 32 bytes long.
     public init?(digest: some Sequence<UInt8>) {
-        let contiguous = digest.withContiguousStorageIfAvailable { Self(reading: UnsafeRawBufferPointer($0)) }
-        if let contiguous {
-            guard let contiguous else { return nil }
-            self = contiguous
-            return
+        func read(_ bytes: UnsafeRawBufferPointer) -> StoreKey? {
+            bytes.count == Self.byteCount ? Self(reading: bytes) : nil
         }
-        let bytes = Array(digest)
-        guard bytes.count == Self.byteCount else { return nil }
-        words = bytes.withUnsafeBytes(InlineWords.init(reading:))
+        let contiguous = digest.withContiguousStorageIfAvailable { read(UnsafeRawBufferPointer($0)) }
+        guard let key = contiguous ?? Array(digest).withUnsafeBytes(read) else { return nil }
+        self = key
     }
 
-    private init?(reading bytes: UnsafeRawBufferPointer) {
-        guard bytes.count == Self.byteCount else { return nil }
-        words = InlineWords(reading: bytes)
+    private init(reading bytes: UnsafeRawBufferPointer) {
+        func word(_ index: Int) -> UInt64 {
+            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+        }
+        (leadingWord, secondWord, thirdWord, trailingWord) = (word(0), word(1), word(2), word(3))
     }
 
     /// The key with this ``hex``, or nil for anything but 64 lowercase hexadecimal digits.
     package init?(hex: some StringProtocol) {
-        let digits = Array(hex.utf8)
+        guard hex.utf8.allSatisfy(\.isLowercaseHexDigit) else { return nil }
+        let digits = hex.utf8.compactMap(\.hexDigitValue)
         guard digits.count == 2 * Self.byteCount else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.byteCount)
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Self.value(ofDigit: digits[index]), let low = Self.value(ofDigit: digits[index + 1]) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        self.init(digest: bytes)
+        self.init(digest: stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
     }
 
     /// The digest's 32 bytes.
@@ -72,7 +70,8 @@ public struct StoreKey: Hashable, Sendable {
 
     /// Calls `body` with the digest's 32 bytes, without an allocation.
     func withBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
-        try withUnsafeBytes(of: words.bigEndian, body)
+        let words = (leadingWord.bigEndian, secondWord.bigEndian, thirdWord.bigEndian, trailingWord.bigEndian)
+        return try withUnsafeBytes(of: words, body)
     }
 
     /// The digest as 64 lowercase hexadecimal digits.
@@ -94,31 +93,18 @@ public struct StoreKey: Hashable, Sendable {
     }
 
     /// The first twelve bits of the digest, which are its first three hexadecimal digits.
-    var leadingBits: Int { Int(words.first >> 52) }
-
-    /// The first 64 bits of the digest.
-    var leadingWord: UInt64 { words.first }
-
-    /// The last 64 bits of the digest.
-    var trailingWord: UInt64 { words.fourth }
+    var leadingBits: Int { Int(leadingWord >> 52) }
 
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-    }
-
-    private static func value(ofDigit digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 }
 
 extension StoreKey: Comparable {
     /// Orders keys by the bytes of their digests, which is the order of ``hex``.
     public static func < (left: StoreKey, right: StoreKey) -> Bool {
-        left.words.isBefore(right.words)
+        (left.leadingWord, left.secondWord, left.thirdWord, left.trailingWord)
+            < (right.leadingWord, right.secondWord, right.thirdWord, right.trailingWord)
     }
 }
 
@@ -127,36 +113,10 @@ extension StoreKey: CustomStringConvertible {
     public var description: String { hex }
 }
 
-/// Four words in a row, read from 32 bytes.
-private struct InlineWords: Hashable, Sendable {
-    let first, second, third, fourth: UInt64
-
-    init(reading bytes: UnsafeRawBufferPointer) {
-        func word(_ index: Int) -> UInt64 {
-            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
-        }
-        first = word(0)
-        second = word(1)
-        third = word(2)
-        fourth = word(3)
-    }
-
-    private init(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
-        self.first = first
-        self.second = second
-        self.third = third
-        self.fourth = fourth
-    }
-
-    var bigEndian: InlineWords {
-        InlineWords(first.bigEndian, second.bigEndian, third.bigEndian, fourth.bigEndian)
-    }
-
-    func isBefore(_ other: InlineWords) -> Bool {
-        if first != other.first { return first < other.first }
-        if second != other.second { return second < other.second }
-        if third != other.third { return third < other.third }
-        return fourth < other.fourth
+extension ByteBuffer {
+    /// Reads a digest's 32 bytes; nil if fewer are left.
+    mutating func readKey() -> StoreKey? {
+        readSlice(length: StoreKey.byteCount).flatMap { StoreKey(digest: $0.readableBytesView) }
     }
 }
 

@@ -28,7 +28,7 @@ final class CacheRepair {
         guard var reconciliation, !isPaused else { return }
         do {
             defer { directory.state.rowsChanged() }
-            directory.state.add(try reconciliation.runSlice(open.index))
+            directory.state.totals += try reconciliation.runSlice(open.index)
             if reconciliation.isDone { directory.state.totals = try open.index.endReconciliation() }
         } catch {
             directory.report(error, .writing, in: open)

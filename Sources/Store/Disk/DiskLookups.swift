@@ -34,7 +34,7 @@ final class DiskLookups: Sendable {
 
     /// Whether the entry is absent, as far as that is known at once. Does not count as a lookup.
     func isAbsent(_ key: EntryKey) -> Bool {
-        if case .miss = reader.lookQuickly(for: key) { true } else { false }
+        if case .miss = reader.lookAtHot(key, mayBlock: false) { true } else { false }
     }
 
     /// The entries up to the first that is missing; nil if a device has to be waited for.
@@ -42,7 +42,7 @@ final class DiskLookups: Sendable {
         var entries: [StoredEntry] = []
         entries.reserveCapacity(keys.count)
         for key in keys {
-            switch reader.lookQuickly(for: key) {
+            switch reader.lookAtHot(key, mayBlock: false) {
             case .hit(let entry): entries.append(entry)
             case .miss: return entries
             case .mismatch, .indexFailure, nil: return nil

@@ -38,12 +38,17 @@ final class DiskState: Sendable {
     var directory: OpenDirectory? {
         get { fields.withLock(\.directory) }
         set {
-            let freed = fields.withLock { fields in
-                fields.directory = newValue
-                return fields.hot.removeAll()
+            change {
+                $0.directory = newValue
+                return $0.hot.removeAll()
             }
-            withExtendedLifetime(freed) {}
         }
+    }
+
+    /// Changes the state. What `change` returns is freed after the lock.
+    private func change<Freed: Sendable>(_ change: (inout Fields) -> Freed) {
+        let freed = fields.withLock { change(&$0) }
+        withExtendedLifetime(freed) {}
     }
 
     // MARK: Hot entries
@@ -60,56 +65,30 @@ final class DiskState: Sendable {
 
     /// Records an entry that a reader found in the index in this generation, and verified.
     func insertHot(_ entry: HotEntry, foundIn generation: UInt64) {
-        let freed = fields.withLock { $0.hot.insert(entry, foundIn: generation) }
-        _ = consume freed
+        change { $0.hot.insert(entry, foundIn: generation) }
     }
 
     /// Keeps the file of a hot entry open.
-    func keepOpen(_ file: OpenFile, for key: EntryKey) {
-        let freed = fields.withLock { $0.hot.insert(file, for: key) }
-        _ = consume freed
-    }
+    func keepOpen(_ file: OpenFile, for key: EntryKey) { change { $0.hot.insert(file, for: key) } }
 
     /// Records that the rows of these entries have changed.
-    func rowsChanged(_ keys: some Sequence<EntryKey>) {
-        let freed = fields.withLock { $0.hot.remove(keys) }
-        _ = consume freed
-    }
+    func rowsChanged(_ keys: [EntryKey]) { change { $0.hot.remove(keys) } }
 
     /// Records that all rows of these sources have changed.
-    func rowsChanged(ofSources sources: Set<StoreKey>) {
-        let freed = fields.withLock { $0.hot.removeAll(ofSources: sources) }
-        _ = consume freed
-    }
+    func rowsChanged(ofSources sources: Set<StoreKey>) { change { $0.hot.removeAll(ofSources: sources) } }
 
     /// Records that any row may have changed.
-    func rowsChanged() {
-        let freed = fields.withLock { $0.hot.removeAll() }
-        withExtendedLifetime(freed) {}
-    }
+    func rowsChanged() { change { $0.hot.removeAll() } }
 
     // MARK: Counts
 
     /// The counts so far; the counts of the queue are 0.
     var statistics: DiskStatistics { fields.withLock(\.statistics) }
 
-    /// The entries on disk and the size of their files.
+    /// The entries on disk and the size of their files. Only the writer changes them.
     var totals: StoreTotals {
         get { fields.withLock { StoreTotals(entries: $0.statistics.entries, bytes: $0.statistics.bytes) } }
-        set {
-            count {
-                $0.entries = newValue.entries
-                $0.bytes = newValue.bytes
-            }
-        }
-    }
-
-    /// Adds a change, which may be negative, to the totals.
-    func add(_ change: StoreTotals) {
-        count {
-            $0.entries += change.entries
-            $0.bytes += change.bytes
-        }
+        set { count { ($0.entries, $0.bytes) = (newValue.entries, newValue.bytes) } }
     }
 
     func count(_ change: (inout DiskStatistics) -> Void) {

@@ -120,7 +120,7 @@ final class DiskWriter {
         if records.isEmpty { return isWritten }
         defer { state.rowsChanged(records.map(\.key)) }
         do {
-            state.add(try open.index.apply(puts: records))
+            state.totals += try open.index.apply(puts: records)
         } catch {
             for record in records where record.content == nil {
                 try? FileSystem.remove(directory.layout.file(of: record.key))
@@ -187,7 +187,7 @@ final class DiskWriter {
     /// The first entries of a source in the order of their keys, without entries that are being removed.
     func summaries(ofSource source: StoreKey, limit: Int) -> [EntrySummary] {
         let summaries = directory.attempt { open throws(StorageError) in
-            try open.index.summaries(ofSource: source, limit: limit, now: open.index.clock.microseconds)
+            try open.index.summaries(ofSource: source, limit: limit)
         }
         return (summaries ?? []).filter { !state.isRemoving($0.key) }
     }

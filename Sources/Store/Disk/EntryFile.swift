@@ -115,12 +115,6 @@ struct EntryHeader: Equatable, Sendable {
     }
 }
 
-extension ByteBuffer {
-    fileprivate mutating func readKey() -> StoreKey? {
-        readSlice(length: StoreKey.byteCount).flatMap { StoreKey(digest: $0.readableBytesView) }
-    }
-}
-
 // Companions.
 extension EntryHeader {
     static let maximumCompanionBytes = fixedBytes + EntryLabels.maximumBytes + EntryRecord.maximumContentBytes

@@ -36,12 +36,9 @@ struct EntryReader: Sendable {
         return found.map { $0 ?? .miss }
     }
 
-    /// Looks for an entry in memory, without ever waiting for a device.
-    /// - Returns: nil if memory does not have the answer.
-    func lookQuickly(for key: EntryKey) -> Lookup? { lookAtHot(key, mayBlock: false) }
-
     /// The result for an entry that was verified before; nil if it was not, or if its file has changed.
-    private func lookAtHot(_ key: EntryKey, mayBlock: Bool) -> Lookup? {
+    /// - Parameter mayBlock: whether to wait for a device; otherwise the result is nil too if memory does not have it.
+    func lookAtHot(_ key: EntryKey, mayBlock: Bool) -> Lookup? {
         let sight = state.sight(of: key)
         guard let directory = sight.directory else { return .miss }
         guard let (hot, openFile) = sight.hot else { return directory.index.keys.mayContain(key) ? nil : .miss }

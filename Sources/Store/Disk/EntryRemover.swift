@@ -44,7 +44,7 @@ final class EntryRemover {
         for key in keys { try removeFile(of: key) }
         defer { state.rowsChanged(keys) }
         let change = try open.index.apply(deletes: keys)
-        state.add(change)
+        state.totals += change
         return -change
     }
 
@@ -70,7 +70,7 @@ final class EntryRemover {
         case .entry(let key):
             defer { state.rowsChanged([key]) }
             try removeFile(of: key)
-            state.add(try open.index.apply(deletes: [key]))
+            state.totals += try open.index.apply(deletes: [key])
         case .sources(let sources):
             for start in stride(from: 0, to: sources.count, by: Self.sourcesBatch) {
                 try remove(sources[start...].prefix(Self.sourcesBatch), in: open)
@@ -90,7 +90,7 @@ final class EntryRemover {
         defer { state.rowsChanged(ofSources: Set(sources)) }
         for file in layout.files(ofSources: sources) { try FileSystem.remove(file) }
         for source in sources { layout.removeEmptyFolder(ofSource: source) }
-        state.add(try open.index.deleteAll(ofSources: sources))
+        state.totals += try open.index.deleteAll(ofSources: sources)
     }
 
     /// Sets all files aside in one step; maintenance deletes them.
@@ -99,7 +99,7 @@ final class EntryRemover {
         let aside = layout.nameForFolderSetAside()
         foldersSetAside.append(aside)
         try directory.replaceEntries(movingThemTo: aside, in: open)
-        state.add(try open.index.deleteEverything())
+        state.totals += try open.index.deleteEverything()
     }
 }
 

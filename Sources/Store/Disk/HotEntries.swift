@@ -69,7 +69,7 @@ struct HotEntries: Sendable {
 
     /// Removes entries whose rows have changed.
     /// - Returns: objects to free after the lock, because closing the file of a removed entry deletes its bytes.
-    mutating func remove(_ keys: some Sequence<EntryKey>) -> [OpenFile] {
+    mutating func remove(_ keys: [EntryKey]) -> [OpenFile] {
         generation += 1
         return keys.compactMap { key in
             _ = entries.remove(for: key)

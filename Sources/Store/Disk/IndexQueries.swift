@@ -168,10 +168,9 @@ extension DiskIndex {
     }
 
     /// The first entries of a source in the order of their keys.
-    ///
-    /// - Parameter now: the current time, in microseconds since 1970.
-    func summaries(ofSource source: StoreKey, limit: Int, now: Int64) throws(StorageError) -> [EntrySummary] {
-        try read("list a source") { database in
+    func summaries(ofSource source: StoreKey, limit: Int) throws(StorageError) -> [EntrySummary] {
+        let now = clock.microseconds
+        return try read("list a source") { database in
             let rows = try Row.fetchAll(
                 database,
                 sql: "SELECT source, entry, size, modified FROM entry WHERE source = ? ORDER BY entry LIMIT ?",

@@ -8,23 +8,13 @@ final class OutageLog: Sendable {
     enum Outage {
         case space, writing, reading, directory, index
 
-        fileprivate var beginning: String {
+        fileprivate var messages: (beginning: String, end: String) {
             switch self {
-            case .space: "writing stopped: the volume is nearly full"
-            case .writing: "writing fails"
-            case .reading: "reading fails"
-            case .directory: "the directory was deleted or replaced"
-            case .index: "rebuilding the index from the files"
-            }
-        }
-
-        fileprivate var end: String {
-            switch self {
-            case .space: "writing resumed: the volume has space again"
-            case .writing: "writing works again"
-            case .reading: "reading works again"
-            case .directory: "the directory is in place again"
-            case .index: "rebuilt the index"
+            case .space: ("writing stopped: the volume is nearly full", "writing resumed: the volume has space again")
+            case .writing: ("writing fails", "writing works again")
+            case .reading: ("reading fails", "reading works again")
+            case .directory: ("the directory was deleted or replaced", "the directory is in place again")
+            case .index: ("rebuilding the index from the files", "rebuilt the index")
             }
         }
     }
@@ -50,12 +40,12 @@ final class OutageLog: Sendable {
     /// Records that an outage goes on, and logs it if it is new.
     func begin(_ outage: Outage, _ metadata: @autoclosure () -> Logger.Metadata) {
         guard current.withLock({ $0.insert(outage).inserted }) else { return }
-        logger.warning("disk cache: \(outage.beginning)", metadata: metadata())
+        logger.warning("disk cache: \(outage.messages.beginning)", metadata: metadata())
     }
 
     /// Records that the outage is absent. Logs its end if it was recorded before.
     func end(_ outage: Outage) {
         guard current.withLock({ $0.remove(outage) != nil }) else { return }
-        logger.notice("disk cache: \(outage.end)")
+        logger.notice("disk cache: \(outage.messages.end)")
     }
 }

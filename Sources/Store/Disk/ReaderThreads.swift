@@ -20,10 +20,7 @@ final class ReadJob: Sendable {
 
     /// Answers the lookup, unless it was answered before.
     func finish(_ found: [EntryReader.Lookup]?) {
-        let answer = answer.withLock { answer in
-            defer { answer = nil }
-            return answer
-        }
+        let answer = answer.withLock { $0.take() }
         answer?(found)
     }
 }
@@ -81,11 +78,9 @@ final class ReaderThreads: Sendable {
         let (isTaken, wakes, watches) = queue.state.withLock { state -> (Bool, Bool, Bool) in
             guard !state.isEnding, state.jobs.count < Self.maximumJobs else { return (false, false, false) }
             state.jobs.append(job)
-            defer { state.isWatched = true }
+            defer { (state.sleeping, state.isWatched) = (max(0, state.sleeping - 1), true) }
             // A thread that is at work looks for the next job anyway.
-            guard state.sleeping > 0 else { return (true, false, !state.isWatched) }
-            state.sleeping -= 1
-            return (true, true, !state.isWatched)
+            return (true, state.sleeping > 0, !state.isWatched)
         }
         if wakes { queue.wake.signal() }
         if watches { Self.watch(queue) }

@@ -59,12 +59,9 @@ struct Reconciliation {
     }
 
     private mutating func listFolders() {
-        var numbers: [Int] = []
-        for name in FileSystem.names(in: layout.entries) ?? [] {
-            if let number = layout.numberOfFolder(named: name) { numbers.append(number) }
-            if layout.isFormerFolder(named: name) { formerFolders.append("\(layout.entries)/\(name)") }
-        }
-        folders = numbers.sorted(by: >)
+        let names = FileSystem.names(in: layout.entries) ?? []
+        folders = names.compactMap(layout.numberOfFolder).sorted(by: >)
+        formerFolders = names.filter(layout.isFormerFolder).map { "\(layout.entries)/\($0)" }
     }
 
     /// The next folders with about as many files as a slice takes, and the names in them.

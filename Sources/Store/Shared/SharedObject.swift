@@ -183,8 +183,4 @@ extension ByteBuffer {
         // A copy: a slice would keep the whole part of the transfer in memory.
         readInteger(as: UInt32.self).flatMap { readSlice(length: Int($0)) }.map { ByteBuffer(buffer: $0) }
     }
-
-    fileprivate mutating func readKey() -> StoreKey? {
-        readBytes(length: StoreKey.byteCount).flatMap(StoreKey.init(digest:))
-    }
 }
