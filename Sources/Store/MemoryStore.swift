@@ -48,7 +48,7 @@ public final class MemoryStore: Sendable {
     /// The number of sources in the index by source. The index has only sources with an entry, so that it stays
     /// bounded.
     var indexedSourceCount: Int {
-        state.withLock { $0.indexedSourceCount }
+        state.withLock { $0.entriesBySource.count }
     }
 
     /// The entry for this key. A hit protects the entry from the next eviction.
@@ -58,13 +58,15 @@ public final class MemoryStore: Sendable {
 
     /// The entry for this key, without counting as a lookup or as a hit.
     public func peek(_ key: EntryKey) -> StoredEntry? {
-        state.withLock { $0.peek(key) }
+        state.withLock { $0.table.peek(key)?.entry }
     }
 
     /// The first `limit` entries of a source in the order of their keys, without counting as hits.
     public func summaries(ofSource source: StoreKey, limit: Int) -> [EntrySummary] {
         let now = uptime()
-        let held = state.withLock { $0.entriesWithHits(ofSource: source) }
+        let held = state.withLock { state in
+            state.entries(ofSource: source).map { ($0, hits: state.table.hits($0.key)) }
+        }
         return held.map { held, hits in
             EntrySummary(
                 key: held.key, bytes: held.costBytes, age: now - held.storedAt, hits: hits,
@@ -127,7 +129,7 @@ public final class MemoryStore: Sendable {
             step = max(targetBytes, step - Self.shrinkStepBytes)
             removed += StoreTotals(of: state.withLock { $0.shrink(toBytes: step) })
         }
-        if removed.entries > 0 { state.withLock { $0.countShrink() } }
+        if removed.entries > 0 { state.withLock { $0.counters.shrinks += 1 } }
         return removed
     }
 }
@@ -157,12 +159,12 @@ extension StoreTotals {
 /// The state under the lock. Methods assume that the lock is held, and return the entries that are to be freed after
 /// it.
 private struct State: Sendable {
-    private var table: SieveTable<EntryKey, Held>
+    var table: SieveTable<EntryKey, Held>
     /// The entries of each source, so that removing a source needs no search.
-    private var entriesBySource: [StoreKey: Set<StoreKey>] = [:]
-    private var counters = MemoryStatistics()
+    var entriesBySource: [StoreKey: Set<StoreKey>] = [:]
+    var counters = MemoryStatistics()
     /// The number of entries whose bodies are in memory files.
-    private(set) var files = 0
+    var files = 0
 
     init(budgetBytes: Int) {
         table = SieveTable(budgetBytes: budgetBytes)
@@ -174,8 +176,6 @@ private struct State: Sendable {
         statistics.bytes = table.bytes
         return statistics
     }
-
-    var indexedSourceCount: Int { entriesBySource.count }
 
     mutating func entry(for key: EntryKey) -> StoredEntry? {
         let held = table.value(for: key)
@@ -215,12 +215,6 @@ private struct State: Sendable {
         return before
     }
 
-    func peek(_ key: EntryKey) -> StoredEntry? { table.peek(key)?.entry }
-
-    func entriesWithHits(ofSource source: StoreKey) -> [(Held, hits: Int)] {
-        entries(ofSource: source).map { ($0, table.hits($0.key)) }
-    }
-
     func entries(ofSource source: StoreKey) -> [Held] {
         (entriesBySource[source] ?? []).compactMap { table.peek(EntryKey(source: source, entry: $0)) }
     }
@@ -229,10 +223,6 @@ private struct State: Sendable {
         let evicted = table.shrink(toBytes: targetBytes)
         unindex(evicted)
         return evicted
-    }
-
-    mutating func countShrink() {
-        counters.shrinks += 1
     }
 
     /// Removes entries that have left the table from the index by source.

@@ -29,7 +29,6 @@ enum SharedName {
     static func original(of source: StoreKey, content: StoreKey) -> String { "\(self.source(source))o-\(content.hex)" }
 
     static func variant(_ key: EntryKey) -> String { "\(source(key.source))v-\(key.entry.hex)" }
-
 }
 
 /// Which of a source's records an object is.

@@ -12,7 +12,7 @@ import Synchronization
 package final class SharedStore: Sendable {
     let bucket: any ObjectBucket
     package let configuration: SharedStoreConfiguration
-    let counts = SharedCounts()
+    let counts = Mutex(SharedStatistics())
     /// This machine's wall clock.
     package let now: @Sendable () -> Date
     /// The clock of pauses.
@@ -60,7 +60,7 @@ package final class SharedStore: Sendable {
 
     /// The counts since the start.
     package var statistics: SharedStatistics {
-        var statistics = counts.current
+        var statistics = counts.withLock(\.self)
         (statistics.queuedWrites, statistics.queuedBytes) = queue.waiting
         (statistics.isReadable, statistics.isWritable) = (!reading.isFailing, !writing.isFailing)
         return statistics
@@ -100,7 +100,7 @@ extension SharedStore {
         }
         guard let findings else { return SharedFindings() }
         if let record = findings.record { self.known.insert(record.version, of: source) }
-        counts.countLook(isHit: variant == nil ? findings.record != nil : findings.variant != nil)
+        countLook(isHit: variant == nil ? findings.record != nil : findings.variant != nil)
         return findings
     }
 
@@ -108,7 +108,7 @@ extension SharedStore {
     package func variant(_ key: EntryKey) async -> SharedFindings.Variant? {
         let found = await read { limit throws(ObjectStorageError) in try await self.variant(key, limit()).get() }
         guard let found else { return nil }
-        counts.countLook(isHit: found != nil)
+        countLook(isHit: found != nil)
         return found
     }
 
@@ -121,8 +121,12 @@ extension SharedStore {
             ).flatMap { $0.head.bodyDigest == content ? $0.body : nil }
         }
         guard let found else { return nil }
-        counts.countLook(isHit: found != nil)
+        countLook(isHit: found != nil)
         return found
+    }
+
+    private func countLook(isHit: Bool) {
+        counts.withLock { if isHit { $0.hits += 1 } else { $0.misses += 1 } }
     }
 
     private func variant(
@@ -162,9 +166,8 @@ extension SharedStore {
     func object(
         _ name: String, _ kind: SharedObject.Kind, _ key: EntryKey, _ limit: Duration
     ) async throws(ObjectStorageError) -> SharedObject? {
-        let (reader, maxBytes) = (
-            SharedObjectReader(), configuration.maxBodyBytes + SharedObject.leadBytes + SharedObject.maxHeadBytes
-        )
+        let reader = SharedObjectReader()
+        let maxBytes = configuration.maxBodyBytes + SharedObject.leadBytes + SharedObject.maxHeadBytes
         let damaged = ObjectStorageError.tooLarge(limitBytes: maxBytes)
         do throws(ObjectStorageError) {
             let isThere = try await bucket.read(name, maxBytes: maxBytes, within: limit) {
@@ -174,21 +177,17 @@ extension SharedStore {
             guard isThere else { return nil }
         } catch {
             guard error == damaged else { throw error }
-            counts.countDamage()
+            counts.withLock { $0.damaged += 1 }
             return nil
         }
         guard let object = reader.finish(), object.head.kind == kind, object.head.key == key,
             object.head.isPlausible(at: milliseconds)
         else {
-            counts.countDamage()
+            counts.withLock { $0.damaged += 1 }
             return nil
         }
-        return isExpired(object) ? nil : object
-    }
-
-    private func isExpired(_ object: SharedObject) -> Bool {
-        object.head.kind != .purge
-            && milliseconds - object.head.writtenAt > Int64(configuration.maxAge / .milliseconds(1))
+        let isExpired = milliseconds - object.head.writtenAt > Int64(configuration.maxAge / .milliseconds(1))
+        return isExpired && kind != .purge ? nil : object
     }
 
     /// Reads unless the store is failing.
@@ -199,7 +198,7 @@ extension SharedStore {
         _ body: (_ limit: @Sendable () -> Duration) async throws(ObjectStorageError) -> Value
     ) async -> Value? {
         guard let permit = reading.admit() else {
-            counts.countSkip()
+            counts.withLock { $0.skipped += 1 }
             return nil
         }
         let end = ContinuousClock.now + configuration.timeout
@@ -208,7 +207,7 @@ extension SharedStore {
             reading.end(permit)
             return value
         } catch {
-            if reading.end(permit, error) { counts.countFailure() }
+            if reading.end(permit, error) { counts.withLock { $0.failures += 1 } }
             return nil
         }
     }
@@ -220,57 +219,55 @@ extension SharedStore {
     /// - Parameter version: called right before the write. Returns nil if the objects must not be stored any more, else
     ///   the record's order.
     package func store(_ write: SharedWrite, version order: @escaping @Sendable () -> Int64?) {
-        guard !writing.isPausing else { return counts.countDrop() }
+        guard !writing.isPausing else { return countDrop() }
         let isQueued = queue.append(bytes: write.bytes) { [self] in
             guard let order = order() else { return }
             await self.write { limit throws(ObjectStorageError) in
                 try await put(write, order: order, within: limit)
             }
         }
-        if !isQueued { counts.countDrop() }
+        if !isQueued { countDrop() }
     }
+
+    private func countDrop() { counts.withLock { $0.droppedWrites += 1 } }
 
     /// Writes the objects of a source now. The record comes last: without it the other objects are not used.
     package func put(
         _ write: SharedWrite, order: Int64, within limit: Duration
     ) async throws(ObjectStorageError) {
-        try await changes.write(to: write.source) { () async throws(ObjectStorageError) in
-            try await putInTurn(write, order: order, limit)
-        }
-    }
-
-    private func putInTurn(_ write: SharedWrite, order: Int64, _ limit: Duration) async throws(ObjectStorageError) {
         let source = write.source
         let record = SharedRecord(order: order, metadata: write.record)
-        if let original = write.original {
-            let key = EntryKey(source: source, entry: original.content)
-            let body = original.body.buffer
-            try await put(
-                SharedName.original(of: source, content: original.content), .original, key, record, body,
-                digest: original.content, limit)
-        }
-        if let variant = write.variant {
-            try await put(
-                SharedName.variant(variant.key), .variant, variant.key, record, variant.entry.body,
-                metadata: variant.entry.metadata, digest: variant.entry.bodyDigest, limit)
-        }
-        guard !known.outdates(record.version, of: source) else { return }
-        let key = EntryKey(source: source, entry: source)
-        try await put(SharedName.record(of: source, record.version), .record, key, record, ByteBuffer(), limit)
-        if let replaced = known.insert(record.version, of: source) {
-            try await bucket.delete([SharedName.record(of: source, replaced)], within: limit)
+        try await changes.perform(.write, source) { () async throws(ObjectStorageError) in
+            if let original = write.original {
+                let key = EntryKey(source: source, entry: original.content)
+                try await put(
+                    SharedName.original(of: source, content: original.content), .original, key, record,
+                    original.body.buffer, digest: original.content, limit: limit)
+            }
+            if let variant = write.variant {
+                try await put(
+                    SharedName.variant(variant.key), .variant, variant.key, record, variant.entry.body,
+                    metadata: variant.entry.metadata, digest: variant.entry.bodyDigest, limit: limit)
+            }
+            guard !known.outdates(record.version, of: source) else { return }
+            let key = EntryKey(source: source, entry: source)
+            try await put(SharedName.record(of: source, record.version), .record, key, record, limit: limit)
+            if let replaced = known.insert(record.version, of: source) {
+                try await bucket.delete([SharedName.record(of: source, replaced)], within: limit)
+            }
         }
     }
 
     private func put(
-        _ name: String, _ kind: SharedObject.Kind, _ key: EntryKey, _ record: SharedRecord, _ body: ByteBuffer,
-        metadata: ByteBuffer = ByteBuffer(), digest: StoreKey? = nil, _ limit: Duration
+        _ name: String, _ kind: SharedObject.Kind, _ key: EntryKey, _ record: SharedRecord,
+        _ body: ByteBuffer = ByteBuffer(), metadata: ByteBuffer = ByteBuffer(), digest: StoreKey? = nil,
+        limit: Duration
     ) async throws(ObjectStorageError) {
         let head = SharedObject.Head(
             kind: kind, key: key, writtenAt: milliseconds, record: record, metadata: metadata,
             bodyBytes: body.readableBytes, bodyDigest: digest ?? StoreKey(hashing: body.readableBytesView))
         try await bucket.write(name, SharedObject.encode(head, body), within: limit)
-        counts.countWrite()
+        counts.withLock { $0.writes += 1 }
     }
 
     /// Queues the removal of a source, along with its records up to this order.
@@ -283,28 +280,23 @@ extension SharedStore {
     /// Removes sources: first marks them as removed, which outdates all records up to this order, then deletes their
     /// objects.
     package func remove(_ sources: [StoreKey], order: Int64) async throws(ObjectStorageError) {
+        let version = RecordVersion(order: order, digest: nil)
+        let record = SharedRecord(order: order, metadata: ByteBuffer())
+        let limit = configuration.writeTimeout
         for source in sources {
-            try await changes.remove(source) { () async throws(ObjectStorageError) in
-                try await removeInTurn(source, order: order)
+            try await changes.perform(.removal, source) { () async throws(ObjectStorageError) in
+                known.remove(source)
+                let key = EntryKey(source: source, entry: source)
+                try await put(SharedName.record(of: source, version), .removal, key, record, limit: limit)
+                var names = try await bucket.list(
+                    SharedName.source(source), after: nil, maxKeys: Self.deletedAtOnce, within: limit)
+                // A record that is newer than the removal mark stays.
+                names.removeAll { name in
+                    RecordVersion(ofRecordNamed: name, of: source).map { $0.order > order || $0 == version } ?? false
+                }
+                if !names.isEmpty { try await bucket.delete(names, within: limit) }
             }
         }
-    }
-
-    private func removeInTurn(_ source: StoreKey, order: Int64) async throws(ObjectStorageError) {
-        known.remove(source)
-        let version = RecordVersion(order: order, digest: nil)
-        let mark = SharedName.record(of: source, version)
-        let limit = configuration.writeTimeout
-        try await put(
-            mark, .removal, EntryKey(source: source, entry: source),
-            SharedRecord(order: order, metadata: ByteBuffer()), ByteBuffer(), limit)
-        var names = try await bucket.list(
-            SharedName.source(source), after: nil, maxKeys: Self.deletedAtOnce, within: limit)
-        // A record that is newer than the removal mark stays.
-        names.removeAll { name in
-            RecordVersion(ofRecordNamed: name, of: source).map { $0.order > order || $0 == version } ?? false
-        }
-        if !names.isEmpty { try await bucket.delete(names, within: limit) }
     }
 
     private static let deletedAtOnce = 1_000
@@ -316,13 +308,13 @@ extension SharedStore {
     }
 
     private func write(_ body: (Duration) async throws(ObjectStorageError) -> Void) async {
-        guard let permit = writing.admit() else { return counts.countDrop() }
+        guard let permit = writing.admit() else { return countDrop() }
         do throws(ObjectStorageError) {
             try await body(configuration.writeTimeout)
             writing.end(permit)
         } catch {
-            _ = writing.end(permit, error)
-            counts.countDrop()
+            writing.end(permit, error)
+            countDrop()
         }
     }
 }
@@ -351,20 +343,4 @@ package struct SharedStatistics: Equatable, Sendable {
     package var isReadable = true
     /// Whether writing works, as far as is known.
     package var isWritable = true
-}
-
-final class SharedCounts: Sendable {
-    private let statistics = Mutex(SharedStatistics())
-
-    var current: SharedStatistics { statistics.withLock(\.self) }
-
-    func countLook(isHit: Bool) {
-        statistics.withLock { if isHit { $0.hits += 1 } else { $0.misses += 1 } }
-    }
-
-    func countFailure() { statistics.withLock { $0.failures += 1 } }
-    func countSkip() { statistics.withLock { $0.skipped += 1 } }
-    func countDamage() { statistics.withLock { $0.damaged += 1 } }
-    func countWrite() { statistics.withLock { $0.writes += 1 } }
-    func countDrop() { statistics.withLock { $0.droppedWrites += 1 } }
 }

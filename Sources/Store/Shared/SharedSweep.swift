@@ -60,7 +60,7 @@ extension SharedStore {
         _ group: SharedName.Group, upTo order: Int64, _ limit: Duration,
         _ isMeant: (@Sendable (SharedRecord) -> Bool)?
     ) async throws(ObjectStorageError) -> Int {
-        try await changes.remove(group.source) { () async throws(ObjectStorageError) in
+        try await changes.perform(.removal, group.source) { () async throws(ObjectStorageError) in
             // This server may have written to it since the listing.
             guard !known.isNewer(than: order, group.source),
                 try await isOutdated(group.source, group.names, upTo: order, limit, isMeant)

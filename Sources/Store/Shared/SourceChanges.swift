@@ -5,7 +5,7 @@ import Synchronization
 /// that a write has just put under the same names. Changes begin in the order of the calls; writes may run at the same
 /// time.
 final class SourceChanges: Sendable {
-    private enum Change { case write, removal }
+    enum Change { case write, removal }
 
     private struct Line {
         var writes = 0
@@ -31,19 +31,11 @@ final class SourceChanges: Sendable {
     /// Sources that are being changed.
     private let lines = Mutex<[StoreKey: Line]>([:])
 
-    func write(
-        to source: StoreKey, _ body: () async throws(ObjectStorageError) -> Void
-    ) async throws(ObjectStorageError) {
-        await begin(.write, source)
-        defer { end(.write, source) }
-        try await body()
-    }
-
-    func remove<Value>(
-        _ source: StoreKey, _ body: () async throws(ObjectStorageError) -> Value
+    func perform<Value>(
+        _ change: Change, _ source: StoreKey, _ body: () async throws(ObjectStorageError) -> Value
     ) async throws(ObjectStorageError) -> Value {
-        await begin(.removal, source)
-        defer { end(.removal, source) }
+        await begin(change, source)
+        defer { end(change, source) }
         return try await body()
     }
 

@@ -36,21 +36,12 @@ final class StoreOutage: Sendable {
         }
     }
 
-    /// Records a success.
-    func end(_ permit: CircuitBreaker.Permit) { record(.answered, permit, nil) }
-
-    /// Records an error.
+    /// Records a success, or an error.
     ///
-    /// - Returns: whether the store is to blame.
-    func end(_ permit: CircuitBreaker.Permit, _ error: ObjectStorageError) -> Bool {
-        let outcome = error.outcome
-        record(outcome, permit, error)
-        return outcome == .failed
-    }
-
-    private func record(
-        _ outcome: CircuitBreaker.Outcome, _ permit: CircuitBreaker.Permit, _ error: ObjectStorageError?
-    ) {
+    /// - Returns: whether the store is to blame for the error.
+    @discardableResult
+    func end(_ permit: CircuitBreaker.Permit, _ error: ObjectStorageError? = nil) -> Bool {
+        let outcome = error?.outcome ?? .answered
         let change = state.withLock {
             $0.breaker.record(outcome, of: permit, at: instant(), random: .random(in: 0...1))
         }
@@ -61,6 +52,7 @@ final class StoreOutage: Sendable {
         case .outageEnded?: logger.notice("shared store: \(activity) works again")
         case nil: break
         }
+        return outcome == .failed
     }
 }
 
