@@ -2,7 +2,7 @@ import DarkroomNetwork
 
 /// Why an operation on a store failed. Descriptions are sentences for operators and logs: they contain no keys, no
 /// credentials and no text of the store but its error code.
-package enum ObjectStorageError: Error, Hashable, Sendable {
+package enum ObjectStorageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The request is invalid. Nothing was sent.
     case invalidRequest(RequestFault)
     /// No usable credentials were found. Nothing was sent.
@@ -36,70 +36,57 @@ package enum ObjectStorageError: Error, Hashable, Sendable {
     /// The task was canceled, or the store is shut down.
     case canceled
 
-    /// What is wrong with a request.
-    package enum RequestFault: Hashable, Sendable {
+    /// What is wrong with a request, as a sentence.
+    package enum RequestFault: String, Sendable {
         /// The bucket's name.
-        case bucket
+        case bucket = "The bucket's name is not valid; give 3 to 63 lower-case letters, digits, '-' and '.'."
         /// The key, which is empty, too long or contains NUL.
-        case key
+        case key = "The object's key is not valid; give 1 to 1024 bytes of UTF-8 without NUL."
         /// The URL of the endpoint.
-        case endpoint
+        case endpoint =
+            "The endpoint is not valid; give an http or https URL without path, such as https://s3.example.com."
         /// The region.
-        case region
+        case region = "The region is not valid; give letters, digits and '-', such as us-east-1."
         /// The file of certificate authorities.
-        case certificates
+        case certificates = "The file of certificate authorities cannot be read; give a file in PEM format."
     }
 
-    /// The phase of an operation.
-    package enum Phase: Hashable, Sendable {
+    /// The phase of an operation, with a timeout in it as a sentence.
+    package enum Phase: String, Sendable {
         /// Loading or renewing credentials.
-        case credentials
+        case credentials = "Loading credentials for the object store took too long."
         /// Connecting, sending the request and waiting for the head of the answer.
-        case response
+        case response = "The object store took too long to answer."
         /// Receiving the body.
-        case body
+        case body = "The object store took too long to send its answer."
         /// Waiting before another attempt.
-        case pause
+        case pause = "The object store kept failing until the time limit."
     }
 
-    /// The stage at which an exchange failed.
-    package enum Stage: Hashable, Sendable {
+    /// The stage at which an exchange failed, with the failure as a sentence.
+    package enum Stage: String, Sendable {
         /// The name has no address.
-        case dns
+        case dns = "The object store's name could not be resolved."
         /// The host refused the connection.
-        case refused
+        case refused = "The object store refused the connection."
         /// The connection failed for another reason, or took too long.
-        case connect
+        case connect = "The connection to the object store failed."
         /// The TLS handshake failed.
-        case tls
+        case tls = "The TLS handshake with the object store failed."
         /// The certificate is invalid, not trusted or another host's.
-        case certificate
+        case certificate = "The object store's certificate is not trusted."
         /// The connection closed before the head of the answer.
-        case reset
+        case reset = "The object store closed the connection before it answered."
         /// The connection closed within the body.
-        case incomplete
+        case incomplete = "The object store closed the connection before its answer was complete."
         /// The answer is not HTTP, or its head is too large.
-        case malformed
+        case malformed = "The object store's answer is not valid HTTP."
     }
-}
 
-/// A store's code for an error, such as `NoSuchKey`: at most 64 ASCII letters, digits and `.-_`, whatever was sent.
-package struct S3ErrorCode: Hashable, Sendable, CustomStringConvertible {
-    /// The code.
-    package let description: String
-
-    /// Nil if the text is not a code.
-    init?(_ text: String) {
-        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(\.isPlainNameCharacter) else { return nil }
-        description = text
-    }
-}
-
-extension ObjectStorageError: CustomStringConvertible {
     /// The error as a sentence.
     package var description: String {
         switch self {
-        case .invalidRequest(let fault): fault.description
+        case .invalidRequest(let fault): fault.rawValue
         case .credentials(let error): error.description
         case .notFound: "The object store has no such object."
         case .noSuchBucket: "The object store has no such bucket."
@@ -113,8 +100,8 @@ extension ObjectStorageError: CustomStringConvertible {
         case .redirected(let region?): "The object store redirects: the bucket is in the region \(region)."
         case .redirected(nil): "The object store redirects to another endpoint, which is not followed."
         case .tooLarge(let limitBytes): "The object is larger than \(limitBytes) bytes."
-        case .timedOut(let phase): phase.description
-        case .unreachable(let stage): stage.description
+        case .timedOut(let phase): phase.rawValue
+        case .unreachable(let stage): stage.rawValue
         case .notS3(let status): "The endpoint does not speak S3: its answer with status \(status) is of another kind."
         case .canceled: "The operation was canceled."
         }
@@ -123,45 +110,14 @@ extension ObjectStorageError: CustomStringConvertible {
     private static func suffix(_ code: S3ErrorCode?) -> String { code.map { " (\($0))" } ?? "" }
 }
 
-extension ObjectStorageError.RequestFault: CustomStringConvertible {
-    /// The fault as a sentence.
-    package var description: String {
-        switch self {
-        case .bucket:
-            "The bucket's name is not valid; give 3 to 63 lower-case letters, digits, '-' and '.'."
-        case .key: "The object's key is not valid; give 1 to \(ObjectKey.maxBytes) bytes of UTF-8 without NUL."
-        case .endpoint:
-            "The endpoint is not valid; give an http or https URL without path, such as https://s3.example.com."
-        case .region: "The region is not valid; give letters, digits and '-', such as us-east-1."
-        case .certificates: "The file of certificate authorities cannot be read; give a file in PEM format."
-        }
-    }
-}
+/// A store's code for an error, such as `NoSuchKey`: at most 64 ASCII letters, digits and `.-_`, whatever was sent.
+package struct S3ErrorCode: Hashable, Sendable, CustomStringConvertible {
+    /// The code.
+    package let description: String
 
-extension ObjectStorageError.Phase: CustomStringConvertible {
-    /// The timeout as a sentence.
-    package var description: String {
-        switch self {
-        case .credentials: "Loading credentials for the object store took too long."
-        case .response: "The object store took too long to answer."
-        case .body: "The object store took too long to send its answer."
-        case .pause: "The object store kept failing until the time limit."
-        }
-    }
-}
-
-extension ObjectStorageError.Stage: CustomStringConvertible {
-    /// The failure as a sentence.
-    package var description: String {
-        switch self {
-        case .dns: "The object store's name could not be resolved."
-        case .refused: "The object store refused the connection."
-        case .connect: "The connection to the object store failed."
-        case .tls: "The TLS handshake with the object store failed."
-        case .certificate: "The object store's certificate is not trusted."
-        case .reset: "The object store closed the connection before it answered."
-        case .incomplete: "The object store closed the connection before its answer was complete."
-        case .malformed: "The object store's answer is not valid HTTP."
-        }
+    /// Nil if the text is not a code.
+    init?(_ text: String) {
+        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(\.isPlainNameCharacter) else { return nil }
+        description = text
     }
 }

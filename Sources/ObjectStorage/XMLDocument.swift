@@ -13,17 +13,15 @@ struct XMLReader {
     private var position = 0
     private var elements = 0
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
-    mutating func document() throws(XMLFault) -> XMLElement {
-        _ = skip("\u{feff}")
-        if skip("<?xml") { try skipPast("?>") }
-        try skipMisc()
-        let root = try element(depth: 0)
-        try skipMisc()
-        guard position == bytes.count else { throw fault }
+    /// The root element of a document.
+    static func root(of bytes: [UInt8]) throws(XMLFault) -> XMLElement {
+        var reader = XMLReader(bytes: bytes)
+        _ = reader.skip("\u{feff}")
+        if reader.skip("<?xml") { try reader.skipPast("?>") }
+        try reader.skipMisc()
+        let root = try reader.element(depth: 0)
+        try reader.skipMisc()
+        guard reader.position == bytes.count else { throw reader.fault }
         return root
     }
 
@@ -99,12 +97,8 @@ struct XMLReader {
             skipBlanks()
             guard skip("=") else { throw fault }
             skipBlanks()
-            guard skip("\"") else {
-                guard skip("'") else { throw fault }
-                try skipPast("'")
-                continue
-            }
-            try skipPast("\"")
+            guard let quote = ["\"", "'"].first(where: { skip($0) }) else { throw fault }
+            try skipPast(quote)
         }
     }
 
@@ -118,15 +112,12 @@ struct XMLReader {
         position = end + 1
     }
 
+    private static let entities: [String: Unicode.Scalar] = [
+        "lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'",
+    ]
+
     private static func scalar(_ reference: ArraySlice<UInt8>) -> Unicode.Scalar? {
-        switch String(decoding: reference, as: UTF8.self) {
-        case "lt": return "<"
-        case "gt": return ">"
-        case "amp": return "&"
-        case "quot": return "\""
-        case "apos": return "'"
-        default: break
-        }
+        if let scalar = entities[String(decoding: reference, as: UTF8.self)] { return scalar }
         guard reference.first == UInt8(ascii: "#") else { return nil }
         var digits = reference.dropFirst()
         let isHexadecimal = digits.first == UInt8(ascii: "x")
@@ -170,15 +161,6 @@ struct XMLElement: Equatable {
 
     /// The text of the first child of this name.
     func text(of name: String) -> String? { child(name)?.text }
-}
-
-/// A document that a store sent.
-enum XMLDocument {
-    /// The root element.
-    static func root(of bytes: [UInt8]) throws(XMLFault) -> XMLElement {
-        var reader = XMLReader(bytes)
-        return try reader.document()
-    }
 }
 
 /// The bytes are not an XML document of the kind that stores send.

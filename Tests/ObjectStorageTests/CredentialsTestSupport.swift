@@ -8,7 +8,7 @@ func loadCredentials(
     _ environment: [String: String], files: [String: String] = [:], container: TestOrigin? = nil,
     instance: TestOrigin? = nil
 ) async throws -> Credentials {
-    let http = CredentialsHTTP(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, clock: ContinuousClock())
+    let http = CredentialsHTTP(eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
     let chain = CredentialsChain(
         environment: environment, readFile: { files[$0].map { Array($0.utf8) } }, http: http,
         addresses: .init(

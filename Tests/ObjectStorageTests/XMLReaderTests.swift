@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomObjectStorage
 
 struct XMLReaderTests {
-    private func root(_ text: String) throws -> XMLElement { try XMLDocument.root(of: Array(text.utf8)) }
+    private func root(_ text: String) throws -> XMLElement { try XMLReader.root(of: Array(text.utf8)) }
 
     @Test func `Reads elements text and references`() throws {
         let root = try root(
@@ -29,7 +29,7 @@ struct XMLReaderTests {
     }
 
     @Test func `Bytes that are not UTF 8 are refused`() {
-        #expect(throws: XMLFault.self) { try XMLDocument.root(of: Array("<a>".utf8) + [0xff] + Array("</a>".utf8)) }
+        #expect(throws: XMLFault.self) { try XMLReader.root(of: Array("<a>".utf8) + [0xff] + Array("</a>".utf8)) }
     }
 
     @Test func `Entities of the document are not expanded`() {

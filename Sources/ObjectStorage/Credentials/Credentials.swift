@@ -65,23 +65,23 @@ package struct StaticCredentials: CredentialsProviding {
 }
 
 /// Where credentials come from.
-package enum CredentialsSource: String, Hashable, Sendable, CaseIterable {
+package enum CredentialsSource: String, Sendable, CaseIterable {
     /// The settings of this server.
-    case settings
+    case settings = "the settings"
     /// `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`.
-    case environment
+    case environment = "the environment"
     /// The shared credentials and configuration files of the AWS tools.
-    case sharedFiles
+    case sharedFiles = "the shared credentials file"
     /// The token of a workload, exchanged at AWS Security Token Service.
-    case webIdentity
+    case webIdentity = "the web identity"
     /// The endpoint of a container platform: ECS or EKS Pod Identity.
-    case container
+    case container = "the container"
     /// The instance metadata service of EC2, version 2.
-    case instance
+    case instance = "the instance"
 }
 
 /// Why there are no credentials. Descriptions contain no keys, tokens or file contents.
-package enum CredentialsError: Error, Hashable, Sendable {
+package enum CredentialsError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No source has credentials.
     case notFound
     /// The shared files have no profile of this name, which the environment selects.
@@ -101,9 +101,7 @@ package enum CredentialsError: Error, Hashable, Sendable {
     case unreachable(CredentialsSource)
     /// The task was canceled.
     case canceled
-}
 
-extension CredentialsError: CustomStringConvertible {
     /// The error as a sentence.
     package var description: String {
         switch self {
@@ -111,28 +109,16 @@ extension CredentialsError: CustomStringConvertible {
             "There are no credentials for the object store: not in settings, environment, the shared credentials file, "
                 + "a web identity, the container or the instance."
         case .profileNotFound(let name): "The shared credentials file has no profile '\(name)'."
-        case .incomplete(let source): "The credentials of \(source.text) are incomplete."
+        case .incomplete(let source): "The credentials of \(source.rawValue) are incomplete."
         case .unreadable(let source, let path):
-            "The file '\(path)' for the credentials of \(source.text) is unreadable."
-        case .malformed(let source): "The credentials of \(source.text) are malformed."
+            "The file '\(path)' for the credentials of \(source.rawValue) is unreadable."
+        case .malformed(let source): "The credentials of \(source.rawValue) are malformed."
         case .endpointNotAllowed:
             "AWS_CONTAINER_CREDENTIALS_FULL_URI is not allowed; use https, a loopback address, or one of ECS or EKS."
-        case .refused(let source, let status): "The credentials of \(source.text) were refused with status \(status)."
-        case .unreachable(let source): "The credentials of \(source.text) could not be loaded: no answer."
+        case .refused(let source, let status):
+            "The credentials of \(source.rawValue) were refused with status \(status)."
+        case .unreachable(let source): "The credentials of \(source.rawValue) could not be loaded: no answer."
         case .canceled: "Loading credentials was canceled."
-        }
-    }
-}
-
-extension CredentialsSource {
-    fileprivate var text: String {
-        switch self {
-        case .settings: "the settings"
-        case .environment: "the environment"
-        case .sharedFiles: "the shared credentials file"
-        case .webIdentity: "the web identity"
-        case .container: "the container"
-        case .instance: "the instance"
         }
     }
 }

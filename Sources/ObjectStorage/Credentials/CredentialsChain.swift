@@ -1,13 +1,13 @@
 import AsyncHTTPClient
 import Foundation
-package import NIOCore
+import NIOCore
 
 /// The sources of credentials in the order in which they are tried. The order is the same as in the AWS tools:
 /// environment, shared files, web identity, container, instance.
 ///
 /// The first source that is configured provides the credentials; if it fails, no other source is tried. The instance is
 /// tried if nothing else is configured.
-package struct CredentialsChain: Sendable {
+struct CredentialsChain: Sendable {
     /// Fixed addresses of platforms.
     struct Addresses {
         /// The credentials endpoint of ECS.
@@ -21,18 +21,10 @@ package struct CredentialsChain: Sendable {
     private let http: CredentialsHTTP
     private let addresses: Addresses
 
-    /// - Parameters:
-    ///   - environment: the variables of the process.
-    ///   - eventLoopGroup: runs connections. Not shut down by the chain.
-    package init(environment: [String: String], eventLoopGroup: any EventLoopGroup) {
-        self.init(
-            environment: environment, readFile: CredentialsFile.read,
-            http: CredentialsHTTP(eventLoopGroup: eventLoopGroup, clock: ContinuousClock()))
-    }
-
+    /// - Parameter environment: the variables of the process.
     init(
-        environment: [String: String], readFile: @escaping @Sendable (String) -> [UInt8]?, http: CredentialsHTTP,
-        addresses: Addresses = Addresses()
+        environment: [String: String], readFile: @escaping @Sendable (String) -> [UInt8]? = CredentialsFile.read,
+        http: CredentialsHTTP, addresses: Addresses = Addresses()
     ) {
         self.environment = environment.filter { !$0.value.isEmpty }
         self.readFile = readFile
@@ -41,7 +33,7 @@ package struct CredentialsChain: Sendable {
     }
 
     /// Loads credentials from the first source that is configured.
-    package func load() async throws(CredentialsError) -> Credentials {
+    func load() async throws(CredentialsError) -> Credentials {
         if let credentials = try fromEnvironment() { return credentials }
         let files = SharedCredentialsFiles(environment: environment, readFile: readFile)
         if let credentials = try files.credentials() { return credentials }

@@ -12,10 +12,10 @@ struct CredentialsHTTP: Sendable {
     private let transport: HTTPTransport
     private let timer: DeadlineTimer
 
-    init(eventLoopGroup: any EventLoopGroup, clock: any Clock<Duration>) {
+    init(eventLoopGroup: any EventLoopGroup) {
         let configuration = HTTPClient.Configuration(connectTimeout: .seconds(1), maxConnections: 2)
         transport = HTTPTransport(configuration, eventLoopGroup: eventLoopGroup)
-        timer = DeadlineTimer(clock: clock)
+        timer = DeadlineTimer(clock: ContinuousClock())
     }
 
     /// Sends a request and returns the body of a 200, of at most 64 KiB.
@@ -69,5 +69,14 @@ struct CredentialsDocument: Decodable {
         return try Credentials(
             accessKey: document.accessKey, secretKey: document.secretKey, sessionToken: document.token,
             expiration: expiration, from: source)
+    }
+}
+
+extension Date {
+    /// A time in UTC as `2026-11-22T10:00:00Z`, with or without fractions of a second.
+    init?(iso8601 text: String) {
+        let styles = [Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true)]
+        guard let date = styles.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
+        self = date
     }
 }

@@ -40,7 +40,8 @@ package final class RenewingCredentials: CredentialsProviding {
         environment: [String: String], eventLoopGroup: any EventLoopGroup,
         logger: Logger = Logger(label: "darkroom.object-storage")
     ) {
-        let chain = CredentialsChain(environment: environment, eventLoopGroup: eventLoopGroup)
+        let chain = CredentialsChain(
+            environment: environment, http: CredentialsHTTP(eventLoopGroup: eventLoopGroup))
         self.init(load: chain.load, now: { Date() }, logger: logger, onShutdown: chain.shutdown)
     }
 

@@ -5,13 +5,8 @@ import DarkroomNetwork
 /// `AWS_SHARED_CREDENTIALS_FILE`, `AWS_CONFIG_FILE` and `AWS_PROFILE` (or `AWS_DEFAULT_PROFILE`) select files and
 /// profile. Only keys are read; profiles that assume roles, log in or run a program have none.
 struct SharedCredentialsFiles {
-    private let environment: [String: String]
-    private let readFile: @Sendable (String) -> [UInt8]?
-
-    init(environment: [String: String], readFile: @escaping @Sendable (String) -> [UInt8]?) {
-        self.environment = environment
-        self.readFile = readFile
-    }
+    let environment: [String: String]
+    let readFile: @Sendable (String) -> [UInt8]?
 
     /// The keys of the profile. Nil if there are none and no profile was asked for.
     func credentials() throws(CredentialsError) -> Credentials? {

@@ -49,7 +49,7 @@ struct WebIdentity: Equatable {
     }
 
     private static func credentials(_ document: ByteBuffer) throws(CredentialsError) -> Credentials {
-        let root = try? XMLDocument.root(of: Array(document.readableBytesView))
+        let root = try? XMLReader.root(of: Array(document.readableBytesView))
         let keys = root?.child("AssumeRoleWithWebIdentityResult")?.child("Credentials")
         guard let keys, let accessKey = keys.text(of: "AccessKeyId"), let secretKey = keys.text(of: "SecretAccessKey"),
             let token = keys.text(of: "SessionToken"),

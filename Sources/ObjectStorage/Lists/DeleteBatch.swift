@@ -22,24 +22,15 @@ struct DeleteBatch {
 
     /// Divides keys into batches, and keys that XML cannot contain.
     static func divide(_ keys: [ObjectKey]) -> (batches: [DeleteBatch], single: [ObjectKey]) {
-        var (batches, single): ([DeleteBatch], [ObjectKey]) = ([], [])
-        var current: [(key: ObjectKey, text: String)] = []
-        for key in keys {
-            guard let text = XMLText.escaped(key.description) else {
-                single.append(key)
-                continue
-            }
-            current.append((key, text))
-            if current.count == maxKeys {
-                batches.append(DeleteBatch(current))
-                current = []
-            }
+        let texts = keys.map { (key: $0, text: XMLText.escaped($0.description)) }
+        let entries = texts.compactMap { key, text in text.map { (key: key, text: $0) } }
+        let batches = stride(from: 0, to: entries.count, by: maxKeys).map {
+            DeleteBatch(entries[$0...].prefix(maxKeys))
         }
-        if !current.isEmpty { batches.append(DeleteBatch(current)) }
-        return (batches, single)
+        return (batches, texts.filter { $0.text == nil }.map(\.key))
     }
 
-    private init(_ entries: [(key: ObjectKey, text: String)]) {
+    private init(_ entries: ArraySlice<(key: ObjectKey, text: String)>) {
         keys = entries.map(\.key)
         let objects = entries.map { "<Object><Key>\($0.text)</Key></Object>" }.joined()
         document =
@@ -58,7 +49,7 @@ struct DeleteBatch {
 
     /// The keys that the answer says are still there. Nil if the document is not such an answer.
     func failures(_ document: ByteBuffer) -> [DeleteFailure]? {
-        guard let root = try? XMLDocument.root(of: Array(document.readableBytesView)), root.name == "DeleteResult"
+        guard let root = try? XMLReader.root(of: Array(document.readableBytesView)), root.name == "DeleteResult"
         else { return nil }
         let known = Set(keys)
         var failures: [DeleteFailure] = []

@@ -1,26 +1,5 @@
 import DarkroomNetwork
-package import Foundation
 import NIOCore
-
-/// Objects of a bucket, in the order of the store. Nearly all stores order objects by key.
-package struct ObjectListing: Sendable {
-    /// The objects.
-    package var objects: [ListedObject]
-    /// Whether there are more objects. The last key is where the next listing starts after.
-    package var isTruncated: Bool
-}
-
-/// An object in a listing.
-package struct ListedObject: Hashable, Sendable {
-    /// The key.
-    package let key: ObjectKey
-    /// The size in bytes.
-    package let size: Int
-    /// The ETag with its quotes, as most stores send it.
-    package let etag: String?
-    /// When the object was written.
-    package let lastModified: Date?
-}
 
 /// One page of a listing (`ListObjectsV2`).
 struct ListPage: Equatable {
@@ -29,7 +8,7 @@ struct ListPage: Equatable {
     /// The largest document in bytes: a page of the longest keys, all of them encoded, fits.
     static let maxDocumentBytes = 8 << 20
 
-    var objects: [ListedObject]
+    var keys: [ObjectKey]
     /// Leads to the next page. Nil on the last page.
     var token: String?
 
@@ -48,13 +27,16 @@ struct ListPage: Equatable {
 
     /// Nil if the document is not a page.
     init?(_ document: ByteBuffer) {
-        guard let root = try? XMLDocument.root(of: Array(document.readableBytesView)), root.name == "ListBucketResult"
+        guard let root = try? XMLReader.root(of: Array(document.readableBytesView)), root.name == "ListBucketResult"
         else { return nil }
         let isEncoded = root.text(of: "EncodingType")?.lowercased() == "url"
-        objects = []
+        keys = []
         for element in root.children where element.name == "Contents" {
-            guard let object = ListedObject(element, isEncoded: isEncoded) else { return nil }
-            objects.append(object)
+            // A key that is encoded as in a form may have any character, also those that XML cannot contain.
+            guard let text = element.text(of: "Key"), let name = isEncoded ? Self.decoded(text) : text,
+                let key = try? ObjectKey(name), element.text(of: "Size").flatMap(Int.init(digits:)) != nil
+            else { return nil }
+            keys.append(key)
         }
         switch root.text(of: "IsTruncated") {
         case "true":
@@ -66,31 +48,9 @@ struct ListPage: Equatable {
         default: return nil
         }
     }
-}
-
-extension ListedObject {
-    /// - Parameter isEncoded: whether the key is encoded as in a form, so that XML can contain any of them.
-    fileprivate init?(_ element: XMLElement, isEncoded: Bool) {
-        guard let text = element.text(of: "Key"), let name = isEncoded ? Self.decoded(text) : text,
-            let key = try? ObjectKey(name), let size = element.text(of: "Size").flatMap(Int.init(digits:))
-        else { return nil }
-        self.key = key
-        self.size = size
-        etag = element.text(of: "ETag")
-        lastModified = element.text(of: "LastModified").flatMap(Date.init(iso8601:))
-    }
 
     private static func decoded(_ text: String) -> String? {
         let spaced = text.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         return PercentEncoding.decode(Substring(String(decoding: spaced, as: UTF8.self)).utf8)
-    }
-}
-
-extension Date {
-    /// A time in UTC as `2026-11-22T10:00:00Z`, with or without fractions of a second.
-    init?(iso8601 text: String) {
-        let styles = [Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true)]
-        guard let date = styles.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
-        self = date
     }
 }

@@ -4,7 +4,8 @@ import NIOCore
 import NIOHTTP1
 
 extension ObjectStore {
-    /// Lists objects whose keys begin with a prefix and follow another key.
+    /// Lists the keys that begin with a prefix and follow another key, in the order of the store. Nearly all stores
+    /// order them by bytes.
     ///
     /// - Parameters:
     ///   - prefix: the beginning of all keys, bytewise.
@@ -13,13 +14,16 @@ extension ObjectStore {
     package func list(
         _ bucket: BucketName, prefix: String = "", startAfter: ObjectKey? = nil, maxObjects: Int = ListPage.maxKeys,
         within limit: Duration
-    ) async throws(ObjectStorageError) -> ObjectListing {
+    ) async throws(ObjectStorageError) -> [ObjectKey] {
         let elapsed = executor.clock.stopwatch()
-        var walk = ListWalk(prefix: prefix, startAfter: startAfter, limit: maxObjects)
-        guard maxObjects > 0 else { return ObjectListing(objects: [], isTruncated: true) }
-        while true {
+        var keys: [ObjectKey] = []
+        /// All tokens so far: a listing with a page that leads back to an earlier page would never end.
+        var tokens: Set<String> = []
+        var token: String?
+        while keys.count < maxObjects {
             var request = StoreRequest(.list, .GET, bucket: bucket)
-            request.parameters = walk.parameters
+            request.parameters = ListPage.parameters(
+                prefix: prefix, startAfter: startAfter, maxKeys: maxObjects - keys.count, token: token)
             let page: ListPage = try await executor.execute(
                 request, within: limit - elapsed(), accepting: [200]
             ) { answer, _ throws(AttemptFailure) in
@@ -27,8 +31,17 @@ extension ObjectStore {
                 guard let page = ListPage(document) else { throw AttemptFailure(.notS3(status: answer.status)) }
                 return page
             }
-            if let listing = try walk.take(page) { return listing }
+            for key in page.keys where keys.count < maxObjects {
+                guard key.description.utf8.starts(with: prefix.utf8) else { throw .notS3(status: 200) }
+                // Some stores ignore where to start.
+                if let startAfter, key <= startAfter { continue }
+                keys.append(key)
+            }
+            token = page.token
+            guard let token, keys.count < maxObjects else { break }
+            guard tokens.insert(token).inserted else { throw .notS3(status: 200) }
         }
+        return keys
     }
 
     /// Deletes objects, 1,000 with each request. Keys without an object count as deleted.
@@ -56,46 +69,5 @@ extension ObjectStore {
             try await delete(ObjectName(bucket: bucket, key: key), within: limit - elapsed())
         }
         return failures
-    }
-}
-
-/// The way through the pages of a listing, which ends even if the store's pages do not.
-struct ListWalk {
-    private let prefix: String
-    private let startAfter: ObjectKey?
-    private let limit: Int
-    private var objects: [ListedObject] = []
-    /// All tokens so far: a listing with a page that leads back to an earlier page would never end.
-    private var tokens: Set<String> = []
-    private var token: String?
-
-    init(prefix: String, startAfter: ObjectKey?, limit: Int) {
-        self.prefix = prefix
-        self.startAfter = startAfter
-        self.limit = limit
-    }
-
-    /// The parameters of the request for the next page.
-    var parameters: [(name: String, value: String)] {
-        ListPage.parameters(
-            prefix: prefix, startAfter: startAfter, maxKeys: limit - objects.count, token: token)
-    }
-
-    /// Takes a page.
-    ///
-    /// - Returns: the listing if it is complete.
-    mutating func take(_ page: ListPage) throws(ObjectStorageError) -> ObjectListing? {
-        for object in page.objects {
-            guard object.key.description.utf8.starts(with: prefix.utf8) else { throw .notS3(status: 200) }
-            // Some stores ignore where to start.
-            if let startAfter, object.key <= startAfter { continue }
-            guard objects.count < limit else { return ObjectListing(objects: objects, isTruncated: true) }
-            objects.append(object)
-        }
-        token = page.token
-        guard let token = page.token else { return ObjectListing(objects: objects, isTruncated: false) }
-        guard objects.count < limit else { return ObjectListing(objects: objects, isTruncated: true) }
-        guard tokens.insert(token).inserted else { throw .notS3(status: 200) }
-        return nil
     }
 }

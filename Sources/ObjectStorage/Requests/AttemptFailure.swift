@@ -32,28 +32,13 @@ struct AttemptFailure: Error {
     /// The largest error document that is read, in bytes.
     static let maxDocumentBytes = 64 << 10
 
-    /// The body of an answer that is not a success.
-    enum Body {
-        /// None: the request was a HEAD, the store sent nothing, or the connection ended.
-        case absent
-        case document(S3ErrorDocument)
-        /// Something else, such as a page.
-        case foreign
-
-        var details: S3ErrorDocument? {
-            if case .document(let details) = self { details } else { nil }
-        }
-
-        var isForeign: Bool {
-            if case .foreign = self { true } else { false }
-        }
-    }
-
     /// Classifies an answer that is not a success.
     ///
-    /// - Parameter signedAt: the time that the request was signed with.
-    init(status: Int, fields: HTTPFields, body: Body, signedAt: Date) {
-        let (details, isForeign) = (body.details, body.isForeign)
+    /// - Parameters:
+    ///   - details: the body, if it describes the error.
+    ///   - isForeign: whether the body is something else, such as a page.
+    ///   - signedAt: the time that the request was signed with.
+    init(status: Int, fields: HTTPFields, _ details: S3ErrorDocument?, isForeign: Bool, signedAt: Date) {
         let code = details?.code
         let date = fields[.date].flatMap { HTTPDate(parsing: $0)?.date }
         let skew = date.map { abs($0.timeIntervalSince(signedAt)) } ?? 0
@@ -97,7 +82,7 @@ struct S3ErrorDocument {
 
     /// Nil if the bytes are not such a document.
     init?(_ bytes: some Sequence<UInt8>) {
-        guard let root = try? XMLDocument.root(of: Array(bytes)), root.name == "Error",
+        guard let root = try? XMLReader.root(of: Array(bytes)), root.name == "Error",
             let code = root.text(of: "Code").flatMap(S3ErrorCode.init)
         else { return nil }
         self.code = code

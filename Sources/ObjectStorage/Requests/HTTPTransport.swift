@@ -45,13 +45,7 @@ final class HTTPTransport: Sendable {
     struct Answer {
         let status: Int
         let fields: HTTPFields
-        private let body: HTTPClientResponse.Body
-
-        fileprivate init(status: Int, fields: HTTPFields, body: HTTPClientResponse.Body) {
-            self.status = status
-            self.fields = fields
-            self.body = body
-        }
+        fileprivate let body: HTTPClientResponse.Body
 
         /// Passes on the body as it arrives.
         func read(

@@ -107,28 +107,19 @@ struct RequestExecutor: Sendable {
     private func failure(
         _ answer: Answer, _ request: StoreRequest, signedAt: Date
     ) async throws(AttemptFailure) -> AttemptFailure {
-        var body = AttemptFailure.Body.absent
+        // An answer to HEAD has no body, and neither has one whose connection ends.
+        var (details, isForeign): (S3ErrorDocument?, Bool) = (nil, false)
         if request.method != .HEAD {
             do throws(TransportFailure) {
-                body = AttemptFailure.Body(try await answer.collect(upTo: AttemptFailure.maxDocumentBytes))
+                let body = try await answer.collect(upTo: AttemptFailure.maxDocumentBytes)
+                details = body.flatMap { S3ErrorDocument($0.readableBytesView) }
+                isForeign = details == nil && body?.readableBytes != 0
             } catch {
                 guard error.error != .canceled else { throw AttemptFailure(.canceled) }
             }
         }
-        return AttemptFailure(status: answer.status, fields: answer.fields, body: body, signedAt: signedAt)
-    }
-}
-
-extension AttemptFailure.Body {
-    /// - Parameter bytes: the body, or nil if it is too large.
-    fileprivate init(_ bytes: ByteBuffer?) {
-        guard let bytes else {
-            self = .foreign
-            return
-        }
-        self =
-            bytes.readableBytes == 0
-            ? .absent : S3ErrorDocument(bytes.readableBytesView).map { .document($0) } ?? .foreign
+        return AttemptFailure(
+            status: answer.status, fields: answer.fields, details, isForeign: isForeign, signedAt: signedAt)
     }
 }
 
@@ -150,21 +141,12 @@ extension HTTPTransport.Answer {
 /// Pauses are random between zero and a limit that doubles with each attempt ("full jitter"), so that clients that
 /// failed together do not return together.
 package struct RetryPolicy: Hashable, Sendable {
-    /// The largest number of attempts, at least 1.
-    package var maxAttempts: Int
-    /// The limit of the first pause.
-    package var firstPause: Duration
-    /// The limit of all pauses.
-    package var maxPause: Duration
-
-    /// By default, three attempts, with pauses of up to 50 and 100 ms.
-    package init(
-        maxAttempts: Int = 3, firstPause: Duration = .milliseconds(50), maxPause: Duration = .seconds(2)
-    ) {
-        self.maxAttempts = maxAttempts
-        self.firstPause = firstPause
-        self.maxPause = maxPause
-    }
+    /// The largest number of attempts, at least 1. Default: 3.
+    package var maxAttempts = 3
+    /// The limit of the first pause. Default: 50 ms.
+    package var firstPause = Duration.milliseconds(50)
+    /// The limit of all pauses. Default: 2 s.
+    package var maxPause = Duration.seconds(2)
 
     /// The pause after a failed attempt.
     ///

@@ -8,7 +8,6 @@ import Foundation
 struct SignatureV4 {
     let credentials: Credentials
     let region: String
-    var service = "s3"
 
     private static let algorithm = "AWS4-HMAC-SHA256"
 
@@ -46,12 +45,12 @@ struct SignatureV4 {
         dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted, timeZone: .gmt)
 
     private func scope(_ timestamp: String) -> String {
-        "\(timestamp.prefix(8))/\(region)/\(service)/aws4_request"
+        "\(timestamp.prefix(8))/\(region)/s3/aws4_request"
     }
 
     private func signingKey(_ timestamp: String) -> SymmetricKey {
-        let parts = [String(timestamp.prefix(8)), region, service, "aws4_request"]
-        return parts.reduce(SymmetricKey(data: Array("AWS4\(credentials.secretKey)".utf8))) { key, part in
+        let secret = SymmetricKey(data: Array("AWS4\(credentials.secretKey)".utf8))
+        return scope(timestamp).split(separator: "/").reduce(secret) { key, part in
             SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key))
         }
     }

@@ -76,9 +76,9 @@ package struct StoreFolder: ObjectBucket {
         _ prefix: String, after: String?, maxKeys: Int, within limit: Duration
     ) async throws(ObjectStorageError) -> [String] {
         let start = try after.map { text throws(ObjectStorageError) in try ObjectKey(folder + text) }
-        let listing = try await store.list(
+        let keys = try await store.list(
             bucket, prefix: folder + prefix, startAfter: start, maxObjects: maxKeys, within: limit)
-        return listing.objects.map { String($0.key.description.dropFirst(folder.count)) }
+        return keys.map { String($0.description.dropFirst(folder.count)) }
     }
 
     private func name(_ key: String) throws(ObjectStorageError) -> ObjectName {

@@ -7,9 +7,9 @@ extension FuzzTests {
     @Test func `a document that was read has only text that can be written again`() {
         let words = ["<", "</", "/>", "<!--", "-->", "<![CDATA[", "]]>", "&amp;", "&#x", ";", "<!DOCTYPE", "<?xml"]
         fuzzer.run("xml", seeds: Self.documents, words: words) { input in
-            guard let root = try? XMLDocument.root(of: input) else { return }
+            guard let root = try? XMLReader.root(of: input) else { return }
             guard let text = XMLText.escaped(root.text) else { return }
-            let again = try? XMLDocument.root(of: Array("<a>\(text)</a>".utf8))
+            let again = try? XMLReader.root(of: Array("<a>\(text)</a>".utf8))
             try hold(again?.text.utf8.elementsEqual(root.text.utf8) == true, "'\(root.text)' is written as '\(text)'")
         }
     }
@@ -19,10 +19,7 @@ extension FuzzTests {
         fuzzer.run("listing", seeds: Self.documents, words: words) { input in
             _ = S3ErrorDocument(input)
             guard let page = ListPage(ByteBuffer(bytes: input)) else { return }
-            for object in page.objects {
-                try hold((try? ObjectKey(object.key.description)) == object.key, object.key.description)
-                try hold(object.size >= 0, "\(object.size) bytes")
-            }
+            for key in page.keys { try hold((try? ObjectKey(key.description)) == key, key.description) }
         }
     }
 
