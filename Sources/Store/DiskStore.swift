@@ -109,7 +109,7 @@ public final class DiskStore: Storing {
     /// Returns once all entries that were stored before are on disk or dropped, the store is within its budget, and the
     /// index has the last uses.
     public func flush() async {
-        await perform {
+        await writer?.perform {
             $0.evictor.finish()
             $0.evictor.writeLastUses()
         }
@@ -130,13 +130,6 @@ public final class DiskStore: Storing {
         // The index must not be closed under a reader.
         await lookups?.end()
         await writer.perform { $0.directory.finishClosing() }
-    }
-
-    /// Runs blocking work on the writer's thread, after everything that was queued before. Nil if the store is
-    /// disabled.
-    @discardableResult
-    private func perform<Value: Sendable>(_ work: @escaping @Sendable (DiskWriter) -> Value) async -> Value? {
-        await writer?.perform(work)
     }
 }
 
@@ -180,19 +173,19 @@ extension DiskStore {
     public func sources(matching filter: LabelFilter) async -> [StoreKey] {
         for _ in 0..<2 {
             await waitUntilHealed()
-            if let found = await perform({ $0.sources(matching: filter) }) ?? [] { return found }
+            if let found = await writer?.perform({ $0.sources(matching: filter) }) { return found }
         }
         return []
     }
 
     /// The totals of each of these sources; sources without entries are left out.
     public func totals(ofSources sources: [StoreKey]) async -> [StoreKey: StoreTotals] {
-        await perform { $0.totals(ofSources: sources) } ?? [:]
+        await writer?.perform { $0.totals(ofSources: sources) } ?? [:]
     }
 
     /// The first `limit` entries of a source in the order of their keys, according to the index.
     public func summaries(ofSource source: StoreKey, limit: Int) async -> [EntrySummary] {
-        await perform { $0.summaries(ofSource: source, limit: limit) } ?? []
+        await writer?.perform { $0.summaries(ofSource: source, limit: limit) } ?? []
     }
 }
 
@@ -216,7 +209,7 @@ extension DiskStore {
 
     /// Removes the entry for this key, after the writes queued before.
     public func remove(_ key: EntryKey) async {
-        await perform { $0.remover.remove(.entry(key)) }
+        await writer?.perform { $0.remover.remove(.entry(key)) }
     }
 
     /// Removes all entries of these sources, after the writes queued before. All entries of a source are removed in one
@@ -224,13 +217,13 @@ extension DiskStore {
     @discardableResult
     public func removeAll(ofSources sources: [StoreKey]) async -> StoreTotals {
         if sources.isEmpty { return StoreTotals() }
-        return await perform { $0.remover.remove(.sources(sources)) }.flatMap(\.self) ?? StoreTotals()
+        return await writer?.perform { $0.remover.remove(.sources(sources)) } ?? StoreTotals()
     }
 
     /// Removes all entries, after the writes queued before. Their space is freed in the background.
     @discardableResult
     public func removeEverything() async -> StoreTotals {
-        await perform { $0.remover.remove(.everything) }.flatMap(\.self) ?? StoreTotals()
+        await writer?.perform { $0.remover.remove(.everything) } ?? StoreTotals()
     }
 
     /// Removes all entries that have reached ``Configuration/maxAge``, in several steps. Expired entries are misses,
@@ -238,7 +231,9 @@ extension DiskStore {
     @discardableResult
     public func removeExpired() async -> StoreTotals {
         var removed = StoreTotals()
-        while let some = await perform({ $0.evictor.removeSomeExpired() }), some != StoreTotals() { removed += some }
+        while let some = await writer?.perform({ $0.evictor.removeSomeExpired() }), some != StoreTotals() {
+            removed += some
+        }
         return removed
     }
 

@@ -78,12 +78,6 @@ struct DiskLayout: Sendable {
         return EntryKey(source: source, entry: entry)
     }
 
-    /// The file that an entry is written to before it replaces another. In the same folder, since file systems place
-    /// files by the folder in which they are created, and are slow to find space in the same place over and over.
-    func temporaryFile(of key: EntryKey) -> String {
-        "\(file(of: key)).partial"
-    }
-
     /// The files of these sources, whether or not the index has them. Lists each folder once.
     func files(ofSources sources: some Sequence<StoreKey>) -> [String] {
         var found: [String] = []
@@ -145,20 +139,17 @@ extension DiskLayout {
             try makeFolder(ofSource: key.source)
             try FileSystem.create(file, of: start, body: body)
         } catch  where error.code == EEXIST {
-            try replace(file, with: start, body, temporary: temporaryFile(of: key))
+            try replace(file, with: start, body)
         }
     }
 
-    private func replace(
-        _ file: String, with start: [ByteBuffer], _ body: SharedBytes, temporary: String
-    ) throws(StorageError) {
-        do {
-            try FileSystem.create(temporary, of: start, body: body)
-        } catch  where error.code == EEXIST {
-            // The rest of a failed write.
-            try FileSystem.remove(temporary)
-            try FileSystem.create(temporary, of: start, body: body)
-        }
+    private func replace(_ file: String, with start: [ByteBuffer], _ body: SharedBytes) throws(StorageError) {
+        // In the same folder, since file systems place files by the folder in which they are created, and are slow to
+        // find space in the same place over and over.
+        let temporary = "\(file).partial"
+        // A failed write may have left one.
+        try FileSystem.remove(temporary)
+        try FileSystem.create(temporary, of: start, body: body)
         do {
             try FileSystem.move(temporary, to: file)
         } catch {

@@ -22,7 +22,7 @@ final class DiskLookups: Sendable {
             return deliver(found)
         }
         threads.append(
-            ReadJob(keys, at: .now) { [self] found in complete([], report(found ?? []), keys, nil, deliver) })
+            ReadJob(keys, at: .now) { [self] found in complete(report(found ?? []), keys, nil, deliver) })
     }
 
     /// All of these entries, if no device has to be waited for. Otherwise the call does not count as a lookup.
@@ -69,24 +69,21 @@ final class DiskLookups: Sendable {
     /// Collects the entries up to the first that is missing. The writer checks entries that do not match their rows
     /// again, and removes corrupt entries.
     private func complete(
-        _ entries: [StoredEntry], _ found: [EntryReader.Lookup], _ keys: [EntryKey], _ writer: DiskWriter?,
+        _ found: [EntryReader.Lookup], _ keys: [EntryKey], _ writer: DiskWriter?,
         _ deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void
     ) {
-        var entries = entries
-        while entries.count < found.count {
-            if case .hit(let entry) = found[entries.count] {
-                entries.append(entry)
-            } else if case .mismatch = found[entries.count] {
+        var entries: [StoredEntry] = []
+        for (key, lookup) in zip(keys, found) {
+            var intact: StoredEntry?
+            if case .hit(let entry) = lookup { intact = entry }
+            if case .mismatch = lookup {
                 guard let writer else {
-                    return self.writer.enqueue { [self, entries] in complete(entries, found, keys, $0, deliver) }
+                    return self.writer.enqueue { [self] in complete(found, keys, $0, deliver) }
                 }
-                let (entry, wasCorrupt) = writer.verify(keys[entries.count])
-                if wasCorrupt { state.count { $0.corrupt += 1 } }
-                guard let entry else { break }
-                entries.append(entry)
-            } else {
-                break
+                intact = writer.verify(key)
             }
+            guard let intact else { break }
+            entries.append(intact)
         }
         count(entries.count, of: keys)
         deliver(entries)

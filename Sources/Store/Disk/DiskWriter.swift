@@ -155,20 +155,19 @@ final class DiskWriter {
 
     // MARK: Queries that must see all changes queued before
 
-    /// Looks again for an entry whose file and row disagreed, and removes it if it is corrupt.
-    func verify(_ key: EntryKey) -> (entry: StoredEntry?, wasCorrupt: Bool) {
-        guard directory.usable() != nil else { return (nil, false) }
+    /// Looks again for an entry whose file and row disagreed, and removes and counts it if it is corrupt.
+    func verify(_ key: EntryKey) -> StoredEntry? {
+        guard directory.usable() != nil else { return nil }
         switch reader.look(for: [key])[0] {
-        case .hit(let entry): return (entry, false)
-        case .miss: return (nil, false)
-        case .indexFailure(let open, let error):
-            directory.report(error, .reading, in: open)
-            return (nil, false)
-        case .mismatch:
-            guard remover.remove(.entry(key)) != nil else { return (nil, false) }
+        case .hit(let entry): return entry
+        case .miss: break
+        case .indexFailure(let open, let error): directory.report(error, .reading, in: open)
+        case .mismatch where remover.remove(.entry(key)) != nil:
             environment.logger.warning("disk cache: removed a corrupt entry", metadata: ["entry": "\(key.entry)"])
-            return (nil, true)
+            state.count { $0.corrupt += 1 }
+        case .mismatch: break
         }
+        return nil
     }
 
     /// The sources with a matching label; nil if the index can't answer, for instance because it is corrupt. The index

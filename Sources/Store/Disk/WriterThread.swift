@@ -42,6 +42,7 @@ final class WriterThread: Sendable {
     func enqueue(_ work: @escaping @Sendable (DiskWriter) -> Void) { queue.append(work) }
 
     /// Runs blocking work on the thread, after everything that was queued before, while the caller is suspended.
+    @discardableResult
     func perform<Value: Sendable>(_ work: @escaping @Sendable (DiskWriter) -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             enqueue { continuation.resume(returning: work($0)) }

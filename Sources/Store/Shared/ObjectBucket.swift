@@ -67,8 +67,7 @@ package struct StoreFolder: ObjectBucket {
     }
 
     package func delete(_ keys: [String], within limit: Duration) async throws(ObjectStorageError) {
-        var names: [ObjectKey] = []
-        for key in keys { names.append(try name(key).key) }
+        let names = try keys.map { key throws(ObjectStorageError) in try ObjectKey(folder + key) }
         if let failure = try await store.delete(names, in: bucket, within: limit).first { throw failure.error }
     }
 

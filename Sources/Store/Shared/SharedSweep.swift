@@ -63,7 +63,7 @@ extension SharedStore {
         try await changes.perform(.removal, group.source) { () async throws(ObjectStorageError) in
             // This server may have written to it since the listing.
             guard !known.isNewer(than: order, group.source),
-                try await isOutdated(group.source, group.names, upTo: order, limit, isMeant)
+                try await isOutdated(group, upTo: order, limit, isMeant)
             else { return 0 }
             try await bucket.delete(group.names, within: limit)
             return group.names.count
@@ -71,24 +71,21 @@ extension SharedStore {
     }
 
     private func isOutdated(
-        _ source: StoreKey, _ names: [String], upTo order: Int64, _ limit: Duration,
+        _ group: SharedName.Group, upTo order: Int64, _ limit: Duration,
         _ isMeant: (@Sendable (SharedRecord) -> Bool)?
     ) async throws(ObjectStorageError) -> Bool {
-        let newest = names.lazy.compactMap { RecordVersion(ofRecordNamed: $0, of: source) }.first
+        let newest = group.names.lazy.compactMap { RecordVersion(ofRecordNamed: $0, of: group.source) }.first
         // Objects without a record belong to a source that is being written or whose writing was interrupted.
         guard let newest, newest.order <= order else { return false }
         guard let isMeant else { return true }
         guard newest.digest != nil else { return false }
-        return try await record(of: source, newest, limit).map(isMeant) ?? false
+        return try await record(of: group.source, newest, limit).map(isMeant) ?? false
     }
 }
 
 extension SharedName {
     /// The names of one source's objects, in order.
-    fileprivate struct Group {
-        let source: StoreKey
-        var names: [String]
-    }
+    fileprivate typealias Group = (source: StoreKey, names: [String])
 
     /// Names in order, by the source that they belong to.
     fileprivate static func groups(_ names: [String]) -> [Group] {
@@ -99,7 +96,7 @@ extension SharedName {
             if groups.last?.source == source {
                 groups[groups.count - 1].names.append(name)
             } else {
-                groups.append(Group(source: source, names: [name]))
+                groups.append((source, [name]))
             }
         }
         return groups
