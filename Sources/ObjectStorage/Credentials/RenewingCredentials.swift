@@ -67,8 +67,7 @@ package final class RenewingCredentials: CredentialsProviding {
 
     package func credentials() async throws(CredentialsError) -> Credentials {
         switch nextStep() {
-        case .use(let credentials): return credentials
-        case .fail(let error): throw error
+        case .use(let outcome): return try outcome.get()
         case .wait(let renewal): return try await Self.outcome(of: renewal).get()
         }
     }
@@ -82,8 +81,7 @@ package final class RenewingCredentials: CredentialsProviding {
     }
 
     private enum Step {
-        case use(Credentials)
-        case fail(CredentialsError)
+        case use(Outcome)
         case wait(Task<Outcome, Never>)
     }
 
@@ -91,16 +89,16 @@ package final class RenewingCredentials: CredentialsProviding {
         let now = now()
         return state.withLock { state in
             let usable = state.current.flatMap { $0.isValid(at: now, for: Self.expiryMargin) ? $0 : nil }
-            if let usable, usable.isValid(at: now, for: Self.renewalMargin) { return .use(usable) }
+            if let usable, usable.isValid(at: now, for: Self.renewalMargin) { return .use(.success(usable)) }
             if state.renewal == nil {
                 if let last = state.last, abs(now.timeIntervalSince(last.date)) < Self.pause {
-                    if let usable { return .use(usable) }
-                    if case .failure(let error) = last.outcome { return .fail(error) }
+                    if let usable { return .use(.success(usable)) }
+                    if case .failure = last.outcome { return .use(last.outcome) }
                 }
                 state.renewal = Task { await self.renew() }
             }
-            if let usable { return .use(usable) }
-            return state.renewal.map { .wait($0) } ?? .fail(.notFound)
+            if let usable { return .use(.success(usable)) }
+            return state.renewal.map { .wait($0) } ?? .use(.failure(.notFound))
         }
     }
 

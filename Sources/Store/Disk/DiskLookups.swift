@@ -12,10 +12,8 @@ final class DiskLookups: Sendable {
         self.writer = writer
     }
 
-    /// Looks for entries of one source, in the order of the keys until one is missing.
-    ///
-    /// - Parameter deliver: called once with the entries up to the first that is missing: on this thread before the
-    ///   return if no device has to be waited for, else on a thread of the store.
+    /// Delivers the entries of one source up to the first that is missing: on this thread before the return if no
+    /// device has to be waited for, else on a thread of the store.
     func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
         if let found = findAtOnce(keys) {
             count(found.count, of: keys)

@@ -37,6 +37,8 @@ final class HotEntry: Sendable {
 /// A lookup finds here the same entries as in the index. It need not hash a file whose version is still the verified
 /// version. Every change of the index removes the changed entries here. A reader that read the index before a change
 /// must not add its result after the change, see ``generation``.
+///
+/// Changes return objects to free after the lock, because closing the file of a removed entry deletes its bytes.
 struct HotEntries: Sendable {
     /// Enough for about 4,000 entries.
     private static let budgetBytes = 4 << 20
@@ -55,20 +57,17 @@ struct HotEntries: Sendable {
     }
 
     /// Adds an entry that was found in the index in this generation.
-    /// - Returns: objects to free after the lock.
     mutating func insert(_ entry: HotEntry, foundIn generation: UInt64) -> [HotEntry] {
         guard generation == self.generation else { return [] }
         return entries.insert(entry, cost: entry.costBytes, for: entry.record.key)
     }
 
     /// Keeps the file of an entry open.
-    /// - Returns: objects to free after the lock.
     mutating func insert(_ file: OpenFile, for key: EntryKey) -> [OpenFile] {
         entries.peek(key)?.version == file.version ? files.insert(file, cost: 1, for: key) : [file]
     }
 
     /// Removes entries whose rows have changed.
-    /// - Returns: objects to free after the lock, because closing the file of a removed entry deletes its bytes.
     mutating func remove(_ keys: [EntryKey]) -> [OpenFile] {
         generation += 1
         return keys.compactMap { key in
@@ -78,7 +77,6 @@ struct HotEntries: Sendable {
     }
 
     /// Removes all entries of sources whose rows have changed.
-    /// - Returns: objects to free after the lock.
     mutating func removeAll(ofSources sources: Set<StoreKey>) -> [OpenFile] {
         generation += 1
         _ = entries.removeAll { key, _ in sources.contains(key.source) }
@@ -86,7 +84,6 @@ struct HotEntries: Sendable {
     }
 
     /// Removes all entries.
-    /// - Returns: objects to free after the lock.
     mutating func removeAll() -> some Sendable {
         generation += 1
         return (entries.removeAll(), files.removeAll())

@@ -98,24 +98,20 @@ extension DiskIndex {
     ///
     /// - Parameter entries: the number of entries.
     func fillKeyFilter(entries: Int) throws(StorageError) {
-        try keys.fill(entries: entries) { position throws(StorageError) in
-            try rows(after: position, limit: Self.rowsPerFilling)
-        }
+        try keys.fill(entries: entries, rows)
     }
 
-    private static let rowsPerFilling = 1000
-
-    /// The first rows after a position, in the order of an index that is much smaller than the table. A row whose last
-    /// use changes meanwhile moves to the end.
-    private func rows(after position: IndexPosition, limit: Int) throws(StorageError) -> [IndexPosition] {
+    /// The next thousand rows after a position, in the order of an index that is much smaller than the table. A row
+    /// whose last use changes meanwhile moves to the end.
+    private func rows(after position: IndexPosition) throws(StorageError) -> [IndexPosition] {
         try read("list keys") { database in
             let select = try database.cachedStatement(
                 sql: """
                     SELECT source, entry, last_use, size FROM entry INDEXED BY entry_by_last_use
                     WHERE (last_use, size, source, entry) > (?, ?, ?, ?)
-                    ORDER BY last_use, size, source, entry LIMIT ?
+                    ORDER BY last_use, size, source, entry LIMIT 1000
                     """)
-            let arguments: StatementArguments = [position.lastUse, position.bytes] + position.key.arguments + [limit]
+            let arguments: StatementArguments = [position.lastUse, position.bytes] + position.key.arguments
             return try Row.fetchAll(select, arguments: arguments).compactMap(IndexPosition.init(row:))
         }
     }

@@ -108,68 +108,51 @@ extension SharedObject.Head {
 
 /// Reads an object as it arrives, and hashes the body meanwhile.
 final class SharedObjectReader: Sendable {
-    fileprivate enum Stage {
-        case head(ByteBuffer)
-        case body(SharedObject.Head, SharedBytesWriter)
-        case damaged
+    private struct State {
+        /// The bytes of the head so far.
+        var start = ByteBuffer()
+        var head: SharedObject.Head?
+        var body = SharedBytesWriter()
+        var isDamaged = false
+
+        /// - Returns: false if the object is corrupt.
+        mutating func append(_ part: ByteBuffer) -> Bool {
+            var part = part
+            if head == nil {
+                start.writeImmutableBuffer(part)
+                guard start.readableBytes >= SharedObject.leadBytes else { return true }
+                guard let count = SharedObject.headBytes(start) else { return false }
+                guard let text = start.readSlice(length: SharedObject.leadBytes + count) else { return true }
+                head = SharedObject.Head(text)
+                body = SharedBytesWriter(expectedBytes: min(head?.bodyBytes ?? 0, SharedObject.maxExpectedBytes))
+                (part, start) = (start, ByteBuffer())
+            }
+            guard let head, body.count + part.readableBytes <= head.bodyBytes else { return false }
+            if part.readableBytes > 0 { body.append(part) }
+            return true
+        }
     }
 
-    private let stage = Mutex(Stage.head(ByteBuffer()))
+    private let state = Mutex(State())
 
     /// Takes the next bytes.
     ///
     /// - Returns: false if the object is corrupt.
     func append(_ part: ByteBuffer) -> Bool {
-        stage.withLock { stage in
-            stage.append(part)
-            if case .damaged = stage { return false }
-            return true
+        state.withLock { state in
+            state.isDamaged = state.isDamaged || !state.append(part)
+            return !state.isDamaged
         }
     }
 
     /// The object, if it is complete and intact. Nothing may be appended afterward.
     func finish() -> SharedObject? {
-        stage.withLock { stage in
-            guard case .body(let head, let writer) = stage, writer.count == head.bodyBytes else { return nil }
-            stage = .damaged
-            let bytes = writer.finish()
+        state.withLock { state in
+            guard !state.isDamaged, let head = state.head, state.body.count == head.bodyBytes else { return nil }
+            state.isDamaged = true
+            let bytes = state.body.finish()
             return StoreKey(of: bytes) == head.bodyDigest ? SharedObject(head: head, body: bytes) : nil
         }
-    }
-}
-
-extension SharedObjectReader.Stage {
-    fileprivate mutating func append(_ part: ByteBuffer) {
-        switch self {
-        case .damaged: break
-        case .body(let head, var writer):
-            // Appended in place: the other reference ends first.
-            self = .damaged
-            guard writer.count + part.readableBytes <= head.bodyBytes else { return }
-            if part.readableBytes > 0 { writer.append(part) }
-            self = .body(head, writer)
-        case .head(var bytes):
-            self = .damaged
-            bytes.writeImmutableBuffer(part)
-            appendToHead(bytes)
-        }
-    }
-
-    private mutating func appendToHead(_ bytes: ByteBuffer) {
-        var bytes = bytes
-        guard bytes.readableBytes >= SharedObject.leadBytes else {
-            self = .head(bytes)
-            return
-        }
-        guard let count = SharedObject.headBytes(bytes) else { return }
-        guard bytes.readableBytes >= SharedObject.leadBytes + count else {
-            self = .head(bytes)
-            return
-        }
-        guard let text = bytes.readSlice(length: SharedObject.leadBytes + count), let head = SharedObject.Head(text)
-        else { return }
-        self = .body(head, SharedBytesWriter(expectedBytes: min(head.bodyBytes, SharedObject.maxExpectedBytes)))
-        append(bytes)
     }
 }
 
