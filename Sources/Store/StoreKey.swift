@@ -6,7 +6,7 @@ import NIOCore
 /// A SHA-256 digest that identifies a source or an entry in a store.
 ///
 /// The store never sees the hashed text: the code that builds the keys decides which requests are equal.
-public struct StoreKey: Hashable, Sendable {
+public struct StoreKey: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The length of the digest: 32 bytes.
     public static let byteCount = SHA256Digest.byteCount
 
@@ -98,17 +98,13 @@ public struct StoreKey: Hashable, Sendable {
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
-}
 
-extension StoreKey: Comparable {
     /// Orders keys by the bytes of their digests, which is the order of ``hex``.
     public static func < (left: StoreKey, right: StoreKey) -> Bool {
         (left.leadingWord, left.secondWord, left.thirdWord, left.trailingWord)
             < (right.leadingWord, right.secondWord, right.thirdWord, right.trailingWord)
     }
-}
 
-extension StoreKey: CustomStringConvertible {
     /// The same as ``hex``.
     public var description: String { hex }
 }

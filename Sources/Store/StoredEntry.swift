@@ -2,7 +2,7 @@ package import DarkroomMachine
 public import NIOCore
 
 /// An entry of a store: an original or a variant, with the owner's metadata.
-public struct StoredEntry: Sendable {
+public struct StoredEntry: Equatable, Sendable {
     /// The maximum number of labels of an entry: 160.
     public static let maximumLabels = 160
     /// The maximum length of a label: 8 KiB of UTF-8.
@@ -62,9 +62,7 @@ public struct StoredEntry: Sendable {
         self.labels = labels
         self.bodyDigest = bodyDigest
     }
-}
 
-extension StoredEntry: Equatable {
     /// Compares the stored values.
     public static func == (left: StoredEntry, right: StoredEntry) -> Bool {
         left.body == right.body && left.metadata == right.metadata && left.labels == right.labels

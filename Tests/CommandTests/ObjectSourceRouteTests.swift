@@ -41,7 +41,9 @@ struct ObjectSourceRouteTests {
     private func put(_ objects: [(key: String, body: ByteBuffer)]) async throws {
         let store = try ObjectStore(
             ObjectStoreSettings(endpoint: try ObjectStoreEndpoint(parsing: real.endpoint), region: real.region),
-            credentials: StaticCredentials(try Credentials(accessKey: real.accessKey, secretKey: real.secretKey)),
+            credentials: RenewingCredentials(
+                environment: ["AWS_ACCESS_KEY_ID": real.accessKey, "AWS_SECRET_ACCESS_KEY": real.secretKey],
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
         let result: Result<Void, any Error>
         do {

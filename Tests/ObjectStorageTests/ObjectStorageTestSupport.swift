@@ -60,6 +60,17 @@ extension Credentials {
     }
 }
 
+/// Credentials that never change.
+struct StaticCredentials: CredentialsProviding {
+    private let value: Credentials
+
+    init(_ credentials: Credentials) { value = credentials }
+
+    func credentials() async throws(CredentialsError) -> Credentials { value }
+
+    func invalidate(_ credentials: Credentials) {}
+}
+
 extension ObjectName {
     /// An object in the bucket `media`.
     static func media(_ key: String) throws -> ObjectName {

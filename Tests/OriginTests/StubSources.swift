@@ -38,7 +38,8 @@ struct StubSources {
         let store = try ObjectStore(
             ObjectStoreSettings(
                 endpoint: try ObjectStoreEndpoint(parsing: "http://127.0.0.1:\(origin.port)"), region: "us-east-1"),
-            credentials: StaticCredentials(try Credentials(accessKey: "TESTKEY", secretKey: "secret")),
+            credentials: RenewingCredentials(
+                environment: ["AWS_ACCESS_KEY_ID": "TESTKEY", "AWS_SECRET_ACCESS_KEY": "secret"], eventLoopGroup: group),
             eventLoopGroup: group, random: { 0 })
         let bucket = try BucketName("private-bucket")
         let sources = ObjectSources(

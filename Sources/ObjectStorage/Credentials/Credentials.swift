@@ -50,20 +50,6 @@ package protocol CredentialsProviding: Sendable {
     func invalidate(_ credentials: Credentials)
 }
 
-/// Credentials that never change.
-package struct StaticCredentials: CredentialsProviding {
-    private let value: Credentials
-
-    /// Always the same credentials.
-    package init(_ credentials: Credentials) {
-        value = credentials
-    }
-
-    package func credentials() async throws(CredentialsError) -> Credentials { value }
-
-    package func invalidate(_ credentials: Credentials) {}
-}
-
 /// Where credentials come from.
 package enum CredentialsSource: String, Sendable, CaseIterable {
     /// The settings of this server.

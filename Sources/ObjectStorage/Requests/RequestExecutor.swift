@@ -80,20 +80,16 @@ struct RequestExecutor: Sendable {
         _ receive: Receive<Value>
     ) async throws(AttemptFailure) -> Value {
         let (signedAt, sentAt) = (storeClock.now, storeClock.uncorrected)
-        let prepared: Result<_, ObjectStorageError> = Result { () throws(ObjectStorageError) in
+        let prepared = try Result { () throws(ObjectStorageError) in
             try request.signed(with: credentials, region: region, endpoint: endpoint, at: signedAt)
-        }
+        }.mapError { AttemptFailure($0) }.get()
         progress.enter(.response)
+        onRequest(request.operation)
         let answer: Answer
-        switch prepared {
-        case .failure(let error): throw AttemptFailure(error)
-        case .success(let prepared):
-            onRequest(request.operation)
-            do throws(TransportFailure) {
-                answer = try await transport.send(prepared)
-            } catch {
-                throw AttemptFailure(error, mayRepeat: true)
-            }
+        do throws(TransportFailure) {
+            answer = try await transport.send(prepared)
+        } catch {
+            throw AttemptFailure(error, mayRepeat: true)
         }
         progress.enter(.body)
         if statuses.contains(answer.status) {

@@ -70,12 +70,7 @@ final class KeyFilter: Sendable {
     }
 
     /// Stops filling, since the index cannot be read.
-    func stopFilling() {
-        state.withLock { state in
-            state.partial = nil
-            state.room = nil
-        }
-    }
+    func stopFilling() { state.withLock { ($0.partial, $0.room) = (nil, nil) } }
 }
 
 /// A set of keys with false positives, about one in 400 queries at full capacity, and without false negatives.
