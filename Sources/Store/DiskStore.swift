@@ -143,11 +143,9 @@ extension DiskStore {
         }
     }
 
-    /// Looks for entries of one source, in the order of the keys until one is missing. Takes about as long as a lookup
-    /// of one entry.
-    ///
-    /// Entries that were read before are delivered at once, on the caller's thread, if the system has their files in
-    /// memory. An entry that the device does not deliver within five seconds counts as missing.
+    /// Takes about as long as a lookup of one entry. Entries that were read before are delivered at once, on the
+    /// caller's thread, if the system has their files in memory. An entry that the device does not deliver within five
+    /// seconds counts as missing.
     public func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
         if let lookups { return lookups.look(for: keys, deliver: deliver) }
         environment.state.count { $0.misses += 1 }

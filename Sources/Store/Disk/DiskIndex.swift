@@ -3,8 +3,6 @@ import GRDB
 import NIOCore
 
 /// The index of a disk store: a table of its entries in SQLite. All calls block; writes come from one thread.
-///
-/// Queries and transactions are in `IndexQueries.swift` and `IndexChanges.swift`.
 final class DiskIndex: Sendable {
     /// Raised with every change of the tables. An index of another version is rebuilt from the files.
     private static let schemaVersion = 3

@@ -106,21 +106,24 @@ extension SharedStore {
 
     /// A variant whose record is known already.
     package func variant(_ key: EntryKey) async -> SharedFindings.Variant? {
-        let found = await read { limit throws(ObjectStorageError) in try await self.variant(key, limit()).get() }
-        guard let found else { return nil }
-        countLook(isHit: found != nil)
-        return found
+        await find { limit throws(ObjectStorageError) in try await self.variant(key, limit()).get() }
     }
 
     /// The bytes of a source with this content.
     package func original(of source: StoreKey, content: StoreKey) async -> SharedBytes? {
-        let found = await read { limit throws(ObjectStorageError) in
+        await find { limit throws(ObjectStorageError) in
             let key = EntryKey(source: source, entry: content)
             return try await object(
                 SharedName.original(of: source, content: content), .original, key, limit()
             ).flatMap { $0.head.bodyDigest == content ? $0.body : nil }
         }
-        guard let found else { return nil }
+    }
+
+    /// Reads one object, and counts the lookup if the store answers.
+    private func find<Value: Sendable>(
+        _ body: (_ limit: @Sendable () -> Duration) async throws(ObjectStorageError) -> Value?
+    ) async -> Value? {
+        guard let found = await read(body) else { return nil }
         countLook(isHit: found != nil)
         return found
     }

@@ -47,8 +47,7 @@ final class StoreOutage: Sendable {
         }
         switch change {
         case .outageBegan?:
-            let reason = error.map { "\($0)" } ?? ""
-            logger.warning("shared store: \(activity) fails", metadata: ["reason": "\(reason)"])
+            logger.warning("shared store: \(activity) fails", metadata: ["reason": "\(error?.description ?? "")"])
         case .outageEnded?: logger.notice("shared store: \(activity) works again")
         case nil: break
         }
