@@ -1,6 +1,4 @@
-import AsyncHTTPClient
 import Foundation
-import NIOCore
 
 /// The sources of credentials in the order in which they are tried. The order is the same as in the AWS tools:
 /// environment, shared files, web identity, container, instance.

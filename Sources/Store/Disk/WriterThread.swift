@@ -50,14 +50,15 @@ final class WriterThread: Sendable {
     }
 
     private static func run(_ queue: WriteQueue, _ writer: DiskWriter) {
-        while let step = queue.next() {
+        var isMaintenanceLeft = true
+        while let step = queue.next(isMaintenanceLeft: isMaintenanceLeft) {
             switch step {
             case .writes(let writes):
                 for (write, isWritten) in zip(writes, writer.write(writes)) { queue.finish(write, isWritten) }
             case .work(let work): work(writer)
             case .maintenance: break
             }
-            queue.setMaintenance(isLeft: writer.runMaintenance())
+            isMaintenanceLeft = writer.runMaintenance()
         }
     }
 }
@@ -84,7 +85,6 @@ final class WriteQueue: Sendable {
         var lingersSince: DispatchTime?
         /// Whether a job is queued that a caller waits for.
         var hurries = false
-        var isMaintenanceLeft = true
         var isAsleep = false
         var isEnding = false
 
@@ -150,23 +150,19 @@ final class WriteQueue: Sendable {
         write.finish(isWritten)
     }
 
-    /// Makes ``next()`` return nil once all jobs are done.
+    /// Makes ``next(isMaintenanceLeft:)`` return nil once all jobs are done.
     func end() {
         change { $0.isEnding = true }
     }
 
-    func setMaintenance(isLeft: Bool) {
-        state.withLock { $0.isMaintenanceLeft = isLeft }
-    }
-
     /// Waits for the next step; nil at the end.
-    func next() -> Step? {
+    func next(isMaintenanceLeft: Bool) -> Step? {
         while true {
             let (step, isEnd, due) = state.withLock { state -> (Step?, Bool, DispatchTime) in
                 let due = state.lingersSince.map { $0 + Self.linger } ?? .distantFuture
                 let isLingering = state.isLingering && .now() < due
-                if isLingering, state.isMaintenanceLeft { return (.maintenance, false, due) }
-                if !isLingering, let step = Self.nextStep(&state) { return (step, false, due) }
+                if isLingering, isMaintenanceLeft { return (.maintenance, false, due) }
+                if !isLingering, let step = Self.nextStep(&state, isMaintenanceLeft) { return (step, false, due) }
                 state.isAsleep = !state.isEnding
                 return (nil, state.isEnding, isLingering ? due : .distantFuture)
             }
@@ -175,7 +171,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    private static func nextStep(_ state: inout State) -> Step? {
+    private static func nextStep(_ state: inout State, _ isMaintenanceLeft: Bool) -> Step? {
         var writes: [EntryWrite] = []
         var keys: Set<EntryKey> = []
         var bytes = 0
@@ -191,7 +187,7 @@ final class WriteQueue: Sendable {
         }
         if !writes.isEmpty { return .writes(writes) }
         if case .work(let work)? = state.jobs.popFirst() { return .work(work) }
-        return state.isMaintenanceLeft && !state.isEnding ? .maintenance : nil
+        return isMaintenanceLeft && !state.isEnding ? .maintenance : nil
     }
 
     private func change<Value>(_ body: (inout State) -> Value) -> Value {
