@@ -24,18 +24,13 @@ public struct StoredResponse: Hashable, Sendable {
         .retryAfter, .surrogateKey, .vary,
     ]
 
-    /// Makes a stored response from a received response.
-    ///
-    /// - Parameters:
-    ///   - fields: the response's fields. Only the fields named in ``storedFieldNames`` are stored.
-    ///   - sent: the fields of the request to the origin. Only the fields that `Vary` names are stored.
+    /// Keeps the fields of ``storedFieldNames``, and the fields of the sent request that `Vary` names.
     public init(status: Int, fields: HTTPFields, sent: HTTPFields, requestedAt: Date, receivedAt: Date) {
         self.status = status
         self.fields = HTTPFields(fields.filter { Self.storedFieldNames.contains($0.name) })
         requestFields = HTTPFields()
         self.requestedAt = requestedAt
         self.receivedAt = receivedAt
-        staleSince = nil
         requestFields = selectingFields(of: sent)
     }
 
@@ -43,32 +38,22 @@ public struct StoredResponse: Hashable, Sendable {
     static func members(of value: String?) -> [Substring]? { value.map { $0[...].plainListMembers } }
 }
 
-/// Why a shared cache must not store a response (RFC 9111 §3).
-public enum StorageRefusal: String, CaseIterable, Hashable, Sendable {
-    /// The status has no complete image, or `must-understand` forbids storing a status other than 200 and 203.
-    case status
-    /// `no-store`.
-    case noStore = "no-store"
-    /// `private`, with or without field names: the response is meant for one client.
-    case isPrivate = "private"
-}
-
 extension StoredResponse {
     /// Whether the status is known to mean a complete image, so that it may be fresh although the origin states nothing
     /// (RFC 9110 §15.1).
     var isHeuristicallyCacheable: Bool { status == 200 || status == 203 }
 
-    /// Why the response must not be stored, or nil if it may be.
+    /// Whether a shared cache may store the response (RFC 9111 §3): its status has a complete image, and neither
+    /// `no-store`, nor `private`, nor `must-understand` with a status other than 200 and 203 forbids it.
     ///
     /// `CDN-Cache-Control` takes precedence over `Cache-Control` (RFC 9213). If the policy ignores origins, only the
     /// status counts.
-    public func refusal(_ policy: FreshnessPolicy) -> StorageRefusal? {
-        guard (200...299).contains(status), !(204...206).contains(status) else { return .status }
-        guard policy.respectsOrigin else { return nil }
+    public func mayBeStored(_ policy: FreshnessPolicy) -> Bool {
+        guard (200...299).contains(status), !(204...206).contains(status) else { return false }
+        guard policy.respectsOrigin else { return true }
         let directives = OriginCachePolicy(fields).directives
-        if directives.mustUnderstand, !isHeuristicallyCacheable { return .status }
-        if directives.forbidStoring { return .noStore }
-        return directives.isPrivate ? .isPrivate : nil
+        return !directives.forbidStoring && !directives.isPrivate
+            && (!directives.mustUnderstand || isHeuristicallyCacheable)
     }
 }
 
@@ -89,7 +74,6 @@ extension StoredResponse {
     /// Whether `Vary` contains `*`, so that only the origin can select the response.
     var variesByAnything: Bool { varyMembers.contains("*") }
 
-    /// The request fields that `Vary` names.
     private func selectingFields(of sent: HTTPFields) -> HTTPFields {
         let names = Set(varyMembers.compactMap { HTTPField.Name(String($0)) })
         return names.isEmpty ? HTTPFields() : HTTPFields(sent.filter { names.contains($0.name) })

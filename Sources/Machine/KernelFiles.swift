@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Foundation
 
 /// The kernel's text files below `/proc` and `/sys`. A file that is missing or malformed is nil.
 struct KernelFiles: Sendable {
@@ -20,11 +14,8 @@ struct KernelFiles: Sendable {
 
     /// The number that follows this name at the start of a line.
     static func value(of name: String, in text: String) -> Int? {
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            if words.first == name[...] { return number(words.dropFirst().first) }
-        }
-        return nil
+        let lines = text.split(separator: "\n").lazy.map { $0.split(separator: " ") }
+        return number(lines.first { $0.first == name[...] }?.dropFirst().first)
     }
 
     /// A number of 0 or more.
@@ -35,13 +26,9 @@ struct KernelFiles: Sendable {
 
 /// A control group of this process (cgroups(7)).
 struct ControlGroup {
-    /// The version of control groups, which decides on the names of files and fields.
-    enum Version {
-        case one, two
-    }
-
     let folder: String
-    let version: Version
+    /// Whether files and fields have the names of version 1.
+    let isVersion1: Bool
 
     /// The process's control group and its parents, nearest first; of version 1 if that version has the controller
     /// here. In a container, the path may be the host's and not exist: then only the top has files, the container's own
@@ -53,21 +40,21 @@ struct ControlGroup {
         if let line = lines.first(where: { $0[1].split(separator: ",").contains(controller[...]) }) {
             // Controllers that share a hierarchy have one folder with all names, and usually links with one name each.
             let names = [controller] + (line[1] == controller[...] ? [] : [String(line[1])])
-            return names.flatMap { groups(of: line[2], below: "/sys/fs/cgroup/\($0)", version: .one) }
+            return names.flatMap { groups(of: line[2], below: "/sys/fs/cgroup/\($0)", isVersion1: true) }
         }
         if let line = lines.first(where: { $0[0] == "0" && $0[1].isEmpty }) {
-            return groups(of: line[2], below: "/sys/fs/cgroup", version: .two)
+            return groups(of: line[2], below: "/sys/fs/cgroup", isVersion1: false)
         }
         return []
     }
 
-    private static func groups(of path: Substring, below top: String, version: Version) -> [ControlGroup] {
+    private static func groups(of path: Substring, below top: String, isVersion1: Bool) -> [ControlGroup] {
         var parts = path.split(separator: "/")
         // A path with ".." belongs to a group outside of the mounted hierarchy.
         if parts.contains("..") { parts = [] }
         return (0...parts.count).reversed().map { depth in
             let folder = ([top] + parts.prefix(depth).map(String.init)).joined(separator: "/")
-            return ControlGroup(folder: folder, version: version)
+            return ControlGroup(folder: folder, isVersion1: isVersion1)
         }
     }
 }

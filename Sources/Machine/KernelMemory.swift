@@ -47,19 +47,18 @@ struct KernelMemory: Sendable {
 
     /// The lower of two limits where the version has two.
     private func limit(of group: ControlGroup) -> Int? {
-        let names = group.version == .one ? ["memory.limit_in_bytes"] : ["memory.max", "memory.high"]
+        let names = group.isVersion1 ? ["memory.limit_in_bytes"] : ["memory.max", "memory.high"]
         return names.compactMap { files.number("\(group.folder)/\($0)") }.filter { $0 > 0 }.min()
     }
 
     private func amount(of group: ControlGroup) -> MemoryPressure.Amount? {
-        let isFirst = group.version == .one
-        let usedName = isFirst ? "memory.usage_in_bytes" : "memory.current"
+        let usedName = group.isVersion1 ? "memory.usage_in_bytes" : "memory.current"
         guard let limitBytes = limit(of: group), let usedBytes = files.number("\(group.folder)/\(usedName)"),
             let statistics = files.text("\(group.folder)/memory.stat")
         else { return nil }
         var bytes = usedBytes
         let fileCache =
-            isFirst ? ["total_inactive_file", "total_active_file"] : ["inactive_file", "active_file"]
+            group.isVersion1 ? ["total_inactive_file", "total_active_file"] : ["inactive_file", "active_file"]
         for name in fileCache {
             guard let cachedBytes = KernelFiles.value(of: name, in: statistics) else { return nil }
             bytes -= min(bytes, cachedBytes)

@@ -63,14 +63,9 @@ public struct PressureRelief: Sendable {
 /// The decision when to shrink caches: when pressure begins, while memory is above the threshold, and then at intervals
 /// in which the kernel's average of stalls can catch up with the freed memory.
 struct PressureWatch {
-    /// The step that follows from a reading.
     enum Step: Equatable {
-        /// Does nothing.
-        case rest
-        /// Shrinks the caches, for the first time under this pressure or again.
+        case rest, end
         case relieve(isRepeated: Bool)
-        /// The pressure is over.
-        case end
     }
 
     static let pause = Duration.seconds(10)
@@ -95,7 +90,6 @@ struct PressureWatch {
 }
 
 extension MemoryPressure.Reading {
-    /// The reading as metadata of a log line.
     fileprivate var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         if let used { metadata["group-used-bytes"] = "\(used.bytes)" }

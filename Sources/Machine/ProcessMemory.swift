@@ -1,12 +1,5 @@
 import DarkroomCMemory
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Foundation
 
 /// The memory of a process, from `/proc/<pid>/statm` (proc_pid_statm(5)).
 package struct ProcessMemory: Equatable, Sendable {
@@ -37,10 +30,8 @@ package struct ProcessMemory: Equatable, Sendable {
 package final class ProcessMemoryFile {
     private let file: KernelFile
 
-    /// Opens the file of this process, or nil where the kernel has none.
-    package convenience init?() { self.init("self") }
-
-    fileprivate init?(_ process: String) {
+    /// Opens the file of this process, or of the process with this identifier. Nil where the kernel has none.
+    package init?(_ process: String = "self") {
         guard let file = KernelFile("/proc/\(process)/statm") else { return nil }
         self.file = file
     }

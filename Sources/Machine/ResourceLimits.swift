@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Foundation
 
 /// The processors and the memory that this process may use.
 package struct ResourceLimits: Equatable, Sendable {
@@ -49,11 +43,10 @@ package struct ResourceLimits: Equatable, Sendable {
     private static func quota(of group: ControlGroup, _ files: KernelFiles) -> Double? {
         let quota: Int?
         let period: Int?
-        switch group.version {
-        case .one:
+        if group.isVersion1 {
             quota = files.number(group.folder + "/cpu.cfs_quota_us")
             period = files.number(group.folder + "/cpu.cfs_period_us")
-        case .two:
+        } else {
             let words = files.text(group.folder + "/cpu.max")?.split(whereSeparator: \.isWhitespace) ?? []
             quota = KernelFiles.number(words.first)
             period = KernelFiles.number(words.dropFirst().first)

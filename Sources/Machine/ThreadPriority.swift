@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// Nice values of threads, so that background work gives way to threads that answer requests: a cache hit takes
 /// microseconds and would otherwise wait milliseconds for its turn at the scheduler.

@@ -76,7 +76,7 @@ struct HTTPSpanTransport: SpanTransport {
         guard retryableStatuses.contains(status) else { return .refused(reason: reason) }
         var fields = HTTPFields()
         if let value = headers.first(name: "Retry-After"), HTTPField.isValidValue(value) { fields[.retryAfter] = value }
-        return .postponed(for: RetryAfter(fields, now: now)?.delay, reason: reason)
+        return .postponed(for: fields.retryAfter(now: now), reason: reason)
     }
 }
 

@@ -1,23 +1,15 @@
+import DarkroomHTTPCaching
 import DarkroomMachine
 import Foundation
 import NIOCore
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
 
 /// Reads one plain file below a folder without following symbolic links. Blocks, so call it on a thread pool.
 enum LocalFile {
     /// The attributes that distinguish versions of a file.
     struct Version: Sendable {
-        let sizeBytes: Int64
+        /// Derived from the size, the modification time and the inode.
+        let tag: EntityTag
         let modifiedAt: Date
-        let modifiedAtNanosecond: Int
-        let inode: UInt64
 
         init(_ status: stat) {
             #if canImport(Darwin)
@@ -25,36 +17,32 @@ enum LocalFile {
             #else
                 let time = status.st_mtim
             #endif
-            sizeBytes = Int64(status.st_size)
+            let parts = [Int64(time.tv_sec), Int64(time.tv_nsec), Int64(status.st_size)].map { UInt64(bitPattern: $0) }
+            tag = EntityTag((parts + [UInt64(status.st_ino)]).map { String($0, radix: 16) }.joined(separator: "-"))
             modifiedAt = Date(timeIntervalSince1970: TimeInterval(time.tv_sec))
-            modifiedAtNanosecond = Int(time.tv_nsec)
-            inode = UInt64(status.st_ino)
         }
     }
 
-    struct Contents: Sendable {
-        let version: Version
-        /// Nil if the version is known.
-        let body: SharedBytes?
-    }
+    /// A version of a file with its bytes, or without them if the version is known.
+    typealias Contents = (version: Version, body: SharedBytes?)
 
     /// Opens one component after the other, each relative to its parent, so that no folder can be replaced by a link
     /// between a check and its use.
     ///
     /// - Parameter isKnown: returns whether a version need not be read.
     static func read(
-        _ path: LocalPath, below root: String, maxSourceBytes: Int, unless isKnown: (Version) -> Bool
+        _ path: [String], below root: String, maxSourceBytes: Int, unless isKnown: (Version) -> Bool
     ) throws(OriginError) -> Contents {
         var current = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard current >= 0 else { throw .localNotFound }
         defer { close(current) }
-        for component in path.components.dropLast() {
+        for component in path.dropLast() {
             let next = try openComponent(component, in: current, flags: O_DIRECTORY)
             close(current)
             current = next
         }
         // Avoids waiting for the writer of a FIFO. Has no effect on plain files.
-        let file = try openComponent(path.components.last ?? "", in: current, flags: O_NONBLOCK)
+        let file = try openComponent(path.last ?? "", in: current, flags: O_NONBLOCK)
         defer { close(file) }
         return try contents(of: file, maxSourceBytes: maxSourceBytes, unless: isKnown)
     }
@@ -83,10 +71,10 @@ enum LocalFile {
         guard status.st_size <= maxSourceBytes else { throw .tooLarge(limitBytes: maxSourceBytes) }
         // Taken before reading: if the file changes meanwhile, its next version differs from this version.
         let version = Version(status)
-        if isKnown(version) { return Contents(version: version, body: nil) }
+        if isKnown(version) { return (version, nil) }
         let body = try readAll(file, expectedBytes: Int(status.st_size), maxSourceBytes: maxSourceBytes)
         guard body.count > 0 else { throw .emptyBody }
-        return Contents(version: version, body: body)
+        return (version, body)
     }
 
     /// Reads to the end and counts, since the file may grow meanwhile.

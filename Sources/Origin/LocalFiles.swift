@@ -34,7 +34,7 @@ public struct LocalFiles: OriginFetching {
             throw .invalidURL(.unsupportedScheme(request.url.scheme.rawValue))
         }
         guard let root else { throw .notAllowed(.local) }
-        let path = try LocalPath(request.url.path)
+        let path = try LocalFile.components(of: request.url.path)
         let requestedAt = Date()
         let contents = try await read(path, below: root, conditions: request.conditions)
         return OriginResponse(
@@ -46,7 +46,7 @@ public struct LocalFiles: OriginFetching {
     public func refusal(of source: SourceURL) -> OriginError? {
         guard root != nil else { return .notAllowed(.local) }
         do throws(OriginError) {
-            _ = try LocalPath(source.path)
+            _ = try LocalFile.components(of: source.path)
             return nil
         } catch {
             return error
@@ -54,7 +54,7 @@ public struct LocalFiles: OriginFetching {
     }
 
     private func read(
-        _ path: LocalPath, below root: String, conditions: HTTPFields
+        _ path: [String], below root: String, conditions: HTTPFields
     ) async throws(OriginError) -> LocalFile.Contents {
         do {
             return try await threadPool.runIfActive { [maxSourceBytes] in
@@ -69,12 +69,6 @@ public struct LocalFiles: OriginFetching {
 }
 
 extension LocalFile.Version {
-    private var tag: EntityTag {
-        let second = Int64(modifiedAt.timeIntervalSince1970)
-        let parts = [UInt64(bitPattern: second), UInt64(modifiedAtNanosecond), UInt64(sizeBytes), inode]
-        return EntityTag(parts.map { String($0, radix: 16) }.joined(separator: "-"))
-    }
-
     fileprivate var fields: HTTPFields {
         [.eTag: tag.description, .lastModified: HTTPDate(modifiedAt).description]
     }
@@ -87,25 +81,19 @@ extension LocalFile.Version {
     }
 }
 
-/// The components of a `local:` path, decoded once and safe as file names.
-struct LocalPath: Equatable {
-    let components: [String]
-
-    /// Decodes a path.
+extension LocalFile {
+    /// The components of a path, decoded once and safe as file names.
     ///
-    /// - Parameter path: the percent-encoded path of a `local:` URL.
     /// - Throws: ``OriginError/Denial/path`` for empty, `.` and `..` components, and for NUL, slashes and bytes that
     ///   are not UTF-8 once decoded. An escape that remains after decoding (`%252e`) is part of the file name.
-    init(_ path: String) throws(OriginError) {
+    static func components(of path: String) throws(OriginError) -> [String] {
         let encoded = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        var components: [String] = []
-        for part in encoded {
+        return try encoded.map { part throws(OriginError) in
             let name = String(validating: PercentEncoding.decodeLeniently(Array(part)[...]), as: UTF8.self)
             guard let name, !["", ".", ".."].contains(name), !name.utf8.contains(0), !name.utf8.contains(0x2f) else {
                 throw .notAllowed(.path)
             }
-            components.append(name)
+            return name
         }
-        self.components = components
     }
 }

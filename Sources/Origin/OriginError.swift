@@ -108,75 +108,39 @@ extension OriginError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidURL(let error): error.description
-        case .notAllowed(let denial): denial.description
+        case .notAllowed(.host): "The source's host is not allowed."
+        case .notAllowed(.port): "The source's port is not allowed."
+        case .notAllowed(.address): "The source's address is not allowed."
+        case .notAllowed(.path): "The local path is not allowed."
+        case .notAllowed(.local): "Local sources are not enabled."
+        case .notAllowed(.object): "The object is not among those that this server may read."
         case .notFound(let response): "The origin has no such resource (status \(response.status))."
         case .localNotFound: "There is no such local file."
         case .tooLarge(let limitBytes): "The source is larger than \(limitBytes) bytes."
         case .tooManyRedirects(let limit): "The origin redirected more than \(limit) times."
-        case .badRedirect(let fault): fault.description
+        case .badRedirect(.missingLocation): "The origin redirected without a Location field."
+        case .badRedirect(.invalidLocation): "The origin redirected to something other than an http or https URL."
+        case .badRedirect(.downgrade): "The origin redirected from https to http."
         case .unexpectedStatus(let response): "The origin answered with status \(response.status)."
         case .unacceptableEncoding: "The origin compressed its response although the request did not allow it."
         case .emptyBody: "The origin sent an empty response body."
-        case .unreachable(let stage): stage.description
+        case .unreachable(.dns): "The origin's name leads to no address that this server may use."
+        case .unreachable(.refused): "The origin refused the connection."
+        case .unreachable(.connect): "The connection to the origin failed."
+        case .unreachable(.tls): "The TLS handshake with the origin failed."
+        case .unreachable(.certificate): "The origin's certificate is not trusted."
+        case .unreachable(.reset): "The origin closed the connection before it answered."
+        case .unreachable(.incomplete): "The origin closed the connection before its response was complete."
+        case .unreachable(.malformed): "The origin's response is not valid HTTP."
+        case .unreachable(.configuration): "This server is not configured correctly for this origin."
         case .hostUnavailable: "The origin was unreachable several times in a row; requests to it are paused."
-        case .timedOut(let phase): phase.description
+        case .timedOut(.waiting): "The download waited too long for its turn."
+        case .timedOut(.resolving): "Resolving the origin's name took too long."
+        case .timedOut(.connecting): "Connecting to the origin took too long."
+        case .timedOut(.response): "The origin took too long to respond."
+        case .timedOut(.body): "The origin took too long to send its response."
         case .loop: "The origin leads back to this server."
         case .cancelled: "The download was canceled."
-        }
-    }
-}
-
-extension OriginError.Denial: CustomStringConvertible {
-    /// The error as a sentence for clients.
-    public var description: String {
-        switch self {
-        case .host: "The source's host is not allowed."
-        case .port: "The source's port is not allowed."
-        case .address: "The source's address is not allowed."
-        case .path: "The local path is not allowed."
-        case .local: "Local sources are not enabled."
-        case .object: "The object is not among those that this server may read."
-        }
-    }
-}
-
-extension OriginError.RedirectFault: CustomStringConvertible {
-    /// The error as a sentence for clients.
-    public var description: String {
-        switch self {
-        case .missingLocation: "The origin redirected without a Location field."
-        case .invalidLocation: "The origin redirected to something other than an http or https URL."
-        case .downgrade: "The origin redirected from https to http."
-        }
-    }
-}
-
-extension OriginError.Stage: CustomStringConvertible {
-    /// The error as a sentence for clients.
-    public var description: String {
-        switch self {
-        case .dns: "The origin's name leads to no address that this server may use."
-        case .refused: "The origin refused the connection."
-        case .connect: "The connection to the origin failed."
-        case .tls: "The TLS handshake with the origin failed."
-        case .certificate: "The origin's certificate is not trusted."
-        case .reset: "The origin closed the connection before it answered."
-        case .incomplete: "The origin closed the connection before its response was complete."
-        case .malformed: "The origin's response is not valid HTTP."
-        case .configuration: "This server is not configured correctly for this origin."
-        }
-    }
-}
-
-extension OriginError.Phase: CustomStringConvertible {
-    /// The error as a sentence for clients.
-    public var description: String {
-        switch self {
-        case .waiting: "The download waited too long for its turn."
-        case .resolving: "Resolving the origin's name took too long."
-        case .connecting: "Connecting to the origin took too long."
-        case .response: "The origin took too long to respond."
-        case .body: "The origin took too long to send its response."
         }
     }
 }

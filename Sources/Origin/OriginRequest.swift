@@ -9,7 +9,6 @@ public struct OriginRequest: Sendable {
         case background
         case low, normal, high
 
-        /// Orders priorities from lowest to highest.
         public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
     }
 
@@ -34,10 +33,10 @@ public struct OriginRequest: Sendable {
     /// downloads goes first, and lookups of names are limited per client. The empty string counts as one client.
     public var client = ""
 
-    /// A request whose priority may change while it waits.
+    /// A request, whose priority may change while it waits.
     public init(
         url: SourceURL, headers: HTTPFields = [:], validators: HTTPFields = [:], validatedURL: String? = nil,
-        urgency: @escaping @Sendable () -> Priority
+        urgency: @escaping @Sendable () -> Priority = { .normal }
     ) {
         self.url = url
         self.headers = headers
@@ -46,26 +45,9 @@ public struct OriginRequest: Sendable {
         self.urgency = urgency
     }
 
-    /// A request of a fixed priority.
-    public init(
-        url: SourceURL, headers: HTTPFields = [:], validators: HTTPFields = [:], validatedURL: String? = nil,
-        priority: Priority = .normal
-    ) {
-        self.init(url: url, headers: headers, validators: validators, validatedURL: validatedURL) { priority }
-    }
-
     /// The validators to send to ``url``.
     var conditions: HTTPFields {
         guard let validatedURL, validatedURL == url.canonical else { return [:] }
-        return validators.filtered { $0.name == .ifNoneMatch || $0.name == .ifModifiedSince }
-    }
-}
-
-extension HTTPFields {
-    /// The fields that satisfy a predicate, in order.
-    func filtered(_ isIncluded: (HTTPField) -> Bool) -> HTTPFields {
-        var picked = HTTPFields()
-        for field in self where isIncluded(field) { picked.append(field) }
-        return picked
+        return validators.filter { $0.name == .ifNoneMatch || $0.name == .ifModifiedSince }
     }
 }

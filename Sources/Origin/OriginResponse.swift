@@ -108,7 +108,7 @@ public struct UnusableResponse: Hashable, Sendable {
         self.requestedAt = requestedAt
         self.receivedAt = receivedAt
         var remainingBytes = Self.maxFieldBytes
-        self.headers = headers.filtered { field in
+        self.headers = headers.filter { field in
             let size = field.name.rawName.utf8.count + field.value.utf8.count
             guard Self.storedFieldNames.contains(field.name.canonicalName), size <= remainingBytes else { return false }
             remainingBytes -= size

@@ -10,15 +10,13 @@ public struct OriginRouter: OriginFetching {
     /// - Parameters:
     ///   - remote: the fetcher for `http` and `https`, usually a ``GuardedHTTPClient``.
     ///   - local: the fetcher for `local`, usually ``LocalFiles``.
-    public init(remote: any OriginFetching, local: any OriginFetching) {
-        self.init(remote: remote, local: local, objects: NoObjects())
-    }
-
-    /// - Parameter objects: the fetcher for `s3`, usually ``ObjectSources``.
-    package init(remote: any OriginFetching, local: any OriginFetching, objects: any OriginFetching) {
+    ///   - objects: the fetcher for `s3`. Default: refuses all objects.
+    public init(
+        remote: any OriginFetching, local: any OriginFetching, objects: (any OriginFetching)? = nil
+    ) {
         self.remote = remote
         self.local = local
-        self.objects = objects
+        self.objects = objects ?? NoObjects()
     }
 
     /// Fetches with the fetcher of the URL's scheme.
@@ -33,9 +31,7 @@ public struct OriginRouter: OriginFetching {
     public func refusal(of source: SourceURL) -> OriginError? { fetcher(for: source).refusal(of: source) }
 
     public func clearOutages(ofHost host: String?) {
-        remote.clearOutages(ofHost: host)
-        local.clearOutages(ofHost: host)
-        objects.clearOutages(ofHost: host)
+        for fetcher in [remote, local, objects] { fetcher.clearOutages(ofHost: host) }
     }
 
     private func fetcher(for url: SourceURL) -> any OriginFetching {

@@ -32,17 +32,13 @@ package final class Deadline: Sendable {
     package func wait<Value>(
         _ operation: () async -> Value, endedBy endWait: @escaping @Sendable () -> Void
     ) async -> Value {
-        beginWait(endWait)
-        defer { state.withLock { $0.endWait = nil } }
-        return await withTaskCancellationHandler(operation: operation, onCancel: endWait)
-    }
-
-    private func beginWait(_ endWait: @escaping @Sendable () -> Void) {
         let hasPassed = state.withLock { state in
             if !state.hasPassed { state.endWait = endWait }
             return state.hasPassed
         }
         if hasPassed { endWait() }
+        defer { state.withLock { $0.endWait = nil } }
+        return await withTaskCancellationHandler(operation: operation, onCancel: endWait)
     }
 
     /// Runs an operation that ends promptly when its task is canceled, in a task that the deadline cancels.

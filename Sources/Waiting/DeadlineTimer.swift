@@ -5,10 +5,7 @@ package final class DeadlineTimer: Sendable {
     /// What happens at a deadline.
     package typealias Action = @Sendable () -> Void
 
-    private struct Pending {
-        let deadline: Duration
-        let action: Action
-    }
+    private typealias Pending = (deadline: Duration, action: Action)
 
     /// Deadlines are numbered as they begin.
     private struct State {
@@ -48,7 +45,7 @@ package final class DeadlineTimer: Sendable {
         let deadline = elapsed() + (limit ?? self.limit)
         return state.withLock { state in
             state.lastNumber += 1
-            state.pending[state.lastNumber] = Pending(deadline: deadline, action: action)
+            state.pending[state.lastNumber] = (deadline, action)
             if state.sleeper.map({ deadline < $0.until }) ?? true {
                 state.sleeper?.task.cancel()
                 state.sleeper = (sleeper(until: deadline), deadline)
@@ -76,16 +73,16 @@ package final class DeadlineTimer: Sendable {
     ///
     /// - Returns: the next deadline; nil ends the sleeper, because none is pending or another sleeper has taken over.
     private func passed(_ time: Duration) -> Duration? {
-        let (due, next) = state.withLock { state -> ([(number: Int, Pending)], Duration?) in
+        let (due, next) = state.withLock { state -> ([Int: Pending], Duration?) in
             // Canceled under this lock.
-            if Task.isCancelled { return ([], nil) }
+            if Task.isCancelled { return ([:], nil) }
             let due = state.pending.filter { $0.value.deadline <= time }
             for number in due.keys { state.pending[number] = nil }
             let next = state.pending.values.lazy.map(\.deadline).min()
             state.sleeper = next.flatMap { next in state.sleeper.map { ($0.task, next) } }
-            return (due.map { ($0, $1) }, next)
+            return (due, next)
         }
-        for (_, pending) in due.sorted(by: { ($0.1.deadline, $0.number) < ($1.1.deadline, $1.number) }) {
+        for (_, pending) in due.sorted(by: { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }) {
             pending.action()
         }
         return next

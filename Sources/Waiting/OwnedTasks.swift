@@ -29,7 +29,10 @@ package final class OwnedTasks<Key: Hashable & Sendable>: Sendable {
             let number = state.lastNumber
             state.tasks[number] = Task { [self] in
                 await work()
-                finish(number, key)
+                self.state.withLock { state in
+                    state.tasks[number] = nil
+                    if let key { state.keys.remove(key) }
+                }
             }
         }
     }
@@ -46,12 +49,5 @@ package final class OwnedTasks<Key: Hashable & Sendable>: Sendable {
             return state.tasks.values
         }
         for task in tasks { task.cancel() }
-    }
-
-    private func finish(_ number: Int, _ key: Key?) {
-        state.withLock { state in
-            state.tasks[number] = nil
-            if let key { state.keys.remove(key) }
-        }
     }
 }

@@ -106,8 +106,6 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Trai
 
 extension SingleFlight where Traits == Void {
     /// Returns the value for a key, from work in progress or by starting `work`; nil if the caller was canceled.
-    ///
-    /// - Parameter deadline: when the caller stops waiting, as if it were canceled; nil = never.
     package func value(
         for key: Key, deadline: Deadline? = nil, _ work: @escaping @Sendable () async -> Value
     ) async -> Value? {

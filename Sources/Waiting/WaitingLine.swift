@@ -15,8 +15,8 @@
 /// of arrival.
 @usableFromInline package struct WaitingLine<Member: WaitingLineMember> {
     @usableFromInline package private(set) var members: [Member] = []
-    /// The number of waiters of each client.
-    private var counts: [String: Int] = [:]
+    /// The waiters of each client.
+    private var clients = Tally()
 
     package init() {}
 
@@ -24,13 +24,13 @@
 
     package mutating func append(_ member: Member) {
         members.append(member)
-        counts[member.client, default: 0] += 1
+        clients.add(member.client)
     }
 
     @discardableResult
     package mutating func remove(at index: Int) -> Member {
         let member = members.remove(at: index)
-        uncount(member.client)
+        clients.remove(member.client)
         return member
     }
 
@@ -43,12 +43,8 @@
         let client = member.client
         body()
         guard member.client != client else { return }
-        uncount(client)
-        counts[member.client, default: 0] += 1
-    }
-
-    private mutating func uncount(_ client: String) {
-        counts[client] = counts[client].flatMap { $0 > 1 ? $0 - 1 : nil }
+        clients.remove(client)
+        clients.add(member.client)
     }
 
     /// The place of the waiter with the lowest rank.
@@ -75,15 +71,42 @@
         return newest { $0.level == level && $0.client == greediest }
     }
 
-    @usableFromInline func greediestClient(comparedTo clients: [String]) -> String? {
-        let own = clients.map { counts[$0] ?? 0 }.min() ?? 0
-        guard let greediest = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }), greediest.value > own + 1,
-            !clients.contains(greediest.key)
+    @usableFromInline func greediestClient(comparedTo newcomers: [String]) -> String? {
+        let own = newcomers.map { clients[$0] }.min() ?? 0
+        guard let greediest = clients.greatest, greediest.count > own + 1, !newcomers.contains(greediest.name)
         else { return nil }
-        return greediest.key
+        return greediest.name
     }
 
     @inlinable func newest(where isIncluded: (Member) -> Bool) -> Int? {
         first { isIncluded($0) ? -$0.number : nil }?.index
+    }
+}
+
+/// Counts by name, such as the name of a client.
+package struct Tally: Sendable {
+    /// The sum of all counts.
+    package private(set) var total = 0
+    /// The counts above zero.
+    private var counts: [String: Int] = [:]
+
+    package init() {}
+
+    package subscript(name: String) -> Int { counts[name] ?? 0 }
+
+    /// The greatest count; of several, the last by name.
+    package var greatest: (name: String, count: Int)? {
+        counts.max { ($0.value, $0.key) < ($1.value, $1.key) }.map { ($0.key, $0.value) }
+    }
+
+    package mutating func add(_ name: String) {
+        total += 1
+        counts[name, default: 0] += 1
+    }
+
+    /// Takes back an addition.
+    package mutating func remove(_ name: String) {
+        total -= 1
+        counts[name] = counts[name].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 }

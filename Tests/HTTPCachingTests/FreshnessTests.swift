@@ -125,7 +125,7 @@ struct FreshnessTests {
             defaultFresh: .seconds(50), staleWhileRevalidate: .seconds(7), respectsOrigin: false)
         let stored = Origin.response(fields, date: -1_000)
         let freshness = stored.freshness(policy)
-        #expect(stored.refusal(policy) == nil)
+        #expect(stored.mayBeStored(policy))
         #expect(stored.explicitLifetime(policy) == nil)
         #expect(freshness.basis == .fixed)
         #expect(freshness.remaining(at: Origin.now) == .seconds(50))

@@ -31,8 +31,9 @@ struct StaleWindowsTests {
         #expect(freshness.forbidsStale)
         #expect(freshness.staleWhileRevalidate == .zero)
         #expect(!freshness.allowsStaleOnError(at: Origin.later(10)))
-        let decision = CacheDecision.decide(
-            stored: freshness, isSelected: true, policy: RequestCachePolicy(), now: Origin.later(10))
+        let decision = CacheEvaluation(
+            stored: freshness, isSelected: true, policy: RequestCachePolicy(), now: Origin.later(10)
+        ).decision
         #expect(decision == .ask(.stale))
     }
 
@@ -47,10 +48,11 @@ struct StaleWindowsTests {
         #expect(named.staleWhileRevalidate == .seconds(59))
         #expect(named.staleIfError == .seconds(99))
         let consent = RequestCachePolicy(directives: RequestDirectives(Origin.fields(["Cache-Control: max-stale"])))
-        let past = CacheDecision.decide(stored: named, isSelected: true, policy: consent, now: Origin.later(80))
+        let past = CacheEvaluation(stored: named, isSelected: true, policy: consent, now: Origin.later(80)).decision
         #expect(past == .ask(.stale))
         #expect(
-            CacheDecision.decide(stored: named, isSelected: true, policy: RequestCachePolicy(), now: Origin.later(10))
+            CacheEvaluation(stored: named, isSelected: true, policy: RequestCachePolicy(), now: Origin.later(10))
+                .decision
                 == .useAndRevalidate)
     }
 

@@ -22,31 +22,32 @@ struct StoredResponseTests {
 
     @Test(
         arguments: [
-            ([], 200, nil), (["Cache-Control: max-age=0"], 200, nil), (["Cache-Control: no-cache"], 200, nil),
-            (["Vary: *"], 200, nil), (["Cache-Control: public"], 404, .status), ([], 206, .status), ([], 304, .status),
-            (["Cache-Control: no-store"], 200, .noStore), (["Cache-Control: max-age=99, No-STORE"], 200, .noStore),
-            (["Cache-Control: private"], 200, .isPrivate), (["Cache-Control: max-age=9, private"], 200, .isPrivate),
-            (["Cache-Control: private=\"set-cookie\""], 200, .isPrivate),
-            (["Cache-Control: ext=\"no-store, private\""], 200, nil),
-            (["Cache-Control: no-store, must-understand"], 200, nil),
-            (["Cache-Control: no-store, must-understand"], 203, nil), ([], 203, nil), ([], 201, nil), ([], 299, nil),
-            (["Cache-Control: no-store, must-understand"], 201, .status), ([], 204, .status), ([], 205, .status),
-            (["Cache-Control: max-age=9, must-understand"], 299, .status), ([], 300, .status), ([], 199, .status),
-            (["Cache-Control: no-store"], 299, .noStore),
-            (["CDN-Cache-Control: max-age=9", "Cache-Control: no-store"], 200, nil),
-            (["CDN-Cache-Control: max-age=9", "Cache-Control: private"], 200, nil),
-            (["CDN-Cache-Control: no-store", "Cache-Control: max-age=9"], 200, .noStore),
-            (["CDN-Cache-Control: private", "Cache-Control: max-age=9"], 200, .isPrivate),
-            (["CDN-Cache-Control: max-age=x y", "Cache-Control: no-store"], 200, .noStore),
-        ] as [([String], Int, StorageRefusal?)])
+            ([], 200, true), (["Cache-Control: max-age=0"], 200, true), (["Cache-Control: no-cache"], 200, true),
+            (["Vary: *"], 200, true), (["Cache-Control: public"], 404, false), ([], 206, false), ([], 304, false),
+            (["Cache-Control: no-store"], 200, false), (["Cache-Control: max-age=99, No-STORE"], 200, false),
+            (["Cache-Control: private"], 200, false), (["Cache-Control: max-age=9, private"], 200, false),
+            (["Cache-Control: private=\"set-cookie\""], 200, false),
+            (["Cache-Control: ext=\"no-store, private\""], 200, true),
+            (["Cache-Control: no-store, must-understand"], 200, true),
+            (["Cache-Control: no-store, must-understand"], 203, true), ([], 203, true), ([], 201, true),
+            ([], 299, true),
+            (["Cache-Control: no-store, must-understand"], 201, false), ([], 204, false), ([], 205, false),
+            (["Cache-Control: max-age=9, must-understand"], 299, false), ([], 300, false), ([], 199, false),
+            (["Cache-Control: no-store"], 299, false),
+            (["CDN-Cache-Control: max-age=9", "Cache-Control: no-store"], 200, true),
+            (["CDN-Cache-Control: max-age=9", "Cache-Control: private"], 200, true),
+            (["CDN-Cache-Control: no-store", "Cache-Control: max-age=9"], 200, false),
+            (["CDN-Cache-Control: private", "Cache-Control: max-age=9"], 200, false),
+            (["CDN-Cache-Control: max-age=x y", "Cache-Control: no-store"], 200, false),
+        ] as [([String], Int, Bool)])
     func `a shared cache keeps whole pictures that nobody forbids it to keep`(
-        fields: [String], status: Int, refusal: StorageRefusal?
+        fields: [String], status: Int, mayBeStored: Bool
     ) {
-        #expect(Origin.response(fields, status: status).refusal(FreshnessPolicy()) == refusal)
+        #expect(Origin.response(fields, status: status).mayBeStored(FreshnessPolicy()) == mayBeStored)
     }
 
     @Test func `what is no 200 is refused by deaf operators too`() {
-        #expect(Origin.response([], status: 404).refusal(FreshnessPolicy(respectsOrigin: false)) == .status)
+        #expect(!Origin.response([], status: 404).mayBeStored(FreshnessPolicy(respectsOrigin: false)))
     }
 
     @Test(
@@ -177,8 +178,8 @@ struct RetryAfterTests {
             ("1, 2", nil),
         ] as [(String, Int?)])
     func `a delay is a number of seconds or a date`(text: String, seconds: Int?) {
-        let delay = RetryAfter(Origin.fields(["Retry-After: \(text)"]), now: Origin.now)?.delay
+        let delay = Origin.fields(["Retry-After: \(text)"]).retryAfter(now: Origin.now)
         #expect(delay == seconds.map { .seconds($0) })
-        #expect(RetryAfter([:], now: Origin.now) == nil)
+        #expect(HTTPFields().retryAfter(now: Origin.now) == nil)
     }
 }

@@ -28,7 +28,7 @@ struct TraceTests {
     }
 
     private func carried(_ priority: OriginRequest.Priority, in word: String?) throws -> HTTPFields {
-        let request = OriginRequest(url: try SourceURL(parsing: "https://a.org/"), priority: priority)
+        let request = OriginRequest(url: try SourceURL(parsing: "https://a.org/"), urgency: { priority })
         var context = word.map { _ in ServiceContext.topLevel }
         context?[Key.self] = word
         return ServiceContext.withValue(context) { HTTPFields.trace(for: request, by: WordCarrier()) }

@@ -128,7 +128,7 @@ struct ExplanationTests {
         }
         switch evaluation.decision {
         case .use, .useAndRevalidate: #expect(report?.forwarded == nil && report != nil)
-        case .ask(let reason): #expect(report?.forwarded == reason.status)
+        case .ask(let reason): #expect(report?.forwarded == reason)
         case .refuse: #expect(failure == .notCached)
         }
     }

@@ -62,7 +62,7 @@ struct CacheDemandTests {
     @Test func `directives are passed on together with the permission to contact the origin`() async throws {
         let fields: HTTPFields = [.cacheControl: "no-cache, max-stale=5"]
         let directives = RequestDirectives(fields)
-        #expect(directives != .none)
+        #expect(directives != RequestDirectives())
         #expect(try await asked("", fields: fields).cache.policy == RequestCachePolicy(directives: directives))
         #expect(
             try await asked("", fields: fields, WebConfiguration(allowForcedRefresh: true)).cache.policy

@@ -54,7 +54,7 @@ package final class SourceRecord: Sendable {
         }
         self.freshness = freshness
         cachePolicy = ClientCachePolicy(response, policy: policy)
-        lastModified = response.fields[.lastModified].flatMap(HTTPDate.init(parsing:))?.date
+        lastModified = response.fields[.lastModified].flatMap { HTTPDate(parsing: $0) }?.date
         varies = response.fields.contains(.vary)
         self.requestedAt = requestedAt
         self.leastOrder = leastOrder

@@ -74,7 +74,7 @@ struct EdgeAPI: Sendable {
             confirms(answer) ? .told : .refused(reason: "status \(answer.status), but the answer confirms nothing")
         case 408, 425, 429, 500...599:
             .postponed(
-                for: RetryAfter(answer.fields, now: now)?.delay, reason: "it answered with status \(answer.status)")
+                for: answer.fields.retryAfter(now: now), reason: "it answered with status \(answer.status)")
         default: .refused(reason: "it answered with status \(answer.status)")
         }
     }

@@ -30,22 +30,16 @@ extension Duration {
     private static let maxSeconds = 1e12
 }
 
-/// The `Retry-After` field (RFC 9110 §10.2.3): how long a client should wait before it repeats the request.
-public struct RetryAfter: Hashable, Sendable {
-    /// 0 to 2³¹ seconds; 0 for a date in the past.
-    public let delay: Duration
-
-    /// Reads a number of seconds or a date. Nil if the field is missing or malformed.
+extension HTTPFields {
+    /// How long a client should wait before it repeats the request: the `Retry-After` field (RFC 9110 §10.2.3).
+    ///
+    /// 0 to 2³¹ seconds; 0 for a date in the past. Nil if the field is missing or malformed.
     ///
     /// - Parameter now: the time that a date is relative to.
-    public init?(_ fields: HTTPFields, now: Date) {
-        guard let text = fields[.retryAfter] else { return nil }
-        if let seconds = DeltaSeconds.parse(text.utf8) {
-            delay = seconds
-        } else if let date = HTTPDate(parsing: text, now: now)?.date {
-            delay = min(max(Duration(from: now, to: date), .zero), DeltaSeconds.max)
-        } else {
-            return nil
-        }
+    public func retryAfter(now: Date) -> Duration? {
+        guard let text = self[.retryAfter] else { return nil }
+        if let seconds = DeltaSeconds.parse(text.utf8) { return seconds }
+        guard let date = HTTPDate(parsing: text, now: now)?.date else { return nil }
+        return Swift.min(Swift.max(Duration(from: now, to: date), .zero), DeltaSeconds.max)
     }
 }

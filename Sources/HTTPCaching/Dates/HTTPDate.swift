@@ -11,10 +11,6 @@ public struct HTTPDate: Hashable, Sendable {
         self.date = Date(timeIntervalSince1970: seconds)
     }
 
-    init(day: CivilDay, secondOfDay: Int) {
-        self.date = Date(timeIntervalSince1970: Double(day.daysSince1970 * 86_400 + secondOfDay))
-    }
-
     /// The first second of year 1 and the last of year 9999.
     private static let earliest = Double(CivilDay(year: 1, month: 1, day: 1).daysSince1970 * 86_400)
     private static let latest = Double(CivilDay(year: 9999, month: 12, day: 31).daysSince1970 * 86_400 + 86_399)
@@ -43,25 +39,19 @@ extension HTTPDate: CustomStringConvertible {
     }
 }
 
-/// A day of the Gregorian calendar, independent of time zones and locales.
+/// A day of the Gregorian calendar in the year 1 or later, independent of time zones and locales.
 struct CivilDay: Hashable {
     var year: Int
     /// 1…12.
     var month: Int
     /// From 1.
     var day: Int
+}
 
-    init(year: Int, month: Int, day: Int) {
-        self.year = year
-        self.month = month
-        self.day = day
-    }
-
-    /// Calculates with years that begin on 1 March, so that the leap day is their last day.
+/// Calculates with years that begin on 1 March, so that the leap day is their last day.
+extension CivilDay {
     init(daysSince1970 days: Int) {
-        let shifted = days + Self.daysBefore1970
-        let era = Self.floored(shifted, by: Self.daysOfEra)
-        let dayOfEra = shifted - era * Self.daysOfEra
+        let (era, dayOfEra) = (days + Self.daysBefore1970).quotientAndRemainder(dividingBy: Self.daysOfEra)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let monthFromMarch = (5 * dayOfYear + 2) / 153
@@ -71,9 +61,7 @@ struct CivilDay: Hashable {
     }
 
     var daysSince1970: Int {
-        let yearFromMarch = month <= 2 ? year - 1 : year
-        let era = Self.floored(yearFromMarch, by: 400)
-        let yearOfEra = yearFromMarch - era * 400
+        let (era, yearOfEra) = (month <= 2 ? year - 1 : year).quotientAndRemainder(dividingBy: 400)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         return era * Self.daysOfEra + dayOfEra - Self.daysBefore1970
@@ -83,8 +71,4 @@ struct CivilDay: Hashable {
     private static let daysOfEra = 146_097
     /// The days from 1 March of year 0 to 1 January 1970.
     private static let daysBefore1970 = 719_468
-
-    private static func floored(_ number: Int, by divisor: Int) -> Int {
-        number >= 0 ? number / divisor : (number - divisor + 1) / divisor
-    }
 }

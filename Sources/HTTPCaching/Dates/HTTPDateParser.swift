@@ -7,19 +7,14 @@ extension HTTPDate {
     /// Nil for anything else, including a second space, a missing digit, and days that the month does not have. Letter
     /// case is ignored. The day of the week is required but not compared with the date.
     ///
-    /// A two-digit year of RFC 850 is the latest such year that is at most 50 years in the future.
-    public init?(parsing text: String) {
-        self.init(parsing: text, now: Date())
-    }
-
-    /// The same, with the time that "in the future" refers to.
-    public init?(parsing text: String, now: Date) {
+    /// A two-digit year of RFC 850 is the latest such year that is at most 50 years after `now`.
+    public init?(parsing text: String, now: Date = Date()) {
         guard text.utf8.count <= Self.maxBytes else { return nil }
         let reader = DateReader(text)
-        guard let parts = reader.fixdate() ?? reader.asctime() ?? reader.rfc850(now: now), parts.day.isReal,
-            parts.day.year >= 1, parts.hour < 24, parts.minute < 60, parts.second <= 60
+        guard let parts = reader.fixdate() ?? reader.asctime() ?? reader.rfc850(now: now), parts.day.year >= 1,
+            parts.day.isReal
         else { return nil }
-        self.init(day: parts.day, secondOfDay: parts.hour * 3600 + parts.minute * 60 + parts.second)
+        self.init(Date(timeIntervalSince1970: Double(parts.day.daysSince1970 * 86_400 + parts.second)))
     }
 
     /// More bytes than the longest form has, `Wednesday, 06-Nov-94 08:49:37 GMT`.
@@ -29,13 +24,7 @@ extension HTTPDate {
 /// A cursor over a date that takes its parts from the front. A failed form leaves it anywhere, so each form reads a
 /// copy.
 private struct DateReader {
-    struct Parts {
-        var day: CivilDay
-        var hour: Int
-        var minute: Int
-        /// 60 is a leap second.
-        var second: Int
-    }
+    typealias Parts = (day: CivilDay, second: Int)
 
     private var rest: ArraySlice<UInt8>
 
@@ -44,13 +33,20 @@ private struct DateReader {
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`
-    func fixdate() -> Parts? {
+    func fixdate() -> Parts? { dashed(Self.days, " ") { $0.number(digits: 4) } }
+
+    /// `Sunday, 06-Nov-94 08:49:37 GMT`
+    func rfc850(now: Date) -> Parts? {
+        dashed(Self.longDays, "-") { $0.number(digits: 2).map { Self.fullYear($0, now: now) } }
+    }
+
+    private func dashed(_ weekdays: [String], _ dash: String, year: (inout DateReader) -> Int?) -> Parts? {
         var reader = self
-        guard reader.word(Self.days) != nil, reader.skip(", "), let day = reader.number(digits: 2), reader.skip(" "),
-            let month = reader.word(HTTPDate.months), reader.skip(" "), let year = reader.number(digits: 4),
-            reader.skip(" "), let time = reader.time(), reader.skip(" "), reader.isLast("GMT")
+        guard reader.word(weekdays) != nil, reader.skip(", "), let day = reader.number(digits: 2), reader.skip(dash),
+            let month = reader.word(HTTPDate.months), reader.skip(dash), let year = year(&reader), reader.skip(" "),
+            let time = reader.time(), reader.skip(" "), reader.isLast("GMT")
         else { return nil }
-        return Parts(CivilDay(year: year, month: month + 1, day: day), time)
+        return (CivilDay(year: year, month: month + 1, day: day), time)
     }
 
     /// `Sun Nov  6 08:49:37 1994`
@@ -61,25 +57,15 @@ private struct DateReader {
             reader.skip(" "), let time = reader.time(), reader.skip(" "), let year = reader.number(digits: 4),
             reader.rest.isEmpty
         else { return nil }
-        return Parts(CivilDay(year: year, month: month + 1, day: day), time)
+        return (CivilDay(year: year, month: month + 1, day: day), time)
     }
 
-    /// `Sunday, 06-Nov-94 08:49:37 GMT`
-    func rfc850(now: Date) -> Parts? {
-        var reader = self
-        guard reader.word(Self.longDays) != nil, reader.skip(", "), let day = reader.number(digits: 2),
-            reader.skip("-"), let month = reader.word(HTTPDate.months), reader.skip("-"),
-            let year = reader.number(digits: 2), reader.skip(" "), let time = reader.time(), reader.skip(" "),
-            reader.isLast("GMT")
+    /// A time as the second of its day. Second 60 is a leap second.
+    private mutating func time() -> Int? {
+        guard let hour = number(digits: 2), hour < 24, skip(":"), let minute = number(digits: 2), minute < 60,
+            skip(":"), let second = number(digits: 2), second <= 60
         else { return nil }
-        return Parts(CivilDay(year: Self.fullYear(year, now: now), month: month + 1, day: day), time)
-    }
-
-    private mutating func time() -> (hour: Int, minute: Int, second: Int)? {
-        guard let hour = number(digits: 2), skip(":"), let minute = number(digits: 2), skip(":"),
-            let second = number(digits: 2)
-        else { return nil }
-        return (hour, minute, second)
+        return hour * 3600 + minute * 60 + second
     }
 
     private mutating func skip(_ text: String) -> Bool {
@@ -118,12 +104,6 @@ private struct DateReader {
 
     private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let longDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-}
-
-extension DateReader.Parts {
-    fileprivate init(_ day: CivilDay, _ time: (hour: Int, minute: Int, second: Int)) {
-        self.init(day: day, hour: time.hour, minute: time.minute, second: time.second)
-    }
 }
 
 extension CivilDay {

@@ -13,10 +13,7 @@ public struct CacheEvaluation: Hashable, Sendable {
 
     /// Evaluates a request against the stored response.
     ///
-    /// - Parameters:
-    ///   - stored: the freshness of the response stored for the URL, or nil without a stored response.
-    ///   - isSelected: whether that response may answer this request's fields (RFC 9111 §4.1).
-    ///   - policy: the request's cache policy.
+    /// - Parameter isSelected: whether the stored response may answer this request's fields (RFC 9111 §4.1).
     public init(stored: Freshness?, isSelected: Bool, policy: RequestCachePolicy, now: Date) {
         let (decision, reason) = Self.evaluate(stored, isSelected: isSelected, policy, now: now)
         self.init(Self.restricted(decision, toStored: policy.isOnlyIfCached), reason, stored?.basis)
@@ -52,7 +49,7 @@ public struct CacheEvaluation: Hashable, Sendable {
         _ stored: Freshness?, isSelected: Bool, _ policy: RequestCachePolicy, now: Date
     ) -> (CacheDecision, Reason) {
         guard let stored else { return (.ask(.miss), .miss) }
-        guard isSelected else { return (.ask(.vary), .vary) }
+        guard isSelected else { return (.ask(.varyMiss), .vary) }
         if policy.mode.forcesOriginRequest, policy.mode != .refresh { return (.ask(.request), .mode) }
         guard !stored.needsValidation else { return (.ask(.stale), .mustValidate) }
         let remaining = stored.remaining(at: now)
@@ -79,37 +76,17 @@ public struct CacheEvaluation: Hashable, Sendable {
 }
 
 extension CacheEvaluation {
-    /// The rule that decided. Raw values are stable identifiers.
+    /// The rule that decided; ``explanation`` describes each. Raw values are stable identifiers.
     public enum Reason: String, CaseIterable, Hashable, Sendable {
-        /// Nothing is stored.
-        case miss
-        /// The stored response answers requests with other fields.
-        case vary
-        /// The body is no longer in any cache.
-        case gone
-        /// The stored response is within its lifetime.
-        case fresh
-        /// The stored response is past its lifetime.
-        case stale
-        /// A soft purge marked the stored response as stale.
-        case purged
-        /// The origin requires validation on every use.
+        case miss, vary, gone, fresh, stale, purged
         case mustValidate = "must-validate"
-        /// The origin forbids serving the response stale.
         case mustRevalidate = "must-revalidate"
-        /// The response may be served while it is revalidated in the background.
         case staleWhileRevalidate = "stale-while-revalidate"
-        /// The response may be served because the origin fails.
         case staleIfError = "stale-if-error"
-        /// The request's cache mode.
         case mode = "cache-mode"
-        /// The request's directives reject a fresh response.
         case request
-        /// The request's directives reject a stale response.
         case freshOnly = "fresh-only"
-        /// The request's `max-stale` accepts the staleness.
         case maxStale = "max-stale"
-        /// The request forbids contacting the origin.
         case onlyIfCached = "only-if-cached"
     }
 
@@ -174,36 +151,7 @@ public enum CacheDecision: Hashable, Sendable {
     /// Serves the stored response and revalidates it in the background, once for any number of requests.
     case useAndRevalidate
     /// Contacts the origin first: conditionally if a stored response can be validated and the mode does not ignore it.
-    case ask(AskReason)
+    case ask(CacheStatus.Reason)
     /// Answers 504: the client forbids contacting the origin, and no stored response is acceptable.
     case refuse
-
-    /// Why the origin is contacted.
-    public enum AskReason: Hashable, Sendable {
-        /// Nothing is stored.
-        case miss
-        /// The stored response is stale, or requires validation before use.
-        case stale
-        /// The client requires it.
-        case request
-        /// The stored response answers requests with other fields.
-        case vary
-
-        /// The value of the `fwd` parameter of `Cache-Status` (RFC 9211 §2.2).
-        public var status: CacheStatus.Reason {
-            switch self {
-            case .miss: .miss
-            case .stale: .stale
-            case .request: .request
-            case .vary: .varyMiss
-            }
-        }
-    }
-
-    /// The decision of ``CacheEvaluation/init(stored:isSelected:policy:now:)``.
-    public static func decide(
-        stored: Freshness?, isSelected: Bool, policy: RequestCachePolicy, now: Date
-    ) -> CacheDecision {
-        CacheEvaluation(stored: stored, isSelected: isSelected, policy: policy, now: now).decision
-    }
 }

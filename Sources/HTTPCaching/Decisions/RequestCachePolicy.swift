@@ -15,7 +15,10 @@ public struct RequestCachePolicy: Hashable, Sendable {
     public var allowsForcedRefresh: Bool
 
     /// A policy that requires nothing unless parameters say otherwise.
-    public init(mode: CacheMode = .default, directives: RequestDirectives = .none, allowsForcedRefresh: Bool = false) {
+    public init(
+        mode: CacheMode = .default, directives: RequestDirectives = RequestDirectives(),
+        allowsForcedRefresh: Bool = false
+    ) {
         self.mode = mode
         self.directives = directives
         self.allowsForcedRefresh = allowsForcedRefresh

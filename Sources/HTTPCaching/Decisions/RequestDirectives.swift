@@ -16,8 +16,6 @@ public struct RequestDirectives: Hashable, Sendable {
     /// `max-stale`: how long the response may have been stale; ``unlimited`` if the client gives no value.
     public var maxStale: Duration?
 
-    /// No directives.
-    public static let none = RequestDirectives()
     /// 2³¹ seconds, which is 68 years (RFC 9111 §1.2.2).
     public static let unlimited = DeltaSeconds.max
 
@@ -39,16 +37,11 @@ public struct RequestDirectives: Hashable, Sendable {
         case "no-cache": noCache = true
         case "no-store": noStore = true
         case "only-if-cached": onlyIfCached = true
-        case "max-age": maxAge = maxAge ?? Self.seconds(directive)
-        case "min-fresh": minFresh = minFresh ?? Self.seconds(directive)
+        case "max-age": maxAge = maxAge ?? directive.seconds
+        case "min-fresh": minFresh = minFresh ?? directive.seconds
         case "max-stale":
-            maxStale = maxStale ?? (directive.argument == .none ? Self.unlimited : Self.seconds(directive))
+            maxStale = maxStale ?? (directive.argument == .none ? Self.unlimited : directive.seconds)
         default: break
         }
-    }
-
-    private static func seconds(_ directive: Directive) -> Duration? {
-        guard case .seconds(let duration) = CacheDirectives.Seconds(directive.argument) else { return nil }
-        return duration
     }
 }

@@ -3,7 +3,7 @@ import StructuredFieldValues
 /// The cache directives of a response (RFC 9111 §5.2.2 and extensions).
 struct CacheDirectives: Hashable, Sendable {
     /// The argument of a directive that takes a number of seconds.
-    enum Seconds: Hashable, Sendable {
+    enum Seconds: Hashable, Encodable, Sendable {
         case seconds(Duration)
         /// Malformed, negative or missing.
         case invalid
@@ -55,85 +55,21 @@ struct CacheDirectives: Hashable, Sendable {
     var forbidStoring: Bool { noStore && !mustUnderstand }
 
     private mutating func apply(_ directive: Directive) {
-        switch directive.name {
-        case "no-store": noStore = true
-        case "private": isPrivate = true
-        case "no-cache": noCache = true
-        case "must-revalidate": mustRevalidate = true
-        case "proxy-revalidate": proxyRevalidate = true
-        case "must-understand": mustUnderstand = mustUnderstand || directive.argument == .none
-        case "immutable": isImmutable = isImmutable || directive.argument == .none
-        case "max-age": maxAge = maxAge ?? Seconds(directive.argument)
-        case "s-maxage": sharedMaxAge = sharedMaxAge ?? Seconds(directive.argument)
-        case "stale-while-revalidate": staleWhileRevalidate = staleWhileRevalidate ?? Seconds(directive.argument)
-        case "stale-if-error": staleIfError = staleIfError ?? Seconds(directive.argument)
-        default: break
+        switch CodingKeys(rawValue: directive.name) {
+        case .noStore: noStore = true
+        case .isPrivate: isPrivate = true
+        case .noCache: noCache = true
+        case .mustRevalidate: mustRevalidate = true
+        case .proxyRevalidate: proxyRevalidate = true
+        case .mustUnderstand: mustUnderstand = mustUnderstand || directive.argument == .none
+        case .isImmutable: isImmutable = isImmutable || directive.argument == .none
+        case .maxAge: maxAge = maxAge ?? Seconds(directive)
+        case .sharedMaxAge: sharedMaxAge = sharedMaxAge ?? Seconds(directive)
+        case .staleWhileRevalidate: staleWhileRevalidate = staleWhileRevalidate ?? Seconds(directive)
+        case .staleIfError: staleIfError = staleIfError ?? Seconds(directive)
+        case nil: break
         }
     }
-}
-
-extension CacheDirectives.Seconds {
-    init(_ argument: Directive.Argument) {
-        guard case .text(let text) = argument, let duration = DeltaSeconds.parse(text.utf8) else {
-            self = .invalid
-            return
-        }
-        self = .seconds(duration)
-    }
-}
-
-extension CacheDirectives {
-    /// Reads a `CDN-Cache-Control` field, its lines joined by commas (RFC 9213 §2.1).
-    ///
-    /// Nil if the field is empty, is not a dictionary (RFC 9651 §3.2), or has a value of the wrong type, so that
-    /// `Cache-Control` counts instead. The last of several values of one directive counts. A field of more than 2048
-    /// bytes is not parsed and forbids storing, since it may contain any restriction.
-    init?(targeted text: String) {
-        // Decoding takes quadratic time in the number of members, which makes long fields an attack.
-        self.init()
-        guard text.utf8.count <= Self.maxTargetedBytes else {
-            noStore = true
-            return
-        }
-        guard text.utf8.contains(where: { $0 != 0x20 }),
-            let field = try? StructuredFieldValueDecoder().decode(TargetedField.self, from: Array(text.utf8))
-        else { return nil }
-        noStore = field.noStore ?? false
-        isPrivate = field.isPrivate?.isSet ?? false
-        noCache = field.noCache?.isSet ?? false
-        mustRevalidate = field.mustRevalidate ?? false
-        proxyRevalidate = field.proxyRevalidate ?? false
-        mustUnderstand = field.mustUnderstand ?? false
-        isImmutable = field.isImmutable ?? false
-        maxAge = field.maxAge.map(Seconds.init)
-        sharedMaxAge = field.sharedMaxAge.map(Seconds.init)
-        staleWhileRevalidate = field.staleWhileRevalidate.map(Seconds.init)
-        staleIfError = field.staleIfError.map(Seconds.init)
-    }
-
-    private static let maxTargetedBytes = 2_048
-}
-
-extension CacheDirectives.Seconds {
-    fileprivate init(_ seconds: Int64) {
-        self = seconds < 0 ? .invalid : .seconds(min(.seconds(seconds), DeltaSeconds.max))
-    }
-}
-
-private struct TargetedField: StructuredFieldValue {
-    static let structuredFieldType = StructuredFieldType.dictionary
-
-    var noStore: Bool?
-    var isPrivate: Restriction?
-    var noCache: Restriction?
-    var mustRevalidate: Bool?
-    var proxyRevalidate: Bool?
-    var mustUnderstand: Bool?
-    var isImmutable: Bool?
-    var maxAge: Int64?
-    var sharedMaxAge: Int64?
-    var staleWhileRevalidate: Int64?
-    var staleIfError: Int64?
 
     enum CodingKeys: String, CodingKey {
         case noStore = "no-store"
@@ -148,19 +84,57 @@ private struct TargetedField: StructuredFieldValue {
         case staleWhileRevalidate = "stale-while-revalidate"
         case staleIfError = "stale-if-error"
     }
+}
 
-    /// A directive that is a flag or a string of field names.
-    struct Restriction: Codable {
-        var isSet: Bool
+extension CacheDirectives.Seconds {
+    init(_ directive: Directive) { self = directive.seconds.map(Self.seconds) ?? .invalid }
+}
 
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let flag = try? container.decode(Bool.self) {
-                isSet = flag
-            } else {
-                _ = try container.decode(String.self)
-                isSet = true
-            }
+extension CacheDirectives: StructuredFieldValue {
+    static let structuredFieldType = StructuredFieldType.dictionary
+
+    /// Reads a `CDN-Cache-Control` field, its lines joined by commas (RFC 9213 §2.1).
+    ///
+    /// Nil if the field is empty, is not a dictionary (RFC 9651 §3.2), or has a value of the wrong type, so that
+    /// `Cache-Control` counts instead. The last of several values of one directive counts. A field of more than 2048
+    /// bytes is not parsed and forbids storing, since it may contain any restriction.
+    init?(targeted text: String) {
+        // Decoding takes quadratic time in the number of members, which makes long fields an attack.
+        guard text.utf8.count <= Self.maxTargetedBytes else {
+            self.init()
+            noStore = true
+            return
         }
+        guard text.utf8.contains(where: { $0 != 0x20 }),
+            let directives = try? StructuredFieldValueDecoder().decode(Self.self, from: Array(text.utf8))
+        else { return nil }
+        self = directives
     }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        func flag(_ key: CodingKeys) throws -> Bool { try fields.decodeIfPresent(Bool.self, forKey: key) ?? false }
+        // A flag or a string of field names.
+        func restriction(_ key: CodingKeys) throws -> Bool {
+            if let flag = try? fields.decodeIfPresent(Bool.self, forKey: key) { return flag }
+            return try fields.decodeIfPresent(String.self, forKey: key) != nil
+        }
+        func seconds(_ key: CodingKeys) throws -> Seconds? {
+            let seconds = try fields.decodeIfPresent(Int64.self, forKey: key)
+            return seconds.map { $0 < 0 ? .invalid : .seconds(min(.seconds($0), DeltaSeconds.max)) }
+        }
+        noStore = try flag(.noStore)
+        isPrivate = try restriction(.isPrivate)
+        noCache = try restriction(.noCache)
+        mustRevalidate = try flag(.mustRevalidate)
+        proxyRevalidate = try flag(.proxyRevalidate)
+        mustUnderstand = try flag(.mustUnderstand)
+        isImmutable = try flag(.isImmutable)
+        maxAge = try seconds(.maxAge)
+        sharedMaxAge = try seconds(.sharedMaxAge)
+        staleWhileRevalidate = try seconds(.staleWhileRevalidate)
+        staleIfError = try seconds(.staleIfError)
+    }
+
+    private static let maxTargetedBytes = 2_048
 }

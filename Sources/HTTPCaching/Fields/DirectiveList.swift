@@ -13,6 +13,12 @@ struct Directive: Hashable {
     /// The name in lower case.
     var name: String
     var argument: Argument
+
+    /// The argument as a number of seconds, or nil if it is malformed or missing.
+    var seconds: Duration? {
+        guard case .text(let text) = argument else { return nil }
+        return DeltaSeconds.parse(text.utf8)
+    }
 }
 
 /// The directives of a `Cache-Control` field of a request or a response.

@@ -25,24 +25,18 @@ public struct ProxyStatus: Hashable, Sendable {
         case proxyLoopDetected = "proxy_loop_detected"
     }
 
-    /// A structured field token such as `darkroom`.
-    public typealias Name = CacheStatus.Name
-
-    /// The intermediary's name.
-    public var proxy: Name
+    /// The intermediary's name, a structured field token such as `darkroom`.
+    public var proxy: CacheStatus.Name
     /// The error, or nil if none of the registered types applies.
     public var failure: Failure?
     /// The status of the origin's response.
     public var receivedStatus: Int?
-    /// Additional information, in the proxy's own vocabulary.
-    public var details: Name?
 
     /// A member with the given parameters.
-    public init(proxy: Name, _ failure: Failure?, receivedStatus: Int? = nil, details: Name? = nil) {
+    public init(proxy: CacheStatus.Name, _ failure: Failure?, receivedStatus: Int? = nil) {
         self.proxy = proxy
         self.failure = failure
         self.receivedStatus = receivedStatus
-        self.details = details
     }
 }
 
@@ -52,8 +46,6 @@ extension ProxyStatus: CustomStringConvertible {
         var text = proxy.text
         if let failure { text += ";error=\(failure.rawValue)" }
         if let receivedStatus { text += ";received-status=\(receivedStatus)" }
-        // RFC 9209 §2.1.5 requires a string. No byte of a name needs an escape in it.
-        if let details { text += ";details=\"\(details.text)\"" }
         return text
     }
 }

@@ -6,14 +6,6 @@ package import HTTPTypes
 /// Limits are taken from the CDN's documentation. A tag beyond them would make the CDN ignore the tag, the remaining
 /// field or the purge, so it is left out.
 package struct TagField: Hashable, Sendable {
-    /// The bytes that tags may have besides letters, digits, `-`, `_` and `.`.
-    private enum Alphabet: Hashable, Sendable {
-        /// All other visible ASCII characters, except these.
-        case visible(except: String)
-        /// These only.
-        case only(String)
-    }
-
     /// The field's name.
     package let name: HTTPField.Name
     /// The separator of tags.
@@ -24,44 +16,40 @@ package struct TagField: Hashable, Sendable {
     package let maxTags: Int
     /// The most bytes of the field's value.
     package let maxFieldBytes: Int
-    private let alphabet: Alphabet
+    /// The visible ASCII characters that tags must not have.
+    private let excluded: String
 
     /// `Cache-Tag` of Cloudflare: https://developers.cloudflare.com/cache/how-to/purge-cache/purge-by-tags/
     package static let cloudflare = TagField(
         name: .cacheTag, separator: ",", maxTagBytes: 1024, maxTags: 1000, maxFieldBytes: 16 << 10,
-        alphabet: .visible(except: ","))
+        excluded: ",")
     /// `Surrogate-Key` of Fastly: https://www.fastly.com/documentation/reference/http/http-headers/Surrogate-Key/
     package static let fastly = TagField(
         name: .surrogateKey, separator: " ", maxTagBytes: 1024, maxTags: 1000, maxFieldBytes: 16_384,
-        alphabet: .visible(except: ""))
-    /// `Edge-Cache-Tag` of Akamai, whose tags are tokens:
+        excluded: "")
+    /// `Edge-Cache-Tag` of Akamai, whose tags are tokens without `*`:
     /// https://techdocs.akamai.com/purge-cache/docs/assign-cache-tags
     ///
     /// The limit of the field leaves space for other fields within the 8192 bytes of a head.
     package static let akamai = TagField(
         name: .known("Edge-Cache-Tag"), separator: ",", maxTagBytes: 128, maxTags: 128, maxFieldBytes: 4 << 10,
-        alphabet: .only("!#$%&'+^`|~"))
+        excluded: #""(),/:;<=>?@[\]{}*"#)
     /// `CDN-Tag` of bunny.net, where `*` is a wildcard: https://docs.bunny.net/cdn/purge-cache
     package static let bunny = TagField(
         name: .known("CDN-Tag"), separator: ",", maxTagBytes: 256, maxTags: 100, maxFieldBytes: 1024,
-        alphabet: .visible(except: ",*"))
+        excluded: ",*")
     /// `xkey` of Varnish's module of the same name, whose lines are at most 8 KiB by default:
     /// https://github.com/varnish/varnish-modules/blob/master/src/vmod_xkey.vcc
     package static let xkey = TagField(
         name: .known("xkey"), separator: " ", maxTagBytes: 1024, maxTags: 1000, maxFieldBytes: 7 << 10,
-        alphabet: .visible(except: ","))
+        excluded: ",")
 
     /// Whether the CDN can purge by this tag.
     package func accepts(_ tag: String) -> Bool {
-        (1...maxTagBytes).contains(tag.utf8.count) && tag.utf8.allSatisfy(accepts)
-    }
-
-    private func accepts(_ byte: UInt8) -> Bool {
-        if byte.isPlainNameCharacter { return true }
-        return switch alphabet {
-        case .visible(let exceptions): (0x21...0x7e).contains(byte) && !exceptions.utf8.contains(byte)
-        case .only(let others): others.utf8.contains(byte)
-        }
+        (1...maxTagBytes).contains(tag.utf8.count)
+            && tag.utf8.allSatisfy {
+                $0.isPlainNameCharacter || (0x21...0x7e).contains($0) && !excluded.utf8.contains($0)
+            }
     }
 
     /// The field's value with as many of the tags as the limits allow, in their order.

@@ -6,19 +6,33 @@ import HTTPTypes
 /// Calculated once and stored with the response.
 public struct ClientCachePolicy: Hashable, Sendable {
     /// The directives with their whole lifetimes, before any limit applies.
-    private let base: CacheControl
+    private var base: CacheControl
 
     /// Derives the policy from the origin's `Cache-Control` and `Expires`, which apply to any cache, unlike
     /// `CDN-Cache-Control`. Without them it is the heuristic or default lifetime, but no more than the lifetime used
     /// here.
     public init(_ stored: StoredResponse, policy: FreshnessPolicy) {
         let freshness = stored.freshness(policy)
-        guard policy.respectsOrigin else {
-            base = CacheControl(.public(maxAge: freshness.lifetime))
+        base = CacheControl(.public(maxAge: freshness.lifetime))
+        guard policy.respectsOrigin else { return }
+        let directives = stored.fields[.cacheControl].map(CacheDirectives.init(parsing:)) ?? CacheDirectives()
+        guard !directives.noStore else {
+            base = .noStore
             return
         }
-        let directives = stored.fields[.cacheControl].map(CacheDirectives.init(parsing:)) ?? CacheDirectives()
-        base = Self.cacheControl(directives, stored, policy, freshness)
+        let maxAge =
+            (directives.maxAge?.duration ?? stored.expiresLifetime?.duration).map(policy.clamped)
+            ?? min(
+                stored.heuristicLifetime.map { policy.clamped($0.duration) } ?? policy.defaultFresh, freshness.lifetime)
+        base.storage = directives.isPrivate ? .private(maxAge: maxAge) : .public(maxAge: maxAge)
+        base.needsValidation = directives.noCache || stored.variesByAnything
+        guard !base.needsValidation else { return }
+        if !directives.isPrivate { base.sharedMaxAge = directives.sharedMaxAge.map { policy.clamped($0.duration) } }
+        base.mustRevalidate = directives.mustRevalidate
+        base.proxyRevalidate = directives.proxyRevalidate
+        base.isImmutable = directives.isImmutable
+        base.staleWhileRevalidate = directives.staleWhileRevalidate?.duration
+        base.staleIfError = directives.staleIfError?.duration
     }
 
     /// The field to send together with `Age: <age>`. Clients subtract that age, so lifetimes count from when the origin
@@ -34,24 +48,13 @@ public struct ClientCachePolicy: Hashable, Sendable {
     public func cacheControl(
         age: Duration, sentAge: Duration? = nil, asked: Duration?, mayExtend: Bool, cap: Duration
     ) -> CacheControl {
-        let limited = { (lifetime: Duration) in
+        var control = base.mappingLifetimes { lifetime in
             var rest = lifetime - age
             if let asked { rest = mayExtend ? asked : min(rest, asked) }
             return (sentAge ?? age) + min(rest, cap)
         }
-        var control = base
-        control.sharedMaxAge = base.sharedMaxAge.map(limited)
-        switch base.storage {
-        case .public(let maxAge): control.storage = .public(maxAge: limited(maxAge))
-        case .private(let maxAge): control.storage = .private(maxAge: limited(maxAge))
-        case .noStore: break
-        }
         if case .public(let maxAge) = control.storage, control.sharedMaxAge == maxAge { control.sharedMaxAge = nil }
         return control
-    }
-
-    private init(_ base: CacheControl) {
-        self.base = base
     }
 
     /// The policy of a response that depends on two responses: never fresher and never more widely storable than either
@@ -62,28 +65,10 @@ public struct ClientCachePolicy: Hashable, Sendable {
     public func combined(with other: ClientCachePolicy, lead: Duration) -> ClientCachePolicy {
         // Whole milliseconds: differences of dates are noisy, and equal policies are encoded once.
         let lead = Duration.milliseconds(Int64((lead / .milliseconds(1)).rounded(.towardZero)))
-        let own = base.outliving(by: lead < .zero ? .zero - lead : .zero)
-        return ClientCachePolicy(own.restricted(by: other.base.outliving(by: max(lead, .zero))))
-    }
-
-    private static func cacheControl(
-        _ directives: CacheDirectives, _ stored: StoredResponse, _ policy: FreshnessPolicy, _ freshness: Freshness
-    ) -> CacheControl {
-        if directives.noStore { return .noStore }
-        let maxAge =
-            (directives.maxAge?.duration ?? stored.expiresLifetime?.duration).map(policy.clamped)
-            ?? min(
-                stored.heuristicLifetime.map { policy.clamped($0.duration) } ?? policy.defaultFresh, freshness.lifetime)
-        var control = CacheControl(directives.isPrivate ? .private(maxAge: maxAge) : .public(maxAge: maxAge))
-        control.needsValidation = directives.noCache || stored.variesByAnything
-        guard !control.needsValidation else { return control }
-        if !directives.isPrivate { control.sharedMaxAge = directives.sharedMaxAge.map { policy.clamped($0.duration) } }
-        control.mustRevalidate = directives.mustRevalidate
-        control.proxyRevalidate = directives.proxyRevalidate
-        control.isImmutable = directives.isImmutable
-        control.staleWhileRevalidate = directives.staleWhileRevalidate?.duration
-        control.staleIfError = directives.staleIfError?.duration
-        return control
+        var combined = self
+        combined.base = base.mappingLifetimes { $0 + max(.zero - lead, .zero) }
+            .restricted(by: other.base.mappingLifetimes { $0 + max(lead, .zero) })
+        return combined
     }
 }
 
@@ -96,13 +81,12 @@ extension CacheControl {
         }
     }
 
-    /// The same directives with longer lifetimes.
-    fileprivate func outliving(by duration: Duration) -> CacheControl {
+    fileprivate func mappingLifetimes(_ change: (Duration) -> Duration) -> CacheControl {
         var control = self
-        control.sharedMaxAge = sharedMaxAge.map { $0 + duration }
+        control.sharedMaxAge = sharedMaxAge.map(change)
         switch storage {
-        case .public(let maxAge): control.storage = .public(maxAge: maxAge + duration)
-        case .private(let maxAge): control.storage = .private(maxAge: maxAge + duration)
+        case .public(let maxAge): control.storage = .public(maxAge: change(maxAge))
+        case .private(let maxAge): control.storage = .private(maxAge: change(maxAge))
         case .noStore: break
         }
         return control

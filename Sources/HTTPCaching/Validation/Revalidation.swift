@@ -28,10 +28,6 @@ extension StoredResponse {
     ///
     /// The 304's fields replace stored fields of the same name, and a soft purge ends. The old `Age` and `Date` are
     /// removed even if the 304 has none, since they describe the time of the older response.
-    ///
-    /// - Parameters:
-    ///   - fields: the fields of the 304.
-    ///   - sent: the fields of the conditional request. Only the fields that `Vary` names are stored.
     public func freshened(
         by fields: HTTPFields, sent: HTTPFields, requestedAt: Date, receivedAt: Date
     ) -> StoredResponse {

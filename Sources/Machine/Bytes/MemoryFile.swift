@@ -41,7 +41,6 @@ package final class MemoryFile: Sendable {
         count = Int(status.st_size)
     }
 
-    /// Makes a draft immutable.
     init(sealing draft: MemoryFileDraft) throws(Failure) {
         let result = darkroom_seal(draft.open.number)
         guard result == 0 else { throw .system(-result) }

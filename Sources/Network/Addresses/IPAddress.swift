@@ -28,33 +28,13 @@ extension IPAddress: CustomStringConvertible {
         }
     }
 
-    /// The address as the host of a URL: IPv6 in brackets.
-    var urlHost: String {
-        switch self {
-        case .v4: description
-        case .v6: "[\(description)]"
-        }
-    }
-
     private static func text(of groups: [UInt16]) -> String {
         func hex(_ slice: ArraySlice<UInt16>) -> String {
             slice.map { String($0, radix: 16) }.joined(separator: ":")
         }
-        guard let zeros = longestZeroRun(in: groups) else { return hex(groups[...]) }
-        return hex(groups[..<zeros.lowerBound]) + "::" + hex(groups[zeros.upperBound...])
-    }
-
-    /// The first of the longest runs of two zero groups or more (RFC 5952 §4.2).
-    private static func longestZeroRun(in groups: [UInt16]) -> Range<Int>? {
-        var longest = 0..<0
-        var start = 0
-        for (index, group) in groups.enumerated() {
-            if group != 0 {
-                start = index + 1
-            } else if index + 1 - start > longest.count {
-                longest = start..<index + 1
-            }
-        }
-        return longest.count > 1 ? longest : nil
+        // The first of the longest runs of two zero groups or more (RFC 5952 §4.2).
+        let runs = groups.indices.map { start in groups[start...].prefix { $0 == 0 } }
+        guard let zeros = runs.max(by: { $0.count < $1.count }), zeros.count > 1 else { return hex(groups[...]) }
+        return hex(groups[..<zeros.startIndex]) + "::" + hex(groups[zeros.endIndex...])
     }
 }

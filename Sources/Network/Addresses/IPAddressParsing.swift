@@ -3,13 +3,10 @@ extension IPAddress {
     /// §2.2). Nil for anything else, such as `127.1` and `0x7f.1`, which ``SourceURL`` accepts.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
-        if bytes.contains(UInt8(ascii: ":")) {
-            guard let value = Self.parseV6(bytes[...]) else { return nil }
-            self = .v6(value)
-        } else {
-            guard let value = Self.parseDottedDecimal(bytes[...]) else { return nil }
-            self = .v4(value)
-        }
+        let isV6 = bytes.contains(UInt8(ascii: ":"))
+        let address = isV6 ? Self.parseV6(bytes[...]).map(Self.v6) : Self.parseDottedDecimal(bytes[...]).map(Self.v4)
+        guard let address else { return nil }
+        self = address
     }
 
     static func parseDottedDecimal(_ text: ArraySlice<UInt8>) -> UInt32? {

@@ -4,7 +4,6 @@
 /// registries (RFC 5771, RFC 4291 §2.7), and RFC 4291 §2.4 for global unicast. Networks that IANA marks as globally
 /// reachable but that serve a protocol rather than hosts (AS112, AMT, anycast relays) are included.
 enum SpecialPurposeNetworks {
-    /// The IPv4 networks without public origins.
     static let v4: [CIDR] = [
         v4(0, 0, 0, 0, 8),  // "this network", RFC 791
         v4(10, 0, 0, 0, 8),  // private use, RFC 1918

@@ -13,7 +13,6 @@ package enum PercentEncoding {
             bits = allowed.reduce(0) { $0 | 1 << UInt128($1) }
         }
 
-        /// Whether the byte may appear unencoded.
         fileprivate func contains(_ byte: UInt8) -> Bool { byte < 128 && bits >> UInt128(byte) & 1 == 1 }
 
         /// Letters, digits, `-`, `.`, `_` and `~`: safe in every part of a URL (RFC 3986 §2.3).

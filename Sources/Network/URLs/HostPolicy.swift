@@ -1,16 +1,12 @@
 /// The hosts and ports that may be asked, checked by name before any DNS lookup.
 public struct HostPolicy: Hashable, Sendable {
-    /// Patterns of whole host names: `*` matches any characters, dots included, `?` one. Empty: any host.
+    /// Patterns of whole host names, in lower case: `*` matches any characters, dots included, `?` one. IPv6 addresses
+    /// are matched without brackets. Empty: any host.
     public let allowHosts: [String]
     /// The ports that may be connected to. Addresses of ``AddressPolicy/allowNetworks`` are exempt.
     public let allowPorts: Set<Int>
 
-    /// A policy.
-    ///
-    /// - Parameters:
-    ///   - allowHosts: host patterns. Letter case is ignored. IPv6 addresses are matched without brackets. Default:
-    ///     any.
-    ///   - allowPorts: the allowed ports. Default: 80 and 443.
+    /// A policy for any host and the ports 80 and 443 unless parameters say otherwise. Letter case is ignored.
     public init(allowHosts: [String] = [], allowPorts: Set<Int> = [80, 443]) {
         self.allowHosts = allowHosts.map { $0.lowercased() }
         self.allowPorts = allowPorts

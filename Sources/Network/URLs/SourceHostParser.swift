@@ -11,8 +11,13 @@ enum SourceHostParser {
             return .address(.v6(value))
         }
         let name = try asciiName(PercentEncoding.decodeLeniently(text))
-        guard endsInNumber(name) else { return .name(name) }
-        guard let value = IPv4Number.parse(name) else { throw .invalidHost }
+        var labels = Array(name.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
+        // A numeric last label means that the host must be an IPv4 address.
+        guard let last = labels.last, !last.isEmpty, last.allSatisfy(\.isASCIIDigit) || ipv4Part(last) != nil else {
+            return .name(name)
+        }
+        guard let value = ipv4(labels) else { throw .invalidHost }
         return .address(.v4(value))
     }
 
@@ -34,23 +39,11 @@ enum SourceHostParser {
         return URLComponents(string: "http://\(text)/")?.encodedHost
     }
 
-    /// Whether the last label is numeric, so that the host must be an IPv4 address.
-    private static func endsInNumber(_ name: String) -> Bool {
-        var labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
-        guard let last = labels.last, !last.isEmpty else { return false }
-        return last.allSatisfy(\.isASCIIDigit) || IPv4Number.part(Array(last)[...]) != nil
-    }
-}
-
-/// The IPv4 parser of the WHATWG URL Standard: one to four parts, each decimal, octal (`0…`) or hexadecimal (`0x…`).
-/// The last part fills all remaining bytes.
-enum IPv4Number {
-    static func parse(_ name: String) -> UInt32? {
-        var texts = Array(name.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        if texts.count > 1, texts.last?.isEmpty == true { texts.removeLast() }
-        let parts = texts.compactMap(part)
-        guard (1...4).contains(texts.count), parts.count == texts.count, let last = parts.last,
+    /// The IPv4 parser of the WHATWG URL Standard: one to four parts, each decimal, octal (`0…`) or hexadecimal
+    /// (`0x…`). The last part fills all remaining bytes.
+    private static func ipv4(_ labels: [ArraySlice<UInt8>]) -> UInt32? {
+        let parts = labels.compactMap(ipv4Part)
+        guard (1...4).contains(labels.count), parts.count == labels.count, let last = parts.last,
             parts.dropLast().allSatisfy({ $0 <= 255 }), last < 1 << UInt64(8 * (5 - parts.count))
         else { return nil }
         let head = parts.dropLast().enumerated().reduce(0) { $0 | $1.element << UInt64(24 - 8 * $1.offset) }
@@ -58,7 +51,7 @@ enum IPv4Number {
     }
 
     /// The value of one part, or nil if it is not a number. Inexact above 2^32.
-    static func part(_ text: ArraySlice<UInt8>) -> UInt64? {
+    private static func ipv4Part(_ text: ArraySlice<UInt8>) -> UInt64? {
         guard let first = text.first else { return nil }
         guard first == UInt8(ascii: "0"), text.count > 1 else { return IPAddress.integer(text, radix: 10) }
         let second = text[text.startIndex + 1] | 0x20

@@ -10,7 +10,6 @@ package struct SourceMap: Hashable, Sendable {
     /// The sources that stand by a name of their own for images to draw onto others.
     package private(set) var marks: [String: Mark] = [:]
 
-    /// A map without names.
     package init() {}
 
     /// Why a name or target is not valid, as a sentence that does not repeat the target.
@@ -51,8 +50,7 @@ package struct SourceMap: Hashable, Sendable {
         let sample = try? SourceURL(parsing: text + "x")
         guard let sample, sample.path.hasSuffix("/x") else { return nil }
         return SourceURL(
-            scheme: sample.scheme, host: sample.host, port: sample.port, path: String(sample.path.dropLast()),
-            query: nil)
+            scheme: sample.scheme, host: sample.host, port: sample.port, path: String(sample.path.dropLast()))
     }
 
     /// A source, and how the client spelled it.
@@ -151,9 +149,7 @@ package struct SourceMap: Hashable, Sendable {
         (1...32).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
     }
 
-    /// Adds a mark.
-    ///
-    /// - Parameter source: its URL, which may begin with a short name that was added before.
+    /// Adds a mark, whose source may begin with a short name that was added before.
     package mutating func addMark(_ name: String, _ source: String) throws(Flaw) {
         let shown = "the mark '\(name.prefix(40))'"
         guard Self.isMarkName(name) else {

@@ -48,10 +48,7 @@ public struct SourceURL: Hashable, Sendable {
 
         /// The host as in a URL and in the `Host` field: IPv6 addresses in brackets.
         package var urlText: String {
-            switch self {
-            case .name(let name): name
-            case .address(let address): address.urlHost
-            }
+            if case .address(.v6) = self { "[\(description)]" } else { description }
         }
     }
 
@@ -84,10 +81,10 @@ public struct SourceURL: Hashable, Sendable {
     ///
     /// - Parameter digest: the SHA-256 of the bytes in hexadecimal digits.
     package init(uploadOf digest: String) {
-        self.init(scheme: .upload, host: nil, port: nil, path: "/\(digest)", query: nil)
+        self.init(scheme: .upload, path: "/\(digest)")
     }
 
-    init(scheme: Scheme, host: Host?, port: Int?, path: String, query: String?) {
+    init(scheme: Scheme, host: Host? = nil, port: Int? = nil, path: String, query: String? = nil) {
         self.scheme = scheme
         self.host = host
         self.port = port ?? scheme.defaultPort
@@ -125,12 +122,8 @@ public struct SourceURL: Hashable, Sendable {
 
     /// Scheme, host and port (RFC 6454). Credentials for one origin must not be sent to another.
     package var origin: String {
-        "\(scheme.rawValue)://\(host?.urlText ?? "")\(portSuffix)"
-    }
-
-    private var portSuffix: String {
-        guard let port, port != scheme.defaultPort else { return "" }
-        return ":\(port)"
+        let suffix = port == scheme.defaultPort ? "" : port.map { ":\($0)" } ?? ""
+        return "\(scheme.rawValue)://\(host?.urlText ?? "")\(suffix)"
     }
 }
 

@@ -36,8 +36,7 @@ enum SourceURLParser {
         let (path, query) = splitQuery(body)
         guard path.starts(with: "///".utf8), !path.starts(with: "////".utf8) else { throw .invalidLocalForm }
         return SourceURL(
-            scheme: .local, host: nil, port: nil,
-            path: PercentEncoding.complete(path.dropFirst(2), allowing: .path),
+            scheme: .local, path: PercentEncoding.complete(path.dropFirst(2), allowing: .path),
             query: query.map { PercentEncoding.complete($0, allowing: .query) })
     }
 
@@ -48,8 +47,7 @@ enum SourceURLParser {
             digits.utf8.allSatisfy({ $0.hexDigitValue != nil })
         else { throw .invalidColorForm }
         let isOpaque = digits.utf8.count == 8 && digits.hasSuffix("ff")
-        return SourceURL(
-            scheme: .color, host: nil, port: nil, path: "/\(isOpaque ? digits.dropLast(2) : digits[...])", query: nil)
+        return SourceURL(scheme: .color, path: "/\(isOpaque ? digits.dropLast(2) : digits[...])")
     }
 
     /// `//name/key`. The key is decoded once and written again, so that each object has one spelling.
@@ -66,8 +64,7 @@ enum SourceURLParser {
             !bytes.split(separator: UInt8(ascii: "/")).contains(where: { $0 == [0x2e] || $0 == [0x2e, 0x2e] })
         else { throw .invalidObjectKey }
         return SourceURL(
-            scheme: .s3, host: .name(name), port: nil, path: "/" + PercentEncoding.encode(key, allowing: .objectKey),
-            query: nil)
+            scheme: .s3, host: .name(name), path: "/" + PercentEncoding.encode(key, allowing: .objectKey))
     }
 
     /// The name of a bucket in lower case: 1 to 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both

@@ -27,9 +27,7 @@ struct ExchangeFailure: Error, Equatable {
 
     /// Classifies an error of the HTTP client.
     ///
-    /// - Parameters:
-    ///   - requestSent: whether the request head was sent, so that a connection existed.
-    ///   - headReceived: whether the response head arrived.
+    /// - Parameter requestSent: whether the request head was sent, so that a connection existed.
     init(_ thrown: any Error, requestSent: Bool, headReceived: Bool) {
         switch thrown {
         case is UnvettedPeer:
@@ -57,7 +55,6 @@ struct ExchangeFailure: Error, Equatable {
         }
     }
 
-    /// Whether the host refused the connection.
     private static func isRefusal(_ error: any Error) -> Bool {
         switch error {
         case let error as IOError: error.errnoCode == ECONNREFUSED

@@ -5,6 +5,7 @@ public import HTTPTypes
 public import Logging
 public import NIOCore
 import NIOHTTP1
+import Synchronization
 
 /// Downloads originals over HTTP/1.1 from untrusted hosts.
 ///
@@ -18,9 +19,10 @@ import NIOHTTP1
 ///
 ///     fetch ─ deadline ─ follow redirects ─┬─ slot ─ circuit ─ vet ─ for each address ─ request (─ one retry)
 ///                                          └─ next hop
-public struct GuardedHTTPClient: OriginFetching {
+public final class GuardedHTTPClient: OriginFetching {
     private let settings: Settings
-    private let currentGuard: CurrentSourceGuard
+    /// Each hop is vetted by exactly one guard, also while the guard is replaced.
+    private let sourceGuard: Mutex<SourceGuard>
     /// Shared with the fetchers of other protocols.
     let limits: DownloadLimits
     private let transport: PinnedTransport
@@ -35,7 +37,7 @@ public struct GuardedHTTPClient: OriginFetching {
     ///   - eventLoopGroup: runs all connections. Not shut down by the client.
     ///   - clock: measures the deadline and the pause before a retry.
     ///   - jitter: returns that pause. Default: random, 50 to 250 ms.
-    public init(
+    public convenience init(
         settings: Settings = Settings(), resolver: any NameResolver = SystemResolver(),
         eventLoopGroup: any EventLoopGroup, clock: any Clock<Duration> = ContinuousClock(),
         jitter: @escaping @Sendable () -> Duration = { .milliseconds(Int.random(in: 50...250)) },
@@ -55,7 +57,7 @@ public struct GuardedHTTPClient: OriginFetching {
         self.clock = clock
         self.jitter = jitter
         self.logger = logger
-        currentGuard = CurrentSourceGuard(
+        sourceGuard = Mutex(
             SourceGuard(
                 hosts: settings.hosts, addresses: settings.addresses, resolver: resolver,
                 mapped: settings.mappedSources, logger: logger))
@@ -96,15 +98,15 @@ public struct GuardedHTTPClient: OriginFetching {
     }
 
     public func refusal(of source: SourceURL) -> OriginError? {
-        currentGuard.value.refusal(of: source)
+        sourceGuard.withLock(\.self).refusal(of: source)
     }
 
     /// Vets later hops by the hosts, addresses and mapped sources of other settings.
     package func vet(by settings: Settings) {
-        currentGuard.replace { old in
-            SourceGuard(
-                hosts: settings.hosts, addresses: settings.addresses, resolver: old.resolver,
-                mapped: settings.mappedSources, logger: old.logger)
+        sourceGuard.withLock {
+            $0.hosts = settings.hosts
+            $0.addresses = settings.addresses
+            $0.mapped = settings.mappedSources
         }
     }
 
@@ -142,7 +144,8 @@ public struct GuardedHTTPClient: OriginFetching {
         -> PinnedTransport.Reply
     {
         progress.enter(.resolving)
-        let addresses = try await currentGuard.value.vet(hop.url, for: hop.client, deadline: progress.deadline)
+        let vetting = sourceGuard.withLock(\.self)
+        let addresses = try await vetting.vet(hop.url, for: hop.client, deadline: progress.deadline)
         var failure = OriginError.unreachable(.connect)
         for address in addresses.prefix(Self.maxAddressesTried) {
             do throws(ExchangeFailure) {

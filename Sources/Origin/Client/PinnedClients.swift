@@ -58,7 +58,6 @@ final class PinnedClients: Sendable {
         for client in clients { try? await client.shutdown() }
     }
 
-    /// The number of clients.
     var count: Int { table.withLock { $0.entries.count } }
 
     private func lease(_ key: Key) -> HTTPClient? {

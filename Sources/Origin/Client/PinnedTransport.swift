@@ -41,9 +41,6 @@ struct PinnedTransport: Sendable {
         await clients.shutdown()
     }
 
-    /// Sends the request and waits for the end of the transfer.
-    ///
-    /// - Parameter phases: records the progress of the request.
     func run(
         _ hop: OriginRequest, at address: IPAddress, phases: DownloadProgress
     ) async throws(ExchangeFailure) -> Reply {
@@ -60,8 +57,8 @@ struct PinnedTransport: Sendable {
         let result = await clients.withClient(for: PinnedClients.Key(host: host, address: address)) { client in
             let transfer = client.execute(request: request, delegate: collector)
             // The transfer ends at once at the deadline or when our task is canceled.
-            return await phases.deadline.wait { () -> Result<Void, any Error> in
-                do { return .success(try await transfer.futureResult.get()) } catch { return .failure(error) }
+            return await phases.deadline.wait {
+                await Result { try await transfer.futureResult.get() }
             } endedBy: {
                 transfer.cancel()
                 collector.stopWaiting()

@@ -23,7 +23,7 @@ struct RequestHeaders {
     /// - Parameter trace: fields that propagate the trace. They replace fields of the same names and are never part of
     ///   ``selecting``.
     init(_ request: OriginRequest, userAgent: String, viaPseudonym: String, trace: HTTPFields = [:]) {
-        let allowed = request.headers.filtered {
+        let allowed = request.headers.filter {
             !Self.reservedNames.contains($0.name.canonicalName) && !trace.contains($0.name)
         }
         let defaults: HTTPFields = [

@@ -7,20 +7,16 @@ enum ResponseAction: Equatable {
     case content(sizeHint: Int)
     /// Use the known original (304).
     case notModified
-    /// Follow a redirect.
     case redirect(location: String?)
     /// Report that the resource does not exist (404, 410).
     case missing
     /// Report a status that no original has.
     case unexpectedStatus
-    /// Fail with this error.
     case fail(OriginError)
 
     /// The largest head in bytes, field names and values together.
     static let maxHeadBytes = 64 << 10
 
-    /// Decides on a response.
-    ///
     /// - Parameter isConditional: whether the request had validators. A 304 is unexpected without them.
     init(_ head: HTTPResponseHead, maxSourceBytes: Int, isConditional: Bool) {
         guard head.headers.reduce(0, { $0 + $1.name.utf8.count + $1.value.utf8.count }) <= Self.maxHeadBytes else {

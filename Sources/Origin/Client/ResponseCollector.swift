@@ -20,13 +20,6 @@ final class ResponseCollector: HTTPClientResponseDelegate {
         var action: ResponseAction?
         var body = SharedBytesWriter()
         var reserved = ReservedSize()
-
-        /// The part of the original that has been received, with its announced length.
-        var partial: PartialOriginal? {
-            guard case .content(let sizeHint) = action else { return nil }
-            return PartialOriginal(
-                receivedBytes: body.count, expectedBytes: sizeHint > 0 ? sizeHint : nil, bytes: body.prefix)
-        }
     }
 
     private struct Aborted: Error {}
@@ -95,7 +88,9 @@ final class ResponseCollector: HTTPClientResponseDelegate {
                 return nil
             }
             state.body.append(buffer)
-            return state.partial
+            guard case .content(let sizeHint) = state.action else { return nil }
+            return PartialOriginal(
+                receivedBytes: state.body.count, expectedBytes: sizeHint > 0 ? sizeHint : nil, bytes: state.body.prefix)
         }
         guard let partial else { return task.eventLoop.makeFailedFuture(Aborted()) }
         onProgress(partial)
@@ -124,9 +119,13 @@ extension ResponseCollector.Progress {
     func response(
         from url: SourceURL, sentFields: HTTPFields, result: Result<Void, any Error>
     ) throws(ExchangeFailure) -> OriginResponse {
-        if case .fail(let error) = action { throw ExchangeFailure(error) }
-        if case .failure(let thrown) = result, needsBody {
-            throw ExchangeFailure(thrown, requestSent: requestedAt != nil, headReceived: head != nil)
+        switch action {
+        case .fail(let error): throw ExchangeFailure(error)
+        case .content, nil:
+            if case .failure(let thrown) = result {
+                throw ExchangeFailure(thrown, requestSent: requestedAt != nil, headReceived: head != nil)
+            }
+        case .notModified, .redirect, .missing, .unexpectedStatus: break
         }
         guard let head, let requestedAt else { throw ExchangeFailure(.unreachable(.malformed)) }
         let (status, fields) = (Int(head.status.code), HTTPFields(head.headers))
@@ -142,13 +141,5 @@ extension ResponseCollector.Progress {
         return OriginResponse(
             url: url, status: HTTPResponse.Status(code: status), headers: fields, content: body.finish(),
             requestedAt: requestedAt, receivedAt: receivedAt, sentFields: sentFields)
-    }
-
-    /// Whether the transfer had to continue after the received part.
-    private var needsBody: Bool {
-        switch action {
-        case .content, nil: true
-        case .notModified, .redirect, .missing, .unexpectedStatus, .fail: false
-        }
     }
 }

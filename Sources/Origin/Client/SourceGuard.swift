@@ -1,12 +1,11 @@
 import DarkroomNetwork
 import DarkroomWaiting
 import Logging
-import Synchronization
 
 /// Decides for each hop whether a source may be requested and at which addresses.
 struct SourceGuard: Sendable {
-    let hosts: HostPolicy
-    let addresses: AddressPolicy
+    var hosts: HostPolicy
+    var addresses: AddressPolicy
     let resolver: any NameResolver
     /// Sources whose hosts and ports need not be listed. Their addresses are checked like all other addresses.
     var mapped = SourceMap()
@@ -18,10 +17,6 @@ struct SourceGuard: Sendable {
     /// Host and port are checked before the lookup. One forbidden address makes the whole name forbidden, so that
     /// mixing public and private addresses gains an attacker nothing. Such a name fails like a name without addresses:
     /// clients cannot distinguish names of an internal network from other names. The log shows the difference.
-    ///
-    /// - Parameters:
-    ///   - client: the client that the lookup is for.
-    ///   - deadline: ends the lookup.
     func vet(
         _ url: SourceURL, for client: String = "", deadline: Deadline = Deadline()
     ) async throws(OriginError) -> [IPAddress] {
@@ -67,21 +62,6 @@ struct SourceGuard: Sendable {
                 try await resolver.addresses(of: name, for: client)
             }
         }
-    }
-}
-
-/// The current guard. Each hop is vetted by exactly one guard, also while the guard is replaced.
-final class CurrentSourceGuard: Sendable {
-    private let storage: Mutex<SourceGuard>
-
-    init(_ value: SourceGuard) {
-        storage = Mutex(value)
-    }
-
-    var value: SourceGuard { storage.withLock(\.self) }
-
-    func replace(_ next: (SourceGuard) -> SourceGuard) {
-        storage.withLock { $0 = next($0) }
     }
 }
 

@@ -8,15 +8,6 @@ final class CircuitBreakerTable: Sendable {
     struct Peer: Hashable {
         let host: String
         let port: Int
-
-        init(_ url: SourceURL) {
-            self.init(host: url.host?.description ?? "", port: url.port ?? 0)
-        }
-
-        init(host: String, port: Int) {
-            self.host = host
-            self.port = port
-        }
     }
 
     private struct Entry {
@@ -78,7 +69,6 @@ final class CircuitBreakerTable: Sendable {
         }
     }
 
-    /// The number of hosts with recorded failures.
     var count: Int { table.withLock { $0.entries.count } }
 
     private func admit(to peer: Peer) throws(OriginError) -> CircuitBreaker.Permit {
@@ -130,6 +120,10 @@ final class CircuitBreakerTable: Sendable {
             logger.notice("origin host is reachable again", metadata: metadata)
         }
     }
+}
+
+extension CircuitBreakerTable.Peer {
+    init(_ url: SourceURL) { self.init(host: url.host?.description ?? "", port: url.port ?? 0) }
 }
 
 extension CircuitBreaker.Outcome {

@@ -12,7 +12,6 @@ import Synchronization
 /// ``waitersPerSlot`` downloads wait for each slot. Beyond that, a client with few waiting downloads takes the place of
 /// a client with many.
 final class DownloadLimiter: Sendable {
-    /// The number of downloads that may wait for each slot.
     static let waitersPerSlot = 64
 
     private let queue: Mutex<DownloadQueue>
@@ -41,37 +40,32 @@ final class DownloadLimiter: Sendable {
         urgency: @escaping @Sendable () -> OriginRequest.Priority,
         _ body: () async throws(OriginError) -> Value
     ) async throws(OriginError) -> Value {
-        if let refusal = await enter(host: host, client: client, deadline, urgency: urgency) { throw refusal }
+        let download = Download(host: host, client: client, urgency: urgency)
+        if let refusal = await enter(download, deadline) { throw refusal }
         defer {
-            queue.withLock { $0.stop(at: host, for: client) }
+            queue.withLock { $0.stop(download) }
             startWaiting()
         }
         return try await body()
     }
 
-    /// The number of downloads that wait for a slot.
     var waitingCount: Int { queue.withLock(\.waiting.count) }
 
-    /// Waits for a slot.
-    ///
-    /// - Returns: the reason if no slot was granted; nil otherwise.
-    private func enter(
-        host: String, client: String, _ deadline: Deadline, urgency: @escaping @Sendable () -> OriginRequest.Priority
-    ) async -> OriginError? {
+    /// Waits for a slot, and returns the reason if none was granted.
+    private func enter(_ download: Download, _ deadline: Deadline) async -> OriginError? {
         if Task.isCancelled || deadline.hasPassed { return .cancelled }
-        let wait = Wait<OriginError?>()
-        let (number, refused) = queue.withLock { queue -> (Int?, Wait<OriginError?>?) in
-            if !budget.isFull, queue.hasSlot(at: host, for: client) {
-                queue.start(at: host, for: client)
-                return (nil, nil)
+        let entry = queue.withLock { queue -> (waiter: DownloadQueue.Waiter, refused: DownloadQueue.Waiter?)? in
+            guard budget.isFull || !queue.hasSlot(for: download) else {
+                queue.start(download)
+                return nil
             }
-            return queue.append(host: host, client: client, urgency: urgency, wait)
+            return queue.append(download)
         }
-        refused?.end(.timedOut(.waiting))
-        guard let number else { return nil }
+        guard let (waiter, refused) = entry else { return nil }
+        refused?.wait.end(.timedOut(.waiting))
         didQueue()
-        return await wait.answer(until: deadline) { [self] in
-            queue.withLock { $0.waiting.remove(number)?.wait }?.end(.cancelled)
+        return await waiter.wait.answer(until: deadline) { [self] in
+            queue.withLock { $0.waiting.remove(waiter.number)?.wait }?.end(.cancelled)
         }
     }
 
@@ -81,26 +75,26 @@ final class DownloadLimiter: Sendable {
     }
 }
 
+/// A download, as far as its slot is concerned.
+private struct Download: Sendable {
+    let host: String
+    let client: String
+    let urgency: @Sendable () -> OriginRequest.Priority
+}
+
 /// The downloads that run and wait.
 private struct DownloadQueue {
-    final class Waiter: WaitingLineMember {
+    final class Waiter: WaitingLineMember, Sendable {
         let number: Int
-        let host: String
-        let client: String
-        private let urgency: @Sendable () -> OriginRequest.Priority
-        let wait: Wait<OriginError?>
+        let download: Download
+        let wait = Wait<OriginError?>()
 
-        var level: OriginRequest.Priority { urgency() }
+        var client: String { download.client }
+        var level: OriginRequest.Priority { download.urgency() }
 
-        init(
-            _ number: Int, host: String, client: String, urgency: @escaping @Sendable () -> OriginRequest.Priority,
-            _ wait: Wait<OriginError?>
-        ) {
+        init(_ number: Int, _ download: Download) {
             self.number = number
-            self.host = host
-            self.client = client
-            self.urgency = urgency
-            self.wait = wait
+            self.download = download
         }
     }
 
@@ -120,9 +114,10 @@ private struct DownloadQueue {
     private let downloadsPerHost: Int
     private let maxDownloads: Int
     private let order: DownloadOrder
-    private var running = RunningDownloads()
-    /// The hosts of running downloads.
-    private var hosts: [String: RunningDownloads] = [:]
+    /// The running downloads of each client.
+    private var running = Tally()
+    /// The same of each host with running downloads.
+    private var hosts: [String: Tally] = [:]
     var waiting = WaitingLine<Waiter>()
     private var lastNumber = 0
 
@@ -133,71 +128,51 @@ private struct DownloadQueue {
     }
 
     /// Whether a download may start now.
-    func hasSlot(at host: String, for client: String) -> Bool {
-        guard running.count < maxDownloads - (running[client] == 0 ? 0 : maxDownloads / 8) else { return false }
-        guard let ofHost = hosts[host] else { return true }
-        return ofHost.count < downloadsPerHost - (ofHost[client] == 0 ? 0 : 1)
+    func hasSlot(for download: Download) -> Bool {
+        let client = download.client
+        guard running.total < maxDownloads - (running[client] == 0 ? 0 : maxDownloads / 8) else { return false }
+        guard let ofHost = hosts[download.host] else { return true }
+        return ofHost.total < downloadsPerHost - (ofHost[client] == 0 ? 0 : 1)
     }
 
-    mutating func start(at host: String, for client: String) {
-        running.start(client)
-        hosts[host, default: RunningDownloads()].start(client)
+    mutating func start(_ download: Download) {
+        running.add(download.client)
+        hosts[download.host, default: Tally()].add(download.client)
     }
 
-    mutating func stop(at host: String, for client: String) {
-        running.stop(client)
-        hosts[host]?.stop(client)
-        if hosts[host]?.count == 0 { hosts[host] = nil }
+    mutating func stop(_ download: Download) {
+        running.remove(download.client)
+        hosts[download.host]?.remove(download.client)
+        if hosts[download.host]?.total == 0 { hosts[download.host] = nil }
     }
 
     /// Adds a download to the line.
     ///
-    /// - Returns: its number, and the wait of the download that lost its place.
-    mutating func append(
-        host: String, client: String, urgency: @escaping @Sendable () -> OriginRequest.Priority,
-        _ wait: Wait<OriginError?>
-    ) -> (Int, refused: Wait<OriginError?>?) {
+    /// - Returns: the waiter, and the waiter that lost its place; it may be the same.
+    mutating func append(_ download: Download) -> (waiter: Waiter, refused: Waiter?) {
         lastNumber += 1
-        let waiter = Waiter(lastNumber, host: host, client: client, urgency: urgency, wait)
-        var refused: Wait<OriginError?>?
+        let waiter = Waiter(lastNumber, download)
+        var refused: Waiter?
         if waiting.count >= maxDownloads * DownloadLimiter.waitersPerSlot {
-            guard let place = waiting.victim(for: [client], at: urgency()) else { return (lastNumber, wait) }
-            refused = waiting.remove(at: place).wait
+            guard let place = waiting.victim(for: [waiter.client], at: waiter.level) else { return (waiter, waiter) }
+            refused = waiting.remove(at: place)
         }
         waiting.append(waiter)
-        return (lastNumber, refused)
+        return (waiter, refused)
     }
 
     /// Gives a slot to the first waiter that may have it.
     mutating func startNext() -> Wait<OriginError?>? {
-        guard running.count < maxDownloads else { return nil }
+        guard running.total < maxDownloads else { return nil }
         let first = waiting.first { waiter in
-            guard hasSlot(at: waiter.host, for: waiter.client) else { return Rank?.none }
+            guard hasSlot(for: waiter.download) else { return Rank?.none }
             let turn = order == .fifo ? waiter.number : -waiter.number
             return Rank(level: waiter.level, running: running[waiter.client], turn: turn)
         }
         guard let first else { return nil }
         let waiter = waiting.remove(at: first.index)
-        start(at: waiter.host, for: waiter.client)
+        start(waiter.download)
         return waiter.wait
-    }
-}
-
-/// The number of running downloads, together and of each client.
-private struct RunningDownloads {
-    private(set) var count = 0
-    private var clients: [String: Int] = [:]
-
-    subscript(client: String) -> Int { clients[client] ?? 0 }
-
-    mutating func start(_ client: String) {
-        count += 1
-        clients[client, default: 0] += 1
-    }
-
-    mutating func stop(_ client: String) {
-        count -= 1
-        clients[client] = clients[client].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 }
 

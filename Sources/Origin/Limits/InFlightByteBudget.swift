@@ -29,13 +29,19 @@ final class InFlightByteBudget: Sendable {
         var lastNumber = 0
         var onRelease: (@Sendable () -> Void)?
 
-        /// Adds bytes to the bytes that an entry holds.
         mutating func add(_ bytes: Int, to number: Int) {
             guard let client = entries[number]?.client else { return }
             entries[number]?.bytes += bytes
             usedBytes += bytes
             let held = clientBytes[client, default: 0] + bytes
             clientBytes[client] = held == 0 ? nil : held
+        }
+
+        /// Ends the pending request of an entry, if it has one.
+        mutating func takePromise(of number: Int) -> EventLoopPromise<Void>? {
+            guard let request = entries[number]?.request.take() else { return nil }
+            pending -= 1
+            return request.promise
         }
     }
 
@@ -70,26 +76,22 @@ final class InFlightByteBudget: Sendable {
 
     /// Succeeds once the download may hold that many bytes in all. Fails if it ends before that.
     fileprivate func reserve(_ bytes: Int, for number: Int, on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
-        if state.withLock({ grantAtOnce(bytes, for: number, &$0) }) { return eventLoop.makeSucceededVoidFuture() }
-        let promise = eventLoop.makePromise(of: Void.self)
-        let granted = state.withLock { state -> [EventLoopPromise<Void>]? in
-            guard let entry = state.entries[number], !entry.isFinished else { return nil }
+        let (reservation, granted) = state.withLock { state -> (EventLoopFuture<Void>, [EventLoopPromise<Void>]) in
+            guard let entry = state.entries[number], !entry.isFinished else {
+                return (eventLoop.makeFailedFuture(ByteReservation.Closed()), [])
+            }
+            let more = max(bytes - entry.bytes, 0)
+            if state.pending == 0, state.usedBytes + more <= budgetBytes, isWithinShare(entry, more, state) {
+                state.add(more, to: number)
+                return (eventLoop.makeSucceededVoidFuture(), [])
+            }
+            let promise = eventLoop.makePromise(of: Void.self)
             state.pending += 1
             state.entries[number]?.request = (bytes, promise)
-            return grant(&state)
+            return (promise.futureResult, grant(&state))
         }
-        if granted == nil { promise.fail(ByteReservation.Closed()) }
-        for promise in granted ?? [] { promise.succeed() }
-        return promise.futureResult
-    }
-
-    /// Grants a request that fits while no other request is pending. The lock must be held.
-    private func grantAtOnce(_ bytes: Int, for number: Int, _ state: inout State) -> Bool {
-        guard state.pending == 0, let entry = state.entries[number], !entry.isFinished else { return false }
-        let more = max(bytes - entry.bytes, 0)
-        guard state.usedBytes + more <= budgetBytes, isWithinShare(entry, more, state) else { return false }
-        state.add(more, to: number)
-        return true
+        for promise in granted { promise.succeed() }
+        return reservation
     }
 
     /// Whether a client that is granted more bytes for a download stays within its share, or has only this download.
@@ -104,17 +106,15 @@ final class InFlightByteBudget: Sendable {
             guard let entry = state.entries[number] else { return nil }
             state.add(bytes - entry.bytes, to: number)
             state.entries[number]?.isFinished = true
-            if entry.request != nil { state.pending -= 1 }
-            return state.entries[number]?.request.take()?.promise
+            return state.takePromise(of: number)
         }
     }
 
     fileprivate func release(_ number: Int) {
         change { state in
             state.add(-(state.entries[number]?.bytes ?? 0), to: number)
-            let entry = state.entries.removeValue(forKey: number)
-            if entry?.request != nil { state.pending -= 1 }
-            return entry?.request?.promise
+            defer { state.entries[number] = nil }
+            return state.takePromise(of: number)
         }
     }
 
@@ -141,9 +141,7 @@ final class InFlightByteBudget: Sendable {
             guard isWithinShare(entry, more, state) || ofTheirClients[entry.client] == number else { continue }
             guard state.usedBytes + more <= budgetBytes || number == mayExceed else { break }
             state.add(more, to: number)
-            state.entries[number]?.request = nil
-            state.pending -= 1
-            granted.append(request.promise)
+            if let promise = state.takePromise(of: number) { granted.append(promise) }
         }
         return granted
     }

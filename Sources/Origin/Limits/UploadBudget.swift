@@ -9,9 +9,7 @@ package struct UploadBudget: Sendable {
     /// The maximum size of a source in bytes.
     package let maxSourceBytes: Int
 
-    /// - Parameters:
-    ///   - budgetBytes: the bytes of uploads that are being received or processed; further uploads wait.
-    ///   - maxSourceBytes: the maximum size of a source in bytes.
+    /// - Parameter budgetBytes: the bytes of uploads that are being received or processed; further uploads wait.
     package init(budgetBytes: Int, maxSourceBytes: Int) {
         budget = InFlightByteBudget(budgetBytes: budgetBytes)
         self.maxSourceBytes = maxSourceBytes
@@ -22,8 +20,7 @@ package struct UploadBudget: Sendable {
 
     /// A collector for the bytes of one source.
     ///
-    /// - Parameter client: the client that sends the bytes. One client holds at most three quarters of the budget, or a
-    ///   single upload.
+    /// - Parameter client: the client that sends the bytes.
     package func makeCollector(for client: String) -> UploadCollector {
         UploadCollector(reservation: budget.makeReservation(for: client), maxBytes: maxSourceBytes)
     }

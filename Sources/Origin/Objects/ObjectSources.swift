@@ -22,7 +22,6 @@ package struct ObjectSources: OriginFetching {
     private let faults: FaultLog
 
     /// - Parameters:
-    ///   - client: whose limits are shared.
     ///   - maxSourceBytes: the largest object that is read.
     ///   - eventLoopGroup: runs waits for the byte budget.
     package init(
@@ -87,14 +86,10 @@ package struct ObjectSources: OriginFetching {
             phases: progress, eventLoop: eventLoopGroup.next(), onProgress: request.onProgress)
         let requestedAt = Date()
         progress.enter(.response)
-        let result: Result<ObjectReadResult, ObjectStorageError>
-        do throws(ObjectStorageError) {
-            result = .success(
-                try await progress.deadline.run { [read] () async throws(ObjectStorageError) in
-                    try await source.store.get(object, read, within: Self.noLimit, deliver: collector.receive)
-                })
-        } catch {
-            result = .failure(error)
+        let result = await Result { [read] () async throws(ObjectStorageError) in
+            try await progress.deadline.run { () async throws(ObjectStorageError) in
+                try await source.store.get(object, read, within: Self.noLimit, deliver: collector.receive)
+            }
         }
         switch result {
         case .success(.notModified(let attributes)):
@@ -120,7 +115,7 @@ package struct ObjectSources: OriginFetching {
 extension ObjectAttributes {
     /// The fields that a cache uses. The answer is the same for all requests, so `Vary` does not apply.
     fileprivate var cachingFields: HTTPFields {
-        fields.filtered { StoredResponse.storedFieldNames.contains($0.name) && $0.name != .vary }
+        fields.filter { StoredResponse.storedFieldNames.contains($0.name) && $0.name != .vary }
     }
 }
 

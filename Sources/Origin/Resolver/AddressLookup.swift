@@ -1,14 +1,6 @@
 import DarkroomNetwork
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
-
 /// Lookups by the operating system, which cannot be interrupted: `getaddrinfo` returns when the system gives up, after
 /// about 10 s by default (`man resolv.conf`).
 enum AddressLookup {

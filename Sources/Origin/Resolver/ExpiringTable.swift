@@ -1,12 +1,7 @@
 /// Values that each end at a moment of their own. A full table also removes values that would have ended next, so that
 /// clients that choose the keys cannot make it grow.
 struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private struct Entry {
-        let value: Value
-        let end: ContinuousClock.Instant
-    }
-
-    private var entries: [Key: Entry] = [:]
+    private var entries: [Key: (value: Value, end: ContinuousClock.Instant)] = [:]
     private let capacity: Int
 
     /// - Parameter capacity: the greatest number of values, at least 1.
@@ -22,11 +17,10 @@ struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         entries[key].flatMap { $0.end > now ? $0.value : nil }
     }
 
-    /// Sets the value of a key until `end`.
     mutating func set(_ value: Value, for key: Key, until end: ContinuousClock.Instant, at now: ContinuousClock.Instant)
     {
         if entries.count >= capacity, entries[key] == nil { makeRoom(at: now) }
-        entries[key] = Entry(value: value, end: end)
+        entries[key] = (value, end)
     }
 
     mutating func remove(_ key: Key) {

@@ -1,3 +1,5 @@
+import DarkroomWaiting
+
 /// How many lookups may run and wait, and how long their results are remembered.
 struct LookupLimits: Sendable {
     /// Concurrent lookups, each on a thread of its own.
@@ -24,22 +26,16 @@ struct LookupLimits: Sendable {
 
 /// Counts by client and by registered domain.
 struct ShareCounts: Sendable {
-    private(set) var total = 0
-    private var clients: [String: Int] = [:]
-    private var domains: [String: Int] = [:]
-
-    func count(ofClient client: String) -> Int { clients[client] ?? 0 }
-    func count(ofDomain domain: String) -> Int { domains[domain] ?? 0 }
+    private(set) var clients = Tally()
+    private(set) var domains = Tally()
 
     mutating func add(client: String, domain: String) {
-        total += 1
-        clients[client, default: 0] += 1
-        domains[domain, default: 0] += 1
+        clients.add(client)
+        domains.add(domain)
     }
 
     mutating func remove(client: String, domain: String) {
-        total -= 1
-        clients[client] = clients[client].flatMap { $0 > 1 ? $0 - 1 : nil }
-        domains[domain] = domains[domain].flatMap { $0 > 1 ? $0 - 1 : nil }
+        clients.remove(client)
+        domains.remove(domain)
     }
 }

@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import DarkroomWaiting
 
 /// Decides which lookups run, which wait, and which are answered from memory, so that names whose servers never answer
 /// do not delay other lookups.
@@ -50,15 +51,13 @@ struct LookupSchedule: Sendable {
     }
 
     /// The number of lookups that occupy a thread.
-    var runningCount: Int { running.total }
+    var runningCount: Int { running.clients.total }
     /// The number of calls that wait, for a thread or for a result.
-    var callCount: Int { calls.total }
+    var callCount: Int { calls.clients.total }
 
     /// The answer of a name if it is remembered.
     func remembered(_ name: String, at now: ContinuousClock.Instant) -> Answer? { answers.value(of: name, at: now) }
 
-    /// Adds a call.
-    ///
     /// - Parameter call: a number that no other call has, greater than the numbers of earlier calls.
     mutating func add(_ call: Int, for name: String, client: String, at now: ContinuousClock.Instant) -> Step {
         if let answer = remembered(name, at: now) { return .answered(answer) }
@@ -130,11 +129,11 @@ struct LookupSchedule: Sendable {
     ///
     /// - Returns: the name to look up, or nil if no lookup may start.
     mutating func startNext(at now: ContinuousClock.Instant) -> String? {
-        guard running.total < limits.threads else { return nil }
+        guard running.clients.total < limits.threads else { return nil }
         var next: (rank: (running: Int, call: Int), name: String, client: String)?
         for (name, lookup) in lookups where lookup.run == nil {
             for (call, client) in lookup.calls where mayStart(client, lookup.domain, at: now) {
-                let rank = (running.count(ofClient: client), call)
+                let rank = (running.clients[client], call)
                 if next.map({ rank < $0.rank }) ?? true { next = (rank, name, client) }
             }
         }
@@ -145,13 +144,13 @@ struct LookupSchedule: Sendable {
     }
 
     private func mayWait(_ client: String, _ domain: String) -> Bool {
-        calls.total < limits.calls && calls.count(ofClient: client) < limits.callsPerShare
-            && calls.count(ofDomain: domain) < limits.callsPerShare
+        calls.clients.total < limits.calls && calls.clients[client] < limits.callsPerShare
+            && calls.domains[domain] < limits.callsPerShare
     }
 
     private func mayStart(_ client: String, _ domain: String, at now: ContinuousClock.Instant) -> Bool {
-        running.count(ofClient: client) < limits.threads - running.total
-            && running.count(ofDomain: domain) < limits.threadsPerDomain && !isHanging(domain, at: now)
+        running.clients[client] < limits.threads - running.clients.total
+            && running.domains[domain] < limits.threadsPerDomain && !isHanging(domain, at: now)
     }
 
     private func isHanging(_ domain: String, at now: ContinuousClock.Instant) -> Bool {
@@ -188,8 +187,7 @@ struct LookupSchedule: Sendable {
 /// Labels below which registries of countries register names: `co` in `example.co.uk`.
 private let registryLabels: Set<Substring> = [
     "ac", "ad", "co", "com", "ed", "edu", "go", "gob", "gouv", "gov", "gr", "lg", "ltd", "me", "mil", "ne", "net",
-    "nic",
-    "nom", "or", "org", "plc", "sch",
+    "nic", "nom", "or", "org", "plc", "sch",
 ]
 
 /// The part of a host name that one owner has registered, and whose name servers thus answer for the whole name.

@@ -4,9 +4,8 @@ import Synchronization
 
 /// The operating system's resolver, `getaddrinfo`, on threads of its own: it honors `/etc/hosts` and `nsswitch.conf`.
 ///
-/// Names whose servers never answer do not delay others: lookups of one registered domain run on at most four threads,
-/// and lookups for one client on at most half of them. Calls for the same name share a lookup. Addresses are remembered
-/// for 5 s, failures for 2 s, and lookups that hung for 10 s. ``SourceGuard`` checks addresses at each use.
+/// ``LookupSchedule`` keeps names whose servers never answer from delaying others, and remembers results for seconds.
+/// ``SourceGuard`` checks addresses at each use.
 ///
 /// A lookup that hangs is abandoned at the timeout. It occupies its thread until the system gives up.
 public final class SystemResolver: NameResolver {
@@ -21,11 +20,6 @@ public final class SystemResolver: NameResolver {
         var callers: [Int: Caller] = [:]
         var lastCall = 0
 
-        mutating func nextCall() -> Int {
-            lastCall += 1
-            return lastCall
-        }
-
         mutating func removeCallers(_ calls: [Int]) -> [Caller] {
             calls.compactMap { callers.removeValue(forKey: $0) }
         }
@@ -38,18 +32,10 @@ public final class SystemResolver: NameResolver {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let didEnter: @Sendable () -> Void
 
-    /// - Parameters:
-    ///   - threads: the maximum number of concurrent lookups. A thread ends with its lookup. Default: 64.
-    ///   - timeout: the time limit of one call. At most 2 s of it are spent waiting for a thread. Default: 5 s.
-    public convenience init(threads: Int = 64, timeout: Duration = .seconds(5)) {
-        var limits = LookupLimits()
-        limits.threads = max(1, threads)
-        self.init(limits: limits, timeout: timeout)
-    }
+    /// A resolver whose calls take at most 5 s, of which at most 2 s are spent waiting for one of 64 threads.
+    public convenience init() { self.init(limits: LookupLimits()) }
 
-    /// - Parameters:
-    ///   - clock: measures the timeouts.
-    ///   - didEnter: called whenever a call has begun to wait.
+    /// - Parameter didEnter: called whenever a call has begun to wait.
     init(
         limits: LookupLimits, timeout: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -68,7 +54,10 @@ public final class SystemResolver: NameResolver {
     /// - Throws: ``OriginError/timedOut(_:)`` with `resolving` if the name's servers do not answer or did not recently;
     ///   with `waiting` if no thread was free for the client or domain, or if too many calls wait.
     public func addresses(of name: String, for client: String = "") async throws(OriginError) -> [IPAddress] {
-        let (call, answer) = state.withLock { ($0.nextCall(), $0.schedule.remembered(name, at: now())) }
+        let (call, answer) = state.withLock { state in
+            state.lastCall += 1
+            return (state.lastCall, state.schedule.remembered(name, at: now()))
+        }
         if let answer { return try answer.get() }
         let timeout = timeouts.begin { [weak self] in self?.giveUp(call, name) }
         let queueTimeout = queueTimeouts.begin { [weak self] in
@@ -86,7 +75,6 @@ public final class SystemResolver: NameResolver {
         }.get()
     }
 
-    /// The number of calls that wait.
     var callCount: Int { state.withLock(\.schedule.callCount) }
 
     private func enter(_ call: Int, _ name: String, _ client: String, _ caller: Caller) {

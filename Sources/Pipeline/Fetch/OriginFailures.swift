@@ -48,7 +48,7 @@ extension OriginError {
                 // A part is cacheable only by a cache that supports ranges (RFC 9111 §3), and a 304 describes another
                 // response.
                 [206, 304].contains(refusal.status) ? nil : StoredResponse(refusal),
-                retryAfter: RetryAfter(refusal.headers, now: now)?.delay)
+                retryAfter: refusal.headers.retryAfter(now: now))
         case .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding, .emptyBody, .unreachable, .timedOut:
             .transient(nil)
         }

@@ -79,7 +79,7 @@ struct OriginFetch: Sendable {
             return try await send(request, .reload, known: known, urgency: urgency, report: report)
         }
         let record = validated.freshened(by: response, requestedAt: sentAt, policy: policy)
-        if record.response.refusal(policy) != nil, mode != .reload {
+        if !record.response.mayBeStored(policy), mode != .reload {
             // The known content may no longer be stored, not even for use while the origin fails.
             await cache.remove(request.keys.source)
             return try await send(request, .reload, known: known ?? validated, urgency: urgency, report: report)
@@ -107,7 +107,7 @@ struct OriginFetch: Sendable {
         if isVerified { record.markVerified() }
         let original = Original(
             body: content.content, record: record, tier: nil,
-            mayBeStored: cacheable != nil && record.response.refusal(policy) == nil,
+            mayBeStored: cacheable != nil && record.response.mayBeStored(policy),
             replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation)
         await cache.receive(original, isKnown: known != nil, isVerified: isVerified, for: request.access)
         return Answer(

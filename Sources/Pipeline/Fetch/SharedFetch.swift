@@ -84,9 +84,9 @@ struct SharedFetch: Sendable {
         let original = fetch.cache.originalInUse(access)
         guard let record = original?.record ?? fetch.cache.storedRecord(access), record !== known else { return nil }
         let isSelected = await fetch.isSelected(record, for: request)
-        let decision = CacheDecision.decide(
+        let evaluation = CacheEvaluation(
             stored: record.freshness, isSelected: isSelected, policy: request.cache.policy, now: fetch.now())
-        guard case .use = decision else { return nil }
+        guard evaluation.decision == .use else { return nil }
         return OriginFetch.Answer(
             record: record, original: original, status: 200, isVerified: original == nil, isShared: true)
     }

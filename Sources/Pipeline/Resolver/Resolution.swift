@@ -192,7 +192,7 @@ struct Resolution: Sendable {
             case .useAndRevalidate:
                 let decision = Decision(step: .useVariant, evaluation: evaluation, revalidatesInBackground: true)
                 return fromCaches(decision) ?? bytesGone
-            case .ask(let reason): return forward(reason.status, evaluation)
+            case .ask(let reason): return forward(reason, evaluation)
             case .refuse: return Decision(step: .fail(.notCached), evaluation: evaluation)
             }
         case .answered(let fetches):
@@ -237,7 +237,7 @@ struct Resolution: Sendable {
         guard case .ask(let reason) = evaluation.decision else {
             return Decision(step: .fail(.notCached), evaluation: evaluation)
         }
-        return forward(reason.status, evaluation)
+        return forward(reason, evaluation)
     }
 
     private func forward(_ reason: CacheStatus.Reason, _ evaluation: CacheEvaluation) -> Decision {

@@ -46,13 +46,13 @@ extension FuzzTests {
         try hold(freshness.lifetime <= policy.maxFresh, "a lifetime of \(freshness.lifetime)")
         try hold(freshness.age(at: now.addingTimeInterval(5)) >= .zero, "an age of \(freshness.age(at: now))")
         _ = (
-            stored.refusal(policy), stored.explicitLifetime(policy), stored.validators,
+            stored.mayBeStored(policy), stored.explicitLifetime(policy), stored.validators,
             stored.isConfirmed(by: stored.fields)
         )
         _ = (freshness.remaining(at: .distantPast), freshness.allowsStaleOnError(at: .distantFuture))
         let terms = ClientCachePolicy(stored, policy: policy)
         _ = terms.cacheControl(age: freshness.age(at: now), asked: nil, mayExtend: false, cap: .seconds(60)).description
-        _ = (stored.isSelected(bySending: [.accept: "image/webp"]), RetryAfter(stored.fields, now: now))
+        _ = (stored.isSelected(bySending: [.accept: "image/webp"]), stored.fields.retryAfter(now: now))
     }
 
     @Test func `what a client says of caches, formats and priority is understood or ignored`() {
