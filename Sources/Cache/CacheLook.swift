@@ -12,17 +12,11 @@ package enum LookMode: Sendable {
 
 /// The result of a lookup of a request's source. Later steps use it instead of a second lookup.
 package struct CacheLook: Sendable {
-    /// The known state of the variant's entry in a tier.
-    fileprivate enum Finding {
-        case unknown
-        /// The entry, from any content; nil if the tier has none.
-        case looked(StoredEntry?)
-    }
-
     /// The record of the source; nil if none is known.
     package fileprivate(set) var record: SourceRecord?
-    fileprivate var onDisk = Finding.unknown
-    fileprivate var inSharedTier = Finding.unknown
+    /// The variant's entry in a tier, from any content: nil in the tier if there is none, nil if that is unknown.
+    fileprivate var onDisk: StoredEntry??
+    fileprivate var inSharedTier: StoredEntry??
     /// The source's purge epoch when the lookup began, if that was after the request had started.
     fileprivate var epoch: PurgeEpoch?
 
@@ -30,16 +24,10 @@ package struct CacheLook: Sendable {
         self.record = record
     }
 
-    fileprivate init(record: SourceRecord, onDisk: StoredEntry, since epoch: PurgeEpoch) {
-        self.record = record
-        self.onDisk = .looked(onDisk)
-        self.epoch = epoch
-    }
-
     /// Continues with the origin's answer about the source. This machine's tiers may have changed since the lookup.
     package mutating func replaceRecord(_ record: SourceRecord) {
         self.record = record
-        onDisk = .unknown
+        onDisk = nil
     }
 }
 
@@ -67,29 +55,30 @@ extension ImageCache {
     /// A newer download whose image is still being processed does not delay a fresh image in memory.
     package func lookAtOnce(_ access: CacheAccess) -> CacheLook? {
         guard !access.options.waitsForDisk else { return nil }
-        if let record = storedRecord(access) ?? downloadedRecord(access) { return CacheLook(record: record) }
+        if let record = storedRecord(access) ?? originalInUse(access)?.record { return CacheLook(record: record) }
         let (keys, epoch) = (access.keys, epochs.current(of: access.keys.source))
         guard let disk, access.options.query.variants.contains(.disk),
             let entries = disk.entriesAtOnce(for: [keys.record, keys.variant]), entries.count == 2,
             let record = records.decode(entries[0], of: keys.source)
         else { return nil }
         promote(record, keys.source, since: epoch)
-        return CacheLook(record: record, onDisk: entries[1], since: epoch)
+        var look = CacheLook(record: record)
+        (look.onDisk, look.epoch) = (entries[1], epoch)
+        return look
     }
 
-    /// A variant, if finding it needs no waiting. Nil means that ``variant(_:of:for:_:_:)`` has to look.
-    ///
-    /// - Parameter content: the content that the variant must belong to.
+    /// A variant of this content, if finding it needs no waiting. Nil means that ``variant(_:of:for:_:_:)`` has to
+    /// look.
     package func variantAtOnce(
         _ key: EntryKey, of content: StoreKey, for access: CacheAccess, _ look: CacheLook
     ) -> FoundVariant? {
         if let found = recentVariant(key, of: content, for: access) { return found }
         guard let disk, access.options.query.variants.contains(.disk) else { return nil }
-        if key == access.keys.variant, case .looked(let entry) = look.onDisk {
-            return entry.flatMap { onDisk($0, key, of: content, access, since: look.epoch ?? access.epoch) }
+        if key == access.keys.variant, let entry = look.onDisk {
+            return onDisk(entry, key, of: content, access, since: look.epoch ?? access.epoch)
         }
         let epoch = epochs.current(of: key.source)
-        return disk.entriesAtOnce(for: [key])?.first.flatMap { onDisk($0, key, of: content, access, since: epoch) }
+        return onDisk(disk.entriesAtOnce(for: [key])?.first, key, of: content, access, since: epoch)
     }
 
     /// A variant that another request may have stored a moment ago.
@@ -106,11 +95,7 @@ extension ImageCache {
 
     /// The record of the origin's newest answer, as far as it is known without waiting.
     package func newestRecord(_ access: CacheAccess, _ mode: LookMode = .use) -> SourceRecord? {
-        downloadedRecord(access) ?? storedRecord(access, mode)
-    }
-
-    private func downloadedRecord(_ access: CacheAccess) -> SourceRecord? {
-        originalsInUse[access.keys.source].flatMap { $0.mayBeStored ? $0.record : nil }
+        originalInUse(access)?.record ?? storedRecord(access, mode)
     }
 
     /// The bytes of a source in progress, if they may be stored.
@@ -142,14 +127,13 @@ extension ImageCache {
                 }
             }
             guard known == nil else {
-                look.onDisk = .looked(entries.first)
+                look.onDisk = .some(entries.first)
                 return look
             }
             look.record = entries.first.flatMap { records.decode($0, of: keys.source) }
-            if !entries.isEmpty { look.onDisk = .looked(entries.count > 1 ? entries[1] : nil) }
+            if !entries.isEmpty { look.onDisk = .some(entries.count > 1 ? entries[1] : nil) }
         } else if look.record == nil, tiers.union.contains(.disk) {
-            let entry = mode == .use ? await disk.entry(for: keys.record) : await disk.peek(keys.record)
-            look.record = entry.flatMap { records.decode($0, of: keys.source) }
+            look.record = await disk.entry(keys.record, mode).flatMap { records.decode($0, of: keys.source) }
         } else {
             return look
         }
@@ -166,57 +150,47 @@ extension ImageCache {
     ) async -> Bool {
         guard let shared, access.options.query.union.contains(.shared) else { return false }
         let found = await shared.look(for: access, known: look.record)
-        look.inSharedTier = .looked(found.variant)
+        look.inSharedTier = .some(found.variant)
         guard let record = found.record else { return true }
-        if mode == .use { await adopt(record, access) }
+        if mode == .use {
+            let nearer = access.options.store.union.subtracting(.shared)
+            if isCurrent(access) { records.store(record, for: access.keys.source, in: nearer) }
+            await withdrawIfPurged(access)
+        }
         look.record = record
         return true
     }
 
-    /// Looks for a variant in the tiers that the request reads.
-    ///
-    /// - Parameter content: the content that the variant must belong to.
+    /// Looks for a variant of this content in the tiers that the request reads.
     package func variant(
         _ key: EntryKey, of content: StoreKey, for access: CacheAccess, _ look: CacheLook = CacheLook(),
         _ mode: LookMode = .use
     ) async -> FoundVariant? {
         let tiers = access.options.query.variants
-        if mode == .use {
-            if let found = recentVariant(key, of: content, for: access) { return found }
-        } else if tiers.contains(.memory), let found = FoundVariant(memory.peek(key), of: content, .memory) {
+        if tiers.contains(.memory), let found = FoundVariant(memory.entry(key, mode), of: content, .memory) {
             return found
         }
         let isOwn = key == access.keys.variant
         if tiers.contains(.disk), let disk {
-            let entry: StoredEntry?
-            if isOwn, case .looked(let found) = look.onDisk {
-                entry = found
-            } else {
-                entry = mode == .use ? await disk.entry(for: key) : await disk.peek(key)
-            }
-            if mode == .peek, let found = FoundVariant(entry, of: content, .disk) { return found }
-            if mode == .use, let entry, let found = onDisk(entry, key, of: content, access, since: access.epoch) {
-                return found
-            }
+            var entry = isOwn ? look.onDisk : nil
+            if entry == nil { entry = .some(await disk.entry(key, mode)) }
+            if let found = onDisk(entry ?? nil, key, of: content, access, since: access.epoch, mode) { return found }
         }
         guard tiers.contains(.shared), let shared else { return nil }
-        let entry: StoredEntry?
-        if isOwn, case .looked(let found) = look.inSharedTier {
-            entry = found
-        } else {
-            entry = await shared.store.variant(key)?.entry
-        }
-        guard let entry, let found = FoundVariant(entry, of: content, .shared) else { return nil }
+        var known = isOwn ? look.inSharedTier : nil
+        if known == nil { known = .some(await shared.store.variant(key)?.entry) }
+        guard let entry = known ?? nil, let found = FoundVariant(entry, of: content, .shared) else { return nil }
         if mode == .use { await adopt(entry, for: key, access, in: access.options.store.variants) }
         return found
     }
 
     /// The variant in an entry from disk, which is copied to memory.
     private func onDisk(
-        _ entry: StoredEntry, _ key: EntryKey, of content: StoreKey, _ access: CacheAccess, since epoch: PurgeEpoch
+        _ entry: StoredEntry?, _ key: EntryKey, of content: StoreKey, _ access: CacheAccess, since epoch: PurgeEpoch,
+        _ mode: LookMode = .use
     ) -> FoundVariant? {
-        guard let found = FoundVariant(entry, of: content, .disk) else { return nil }
-        if access.options.store.variants.contains(.memory) { promote(entry, for: key, since: epoch) }
+        guard let entry, let found = FoundVariant(entry, of: content, .disk) else { return nil }
+        if mode == .use, access.options.store.variants.contains(.memory) { promote(entry, for: key, since: epoch) }
         return found
     }
 
@@ -230,13 +204,10 @@ extension ImageCache {
         }
         let (key, tiers) = (access.keys.original, access.options.query.originals)
         func isMeant(_ entry: StoredEntry) -> Bool { entry.originalContent == record.content }
-        if tiers.contains(.memory), let entry = mode == .use ? memory.entry(for: key) : memory.peek(key), isMeant(entry)
-        {
+        if tiers.contains(.memory), let entry = memory.entry(key, mode), isMeant(entry) {
             return Original(body: entry.content, record: record, tier: .memory)
         }
-        if tiers.contains(.disk), let disk,
-            let entry = mode == .use ? await disk.entry(for: key) : await disk.peek(key), isMeant(entry)
-        {
+        if tiers.contains(.disk), let entry = await disk?.entry(key, mode), isMeant(entry) {
             let isSmall = entry.content.count <= Original.maxMemoryBytes
             if mode == .use, isSmall, access.options.store.originals.contains(.memory) {
                 promote(entry, for: key, since: access.epoch)
@@ -251,5 +222,17 @@ extension ImageCache {
             await adopt(original.entry, for: key, access, in: nearer)
         }
         return original
+    }
+}
+
+extension MemoryStore {
+    fileprivate func entry(_ key: EntryKey, _ mode: LookMode) -> StoredEntry? {
+        mode == .use ? entry(for: key) : peek(key)
+    }
+}
+
+extension Storing {
+    fileprivate func entry(_ key: EntryKey, _ mode: LookMode) async -> StoredEntry? {
+        mode == .use ? await entry(for: key) : await peek(key)
     }
 }

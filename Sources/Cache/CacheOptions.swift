@@ -78,14 +78,6 @@ public struct TierSet: OptionSet, Hashable, Sendable {
 /// A tier in which an entry was found.
 public enum CacheTier: String, Sendable {
     case memory, disk, shared
-
-    package var set: TierSet {
-        switch self {
-        case .memory: .memory
-        case .disk: .disk
-        case .shared: .shared
-        }
-    }
 }
 
 /// A request as the caches see it.

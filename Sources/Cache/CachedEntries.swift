@@ -36,13 +36,30 @@ public struct CachedEntry: Hashable, Sendable {
 }
 
 extension CachedEntry {
-    init(kind: Kind, _ key: EntryKey) {
+    fileprivate init(kind: Kind, _ key: EntryKey) {
         self.init(kind: kind, key: key.entry.hex)
     }
 
-    fileprivate mutating func add(_ tier: CacheTier, bytes: Int) {
-        tiers.formUnion(tier.set)
+    fileprivate init(_ key: EntryKey) {
+        let kind: Kind =
+            switch key {
+            case RequestKeys.record(of: key.source): .record
+            case RequestKeys.original(of: key.source): .original
+            default: .variant
+            }
+        self.init(kind: kind, key)
+    }
+
+    fileprivate mutating func add(_ tier: TierSet, bytes: Int) {
+        tiers.formUnion(tier)
         self.bytes = bytes
+    }
+
+    fileprivate mutating func add(_ listing: EntrySummary, _ tier: TierSet) {
+        add(tier, bytes: listing.bytes)
+        age = listing.age
+        hits = listing.hits ?? hits
+        format = listing.metadata.flatMap(VariantRecord.init)?.format ?? format
     }
 }
 
@@ -57,7 +74,7 @@ extension ImageCache {
         var record = CachedEntry(kind: .record, keys.record)
         if let found = records.peek(keys.source) { record.add(.memory, bytes: found.costBytes) }
         let onDisk = await disk?.peek(keys.record).flatMap { records.decode($0, of: keys.source) }
-        for (tier, found) in [(CacheTier.disk, onDisk), (.shared, inShared?.record)] {
+        for (tier, found) in [(TierSet.disk, onDisk), (.shared, inShared?.record)] {
             if let found { record.add(tier, bytes: found.bytes.readableBytes) }
         }
         var original = CachedEntry(kind: .original, keys.original)
@@ -80,8 +97,8 @@ extension ImageCache {
     }
 
     /// The entry in each tier that has it, memory first.
-    private func peek(_ key: EntryKey) async -> [(CacheTier, StoredEntry)] {
-        var found: [(CacheTier, StoredEntry)] = []
+    private func peek(_ key: EntryKey) async -> [(TierSet, StoredEntry)] {
+        var found: [(TierSet, StoredEntry)] = []
         if let entry = memory.peek(key) { found.append((.memory, entry)) }
         if let entry = await disk?.peek(key) { found.append((.disk, entry)) }
         return found
@@ -118,68 +135,31 @@ public struct SourceEntries: Sendable {
 extension ImageCache {
     /// The cached entries of a source. Nothing changes.
     package func entries(of source: SourceURL) async -> SourceEntries {
-        let key = RequestKeys.source(effects.identity(source))
+        let key = self.source(of: source)
         let inMemory = records.peek(key)
         var known = inMemory
         if known == nil {
             known = await disk?.peek(RequestKeys.record(of: key)).flatMap { records.decode($0, of: key) }
         }
-        var table = EntryTable(source: key)
-        if let inMemory { table.add(record: inMemory) }
-        let limit = SourceEntries.maxCount
-        for listing in memory.summaries(ofSource: key, limit: limit) { table.add(listing, .memory) }
-        for listing in await disk?.summaries(ofSource: key, limit: limit) ?? [] { table.add(listing, .disk) }
-        return SourceEntries(
-            url: source.canonical, key: key.hex, record: known.map { SourceEntries.Record($0, now: now()) },
-            entries: Array(table.entries.prefix(limit)))
-    }
-}
-
-extension SourceEntries.Record {
-    fileprivate init(_ record: SourceRecord, now: Date) {
-        self.init(
-            contentDigest: record.content.hex, fetchedAt: record.response.receivedAt,
-            remaining: record.freshness.remaining(at: now), originFields: record.response.fields)
-    }
-}
-
-/// Merges the tiers' entries by key.
-private struct EntryTable {
-    let source: StoreKey
-    private var table: [StoreKey: CachedEntry] = [:]
-
-    init(source: StoreKey) {
-        self.source = source
-    }
-
-    var entries: [CachedEntry] {
-        let rank = { (entry: CachedEntry) in CachedEntry.Kind.allCases.firstIndex(of: entry.kind) ?? 0 }
-        return table.values.sorted { (rank($0), $0.key) < (rank($1), $1.key) }
-    }
-
-    mutating func add(record: SourceRecord) {
-        let key = RequestKeys.record(of: source)
-        var entry = CachedEntry(kind: .record, key)
-        entry.tiers = .memory
-        entry.bytes = record.costBytes
-        table[key.entry] = entry
-    }
-
-    mutating func add(_ listing: EntrySummary, _ tier: TierSet) {
-        var entry = table[listing.key.entry] ?? CachedEntry(kind: kind(of: listing.key), listing.key)
-        entry.tiers.formUnion(tier)
-        entry.bytes = listing.bytes
-        entry.age = listing.age
-        entry.hits = listing.hits ?? entry.hits
-        entry.format = listing.metadata.flatMap(VariantRecord.init)?.format ?? entry.format
-        table[listing.key.entry] = entry
-    }
-
-    private func kind(of key: EntryKey) -> CachedEntry.Kind {
-        switch key {
-        case RequestKeys.record(of: source): .record
-        case RequestKeys.original(of: source): .original
-        default: .variant
+        var table: [EntryKey: CachedEntry] = [:]
+        if let inMemory {
+            let key = RequestKeys.record(of: key)
+            table[key] = CachedEntry(kind: .record, key)
+            table[key]?.add(.memory, bytes: inMemory.costBytes)
         }
+        let limit = SourceEntries.maxCount
+        let onDisk = await disk?.summaries(ofSource: key, limit: limit) ?? []
+        for (tier, listings) in [(TierSet.memory, memory.summaries(ofSource: key, limit: limit)), (.disk, onDisk)] {
+            for listing in listings { table[listing.key, default: CachedEntry(listing.key)].add(listing, tier) }
+        }
+        let rank = { (entry: CachedEntry) in CachedEntry.Kind.allCases.firstIndex(of: entry.kind) ?? 0 }
+        let entries = table.values.sorted { (rank($0), $0.key) < (rank($1), $1.key) }
+        let record = known.map { record in
+            SourceEntries.Record(
+                contentDigest: record.content.hex, fetchedAt: record.response.receivedAt,
+                remaining: record.freshness.remaining(at: now()), originFields: record.response.fields)
+        }
+        return SourceEntries(
+            url: source.canonical, key: key.hex, record: record, entries: Array(entries.prefix(limit)))
     }
 }

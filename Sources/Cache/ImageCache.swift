@@ -1,6 +1,8 @@
 package import DarkroomHTTPCaching
 import DarkroomMachine
+package import DarkroomNetwork
 package import DarkroomStore
+package import DarkroomTransforms
 import DarkroomWaiting
 package import Foundation
 package import Logging
@@ -23,7 +25,9 @@ package final class ImageCache: Sendable {
     let follower: PurgeFollower?
     let policy: FreshnessPolicy
     let now: @Sendable () -> Date
-    let effects: PurgeEffects
+    let processing: any ImageProcessing
+    let identity: @Sendable (SourceURL) -> String
+    let clearOutages: @Sendable (_ host: String?) -> Void
     /// Writes that must end although no request waits for them.
     let writes = OwnedTasks<Never>()
 
@@ -34,13 +38,16 @@ package final class ImageCache: Sendable {
     ///   - memory: the first tier. Records take another sixteenth of its budget.
     ///   - disk: the second tier; nil = none.
     ///   - shared: the third tier, which the caller closes; nil = none.
-    ///   - effects: the effects of purges outside the caches.
+    ///   - processing: has decoded images, which a purge removes too.
+    ///   - identity: the identity of a source; see ``RequestKeys/source(_:)``.
+    ///   - clearOutages: clears the recorded outages of a host, or of all hosts.
     ///   - now: the wall clock, for ages.
     ///   - random: 0..<1, for the jitter of the backoff after failures.
     package init(
         memory: MemoryStore, disk: (any Storing)? = nil, shared: SharedStore? = nil, policy: FreshnessPolicy,
-        effects: PurgeEffects, logger: Logger, now: @escaping @Sendable () -> Date,
-        random: @escaping @Sendable () -> Double
+        processing: any ImageProcessing, identity: @escaping @Sendable (SourceURL) -> String,
+        clearOutages: @escaping @Sendable (_ host: String?) -> Void, logger: Logger,
+        now: @escaping @Sendable () -> Date, random: @escaping @Sendable () -> Double
     ) {
         self.memory = memory
         self.disk = disk
@@ -54,8 +61,13 @@ package final class ImageCache: Sendable {
         }
         self.policy = policy
         self.now = now
-        self.effects = effects
+        self.processing = processing
+        self.identity = identity
+        self.clearOutages = clearOutages
     }
+
+    /// The key of a source.
+    package func source(of url: SourceURL) -> StoreKey { RequestKeys.source(identity(url)) }
 
     // MARK: Currency
 
@@ -87,10 +99,12 @@ package final class ImageCache: Sendable {
         shared != nil && access.options.store.variants.contains(.shared)
     }
 
-    /// Evicts from memory until this fraction, 0 to 1, of the bytes held is left.
+    /// Evicts from memory, decoded images included, until this fraction, 0 to 1, of the bytes held is left.
     package func shrinkMemory(toFraction fraction: Double) {
         records.shrink(toFraction: fraction)
         memory.shrink(toBytes: Int(Double(memory.statistics.bytes) * fraction))
+        // Last, because it returns memory that the calls above freed to the system.
+        processing.shrinkMemory(toFraction: fraction)
     }
 
     /// Removes the entries that are past their maximum age.
@@ -120,13 +134,6 @@ package final class ImageCache: Sendable {
     func promote(_ entry: StoredEntry, for key: EntryKey, since epoch: PurgeEpoch) {
         if epochs.isCurrent(epoch, of: key.source) { memory.store(entry, for: key) }
         if !epochs.isCurrent(epoch, of: key.source) { memory.remove(key) }
-    }
-
-    /// Copies a record from the shared tier to the nearer ones, unless a purge intervened.
-    func adopt(_ record: SourceRecord, _ access: CacheAccess) async {
-        let tiers = access.options.store.union.subtracting(.shared)
-        if isCurrent(access) { records.store(record, for: access.keys.source, in: tiers) }
-        await withdrawIfPurged(access)
     }
 
     /// Copies an entry from the shared tier to the nearer ones, unless a purge intervened.

@@ -1,47 +1,31 @@
 package import DarkroomStore
 
 /// The keys of a request, each derived from the previous key. Requests share work if and only if their keys are equal.
-package struct RequestKeys: Sendable {
-    /// The keys of entries that all requests for a source share, derived once.
-    private final class SourceEntryKeys: Sendable {
-        let original: EntryKey
-        let record: EntryKey
-
-        init(_ source: StoreKey) {
-            original = RequestKeys.original(of: source)
-            record = RequestKeys.record(of: source)
-        }
-    }
-
+package struct RequestKeys: Hashable, Sendable {
     /// The entry of the finished image.
-    package let variant: EntryKey
-    private let shared: SourceEntryKeys
+    package private(set) var variant: EntryKey
+    /// The entry of the source's bytes.
+    package let original: EntryKey
+    /// The entry of the source's record. Without a record, no other entry of the source is used.
+    package let record: EntryKey
 
     /// The source, as the ``CacheKeyFilter`` identifies it.
     package var source: StoreKey { variant.source }
-
-    /// The entry of the source's bytes.
-    package var original: EntryKey { shared.original }
-
-    /// The entry of the source's record. Without a record, no other entry of the source is used.
-    package var record: EntryKey { shared.record }
 
     /// - Parameters:
     ///   - source: see ``source(_:)``.
     ///   - variant: derived from everything that changes the bytes of the image.
     package init(source: StoreKey, variant: StoreKey) {
         self.variant = EntryKey(source: source, entry: variant)
-        shared = SourceEntryKeys(source)
-    }
-
-    private init(_ variant: EntryKey, _ shared: SourceEntryKeys) {
-        self.variant = variant
-        self.shared = shared
+        original = Self.original(of: source)
+        record = Self.record(of: source)
     }
 
     /// The keys of another image of the same source.
     package func with(variant: StoreKey) -> RequestKeys {
-        RequestKeys(EntryKey(source: source, entry: variant), shared)
+        var keys = self
+        keys.variant = EntryKey(source: source, entry: variant)
+        return keys
     }
 
     /// The key of the source with this identity.
@@ -60,12 +44,6 @@ package struct RequestKeys: Sendable {
         parts.append(source)
         return EntryKey(source: source, entry: parts.key)
     }
-}
-
-extension RequestKeys: Hashable {
-    package static func == (left: RequestKeys, right: RequestKeys) -> Bool { left.variant == right.variant }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(variant) }
 }
 
 /// Collects the parts of a key, each prefixed with its length, so that different parts never make the same bytes.

@@ -21,14 +21,6 @@ final class SharedTier: Sendable {
         let epoch: PurgeEpoch
     }
 
-    /// The result of a lookup.
-    struct Found {
-        /// The newest record; nil if there is none, or if the known record is as new.
-        var record: SourceRecord?
-        /// The variant, whatever its content.
-        var variant: StoredEntry?
-    }
-
     init(_ store: SharedStore, policy: FreshnessPolicy) {
         self.store = store
         self.policy = policy
@@ -36,16 +28,18 @@ final class SharedTier: Sendable {
 
     // MARK: Reading
 
-    /// Looks for the newest record of the request's source and for its variant.
-    func look(for access: CacheAccess, known: SourceRecord?) async -> Found {
+    /// Looks for the newest record of the request's source and for its variant, whatever its content. The record is nil
+    /// if there is none, or if the known record is as new.
+    func look(
+        for access: CacheAccess, known: SourceRecord?
+    ) async -> (record: SourceRecord?, variant: StoredEntry?) {
         let source = access.keys.source
         let key = LookKey(variant: access.keys.variant, known: known.map { order(of: $0) }, epoch: access.epoch)
         let wantsVariant = access.options.query.variants.contains(.shared)
         let findings = await looks.value(for: key, deadline: access.deadline) { [store] in
             await store.look(for: source, variant: wantsVariant ? key.variant : nil, newerThan: key.known)
         }
-        guard let findings else { return Found() }
-        return Found(record: findings.record.flatMap { record($0, of: source) }, variant: findings.variant?.entry)
+        return (findings?.record.flatMap { record($0, of: source) }, findings?.variant?.entry)
     }
 
     /// The bytes of the request's source.
@@ -118,7 +112,7 @@ final class SharedTier: Sendable {
         do throws(ObjectStorageError) {
             let isMeant = { @Sendable [policy] (found: SharedRecord) in
                 guard let record = SourceRecord(found.metadata, policy: policy) else { return true }
-                return target.matches(url: record.url, host: record.host) || target.matches(tags: record.response.tags)
+                return target.matches(url: record.url, host: record.host, tags: record.response.tags)
             }
             let deleted = try await store.sweep(
                 upTo: order, within: store.configuration.writeTimeout, isMeant: target == .everything ? nil : isMeant)

@@ -84,15 +84,11 @@ extension ImageCache {
 
     /// Keeps a downloaded original while work uses it, and stores the effects of its response on the source.
     ///
-    /// - Parameters:
-    ///   - isKnown: whether the source had a record before.
-    ///   - isVerified: whether the content is known to decode.
-    package func receive(
-        _ original: Original, isKnown: Bool, isVerified: Bool, for access: CacheAccess
-    ) async {
+    /// - Parameter isKnown: whether the source had a record before.
+    package func receive(_ original: Original, isKnown: Bool, for access: CacheAccess) async {
         let source = access.keys.source
         let tiers = access.options.store.union
-        if isVerified, original.mayBeStored {
+        if original.record.isVerified, original.mayBeStored {
             _ = original.claimRecord(tiers)
             await store(original.record, for: access)
         } else if !original.mayBeStored, !tiers.isEmpty {
@@ -151,7 +147,13 @@ extension ImageCache {
         let isSmall = original.body.count <= min(Original.maxMemoryBytes, memory.budgetBytes)
         if claimed.contains(.memory), isSmall { memory.store(entry, for: access.keys.original) }
         if claimed.contains(.disk), let disk, !isSmall {
-            write(original, entry, to: disk, access)
+            // Too large for memory: it stays in use until it is on disk, so that another width of the image does not
+            // download it again.
+            writes.run { [self, entry] in
+                _ = await disk.storeAndWait(entry, for: access.keys.original)
+                original.markStored()
+                await withdrawIfPurged(access)
+            }
         } else {
             if claimed.contains(.disk) { disk?.store(entry, for: access.keys.original) }
             if isSmall || isRefused || tiers.originals.subtracting(.shared).isEmpty { original.markStored() }
@@ -159,17 +161,5 @@ extension ImageCache {
         records.store(
             original.record, for: access.keys.source, in: original.claimRecord(tiers.union))
         return !isRefused
-    }
-
-    /// Writes an original that is too large for memory. It stays in use until it is on disk, so that another width of
-    /// the image does not download it again.
-    private func write(
-        _ original: Original, _ entry: StoredEntry, to disk: any Storing, _ access: CacheAccess
-    ) {
-        writes.run { [self] in
-            _ = await disk.storeAndWait(entry, for: access.keys.original)
-            original.markStored()
-            await withdrawIfPurged(access)
-        }
     }
 }

@@ -29,7 +29,6 @@ public final class ImagePipeline: Sendable {
     let resolver: ImageResolver
     let deadlines: DeadlineTimer
     let delegate: any ImagePipelineDelegate
-    let processing: any ImageProcessing
     let encoderEpoch: String
     private let logger: Logger
 
@@ -74,19 +73,10 @@ public final class ImagePipeline: Sendable {
         self.delegate = delegate
         self.keyFilter = keyFilter
         self.logger = logger
-        self.processing = processing
         let policy = configuration.freshness
         let cache = ImageCache(
-            memory: memory, disk: disk, shared: shared, policy: policy,
-            effects: PurgeEffects(
-                identity: { keyFilter.identity(of: $0) }, clearOutages: { origin.clearOutages(ofHost: $0) },
-                removeDecoded: { content in
-                    if let content {
-                        processing.removeDecoded(identity: content.hex)
-                    } else {
-                        processing.shrinkMemory(toFraction: 0)
-                    }
-                }),
+            memory: memory, disk: disk, shared: shared, policy: policy, processing: processing,
+            identity: { keyFilter.identity(of: $0) }, clearOutages: { origin.clearOutages(ofHost: $0) },
             logger: logger, now: now, random: random)
         let pixels = PixelWork(
             queue: WorkQueue(
@@ -102,7 +92,9 @@ public final class ImagePipeline: Sendable {
             producer: VariantProducer(
                 pixels: pixels, cache: cache, speed: EncodingSpeed(configuration.efforts), now: now),
             deadlines: deadlines,
-            upgrades: FormatUpgrades(configuration, deadlines: deadlines, queue: pixels.queue),
+            upgrades: FormatUpgrades(
+                concurrency: configuration.pixelWorkers / 2, maxHeldBytes: configuration.memoryBudgetBytes / 8,
+                deadlines: deadlines, isOverloaded: { pixels.queue.refusal(of: Urgency(.background)) != nil }),
             encodingBudget: configuration.encodingBudget, now: now)
     }
 
@@ -149,15 +141,14 @@ public final class ImagePipeline: Sendable {
     /// - Parameter previews: whether previews are made while a JPEG is downloaded (SDWebImage's `progressiveLoad`): at
     ///   16 KiB, and each time the bytes received have doubled, on otherwise idle pixel threads.
     public func imageTask(for request: ImageRequest, previews: Bool = false) -> ImageTask {
-        let events = EventBuffer()
-        let reporter = ImageTaskReporter(events, makesPreviews: previews)
+        let reporter = ImageTaskReporter(makesPreviews: previews)
         let work = Task.immediate { [self] in
-            defer { events.finish() }
+            defer { reporter.finish() }
             return await Result { () async throws(PipelineError) in
                 try await image(for: request, reporter: reporter)
             }
         }
-        return ImageTask(events, work)
+        return ImageTask(reporter, work)
     }
 
     private func image(
@@ -242,32 +233,9 @@ extension ImagePipeline {
         var request = await resolveForInspection(request)
         request.input.cache.query = .all
         let known = await resolver.inquiry(request, nil, .peek).look.record
-        return CacheLocation(await resolver.cache.entries(of: request.access, known))
-    }
-
-    /// Explains how a request would be answered at this moment, and why: its keys, caches, freshness and plan. Nothing
-    /// changes: no entry counts as used, nothing is stored, and no origin is contacted unless `fetch` is true.
-    ///
-    /// - Parameter fetch: whether the source is downloaded if the request itself would have to, so that there is a
-    ///   plan. The download is not stored, since only its header is read. The explained decision is the decision before
-    ///   the download.
-    /// - Throws: the error that the request would end in, as far as it is known without decoding. The request's
-    ///   fallback is not considered.
-    public func explain(_ request: ImageRequest, fetch: Bool = false) async throws(PipelineError) -> Explanation {
-        let resolved = await resolveForInspection(request)
-        let keys = Explanation.Keys(
-            filter: "\(type(of: keyFilter))", identity: keyFilter.identity(of: request.source),
-            source: resolved.keys.source.hex, original: resolved.keys.original.entry.hex,
-            record: resolved.keys.record.entry.hex, variant: resolved.keys.variant.entry.hex, encoderEpoch: encoderEpoch
-        )
-        let explainer = RequestExplainer(
-            resolver: resolver, markRequest: markRequest(of: resolved.input, resolved.urgency)
-        ) { [self] records in
-            edgeTags(of: [resolved.source, resolved.input.mark].compactMap(\.self), records)
-        }
-        return try await withDeadline(deadlines, expired: PipelineError.timedOut) { () async throws(PipelineError) in
-            try await explainer.explain(resolved, keys: keys, fetch: fetch)
-        }
+        let entries = await resolver.cache.entries(of: request.access, known)
+        let tiers = { (kind: CachedEntry.Kind) in entries.first { $0.kind == kind }?.tiers ?? [] }
+        return CacheLocation(original: tiers(.original), variant: tiers(.variant))
     }
 
     /// The size of a request's result, from the known summary of its source. A mark does not change the size.
@@ -308,11 +276,7 @@ extension ImagePipeline {
     @discardableResult public func removeExpired() async -> PurgeReport { await resolver.cache.removeExpired() }
 
     /// Evicts from memory, decoded images included, until this fraction, 0 to 1, of the bytes held is left.
-    public func shrinkMemory(toFraction fraction: Double) {
-        resolver.cache.shrinkMemory(toFraction: fraction)
-        // Last, because it returns memory that the calls above freed to the system.
-        processing.shrinkMemory(toFraction: fraction)
-    }
+    public func shrinkMemory(toFraction fraction: Double) { resolver.cache.shrinkMemory(toFraction: fraction) }
 }
 
 /// A request whose chain and keys were derived once, to look its image up in the caches again and again.

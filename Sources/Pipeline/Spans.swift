@@ -110,40 +110,50 @@ struct RecordedSpan: Sendable {
         guard span.isRecording else { return nil }
     }
 
-    /// Runs work as part of the span, and ends the span.
-    func run<Value: Sendable, Failure: SpanFailure>(
-        _ work: () async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        let result = await ServiceContext.withValue(span.context) { await Result(catching: work) }
-        if case .failure(let error) = result { span.fail(error) }
+    /// Fetches within the span, which is the parent of the origin's own span, and ends the span. Its attributes leave
+    /// out the path and the query of the address, which may contain secrets.
+    func fetch(_ request: OriginRequest, from origin: any OriginFetching) async throws(OriginError) -> OriginResponse {
+        span.updateAttributes { attributes in
+            attributes["url.scheme"] = request.url.scheme.rawValue
+            guard let host = request.url.host else { return }
+            attributes["http.request.method"] = "GET"
+            attributes["server.address"] = host.description
+            if let port = request.url.port { attributes["server.port"] = port }
+        }
+        let result = await ServiceContext.withValue(span.context) {
+            await Result { () async throws(OriginError) in try await origin.fetch(request) }
+        }
+        switch result {
+        case .success(let response):
+            span.updateAttributes { attributes in
+                if response.url.host != nil { attributes["http.response.status_code"] = Int(response.status.code) }
+                attributes["http.response.body.size"] = response.content.count
+            }
+        case .failure(let error):
+            switch error {
+            case .notFound(let response), .unexpectedStatus(let response):
+                span.attributes["http.response.status_code"] = response.status
+            default: break
+            }
+            span.fail(PipelineError(error), message: error.description)
+        }
         span.end()
         return try result.get()
     }
 }
 
-/// An error that a span can state.
-protocol SpanFailure: Error {
-    /// A word out of few (OpenTelemetry: error.type).
-    var spanType: String { get }
-    /// The error as a sentence without secrets; nil = the word says enough.
-    var spanMessage: String? { get }
-    /// The status of the response that is the error; nil = there was none.
-    var receivedStatus: Int? { get }
-}
-
 extension Span {
-    func fail(_ error: some SpanFailure) {
+    /// - Parameter message: a sentence without secrets; nil = the error's type says enough.
+    fileprivate func fail(_ error: PipelineError, message: String? = nil) {
         attributes["error.type"] = error.spanType
-        if let status = error.receivedStatus { attributes["http.response.status_code"] = status }
-        setStatus(SpanStatus(code: .error, message: error.spanMessage))
+        setStatus(SpanStatus(code: .error, message: message))
     }
 }
 
-extension PipelineError: SpanFailure {
-    var spanMessage: String? { nil }
-    var receivedStatus: Int? { nil }
-
-    var spanType: String {
+extension PipelineError {
+    /// A word out of few (OpenTelemetry: error.type): the name in RFC 9209 §2.3 if there is one, or else the origin's
+    /// status.
+    fileprivate var spanType: String {
         switch self {
         case .invalidURL: "invalid_url"
         case .badParameter: "bad_parameter"
@@ -163,41 +173,6 @@ extension PipelineError: SpanFailure {
         case .cancelled: "canceled"
         case .failed: "_OTHER"
         case .mark(let error): error.spanType
-        }
-    }
-}
-
-extension RecordedSpan {
-    /// Adds the attributes of a request, without its path and query, which may contain secrets.
-    func describe(_ request: OriginRequest) {
-        span.updateAttributes { attributes in
-            attributes["url.scheme"] = request.url.scheme.rawValue
-            guard let host = request.url.host else { return }
-            attributes["http.request.method"] = "GET"
-            attributes["server.address"] = host.description
-            if let port = request.url.port { attributes["server.port"] = port }
-        }
-    }
-
-    /// Adds the attributes of the response.
-    func describe(_ response: OriginResponse) {
-        span.updateAttributes { attributes in
-            if response.url.host != nil { attributes["http.response.status_code"] = Int(response.status.code) }
-            attributes["http.response.body.size"] = response.content.count
-        }
-    }
-}
-
-extension OriginError: SpanFailure {
-    /// The name in RFC 9209 §2.3 if there is one, or else the origin's status.
-    var spanType: String { PipelineError(self).spanType }
-
-    var spanMessage: String? { description }
-
-    var receivedStatus: Int? {
-        switch self {
-        case .notFound(let response), .unexpectedStatus(let response): response.status
-        default: nil
         }
     }
 }

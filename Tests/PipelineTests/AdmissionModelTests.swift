@@ -189,7 +189,7 @@ private struct AdmissionDuel {
         let expected = model.waiting.sorted { $0.number < $1.number }
         compare("waiting", jobs.map(\.number), expected.map(\.number))
         compare("overtaken", jobs.map(\.timesOvertaken), expected.map(\.timesOvertaken))
-        compare("bytes", admission.waitingBytes, model.waitingBytes)
+        compare("bytes", admission.waiting.bytes, model.waitingBytes)
         compare("running", admission.runningBytes, model.runningBytes)
         compare("retry", admission.retryAfterSeconds, model.retryAfterSeconds)
         let newcomer = urgency()

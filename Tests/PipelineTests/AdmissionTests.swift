@@ -234,7 +234,7 @@ final class AdmissionTests {
         #expect(!weighed(2, bytes: 50))
         #expect(weighed(3, bytes: 40))
         #expect(admission.waiting.jobs.map(\.number) == [2])
-        #expect(admission.waitingBytes == 50)
+        #expect(admission.waiting.bytes == 50)
         admission.finish(1, tookSeconds: 0.1)
         #expect(next() == 2)
     }

@@ -2,6 +2,7 @@ import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
 import DarkroomTransforms
+import DarkroomWaiting
 import NIOCore
 import Testing
 
@@ -82,7 +83,7 @@ struct ImageTaskTests {
         #expect(try await second.value.digest == first.value.digest)
         _ = try await third.value
         #expect(origin.fetches.value == 1)
-        #expect(pipeline.resolver.fetcher.downloads.count == 0)
+        #expect(pipeline.resolver.fetcher.fetches.count == 0)
     }
 
     @Test func `An image from a cache has no events`() async throws {

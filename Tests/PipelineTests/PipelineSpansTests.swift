@@ -1,5 +1,6 @@
 import DarkroomOrigin
 import DarkroomTransforms
+import DarkroomWaiting
 import InMemoryTracing
 import NIOCore
 import Testing

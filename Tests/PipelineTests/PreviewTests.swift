@@ -1,6 +1,7 @@
 import DarkroomOrigin
 import DarkroomStore
 import DarkroomTransforms
+import DarkroomWaiting
 import NIOCore
 import Testing
 
@@ -24,7 +25,7 @@ struct PreviewTests {
 
     private var isNothingKept: Bool { memory.statistics.entries == 0 && disk.count == 0 }
 
-    private func preview(_ events: inout ImageEvents.Iterator) async throws -> ImagePreview {
+    private func preview(_ events: inout ImageEvents) async throws -> ImagePreview {
         while let event = await events.next() {
             if case .preview(let preview) = event { return preview }
         }

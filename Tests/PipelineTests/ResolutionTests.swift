@@ -207,8 +207,8 @@ struct ResolutionTests {
             receivedAt: WallClock.start
         ).freshness(FreshnessPolicy())
         var resolution = Resolution(
-            revalidating: stored, demands: Resolution.Demands(policy: RequestCachePolicy()),
-            now: WallClock.start.addingTimeInterval(70))
+            stored: stored, isSelected: true, demands: Resolution.Demands(policy: RequestCachePolicy()),
+            isRevalidation: true, now: WallClock.start.addingTimeInterval(70))
         #expect(state.decide(&resolution).decision.step == .fetch(.conditional, .stale))
     }
 }

@@ -38,7 +38,10 @@ struct TierSubsetTests {
         }
 
         /// The nearest tier.
-        var first: CacheTier? { [CacheTier.memory, .disk, .shared].first { set.isSuperset(of: $0.set) } }
+        var first: CacheTier? {
+            let tiers: [(CacheTier, TierSet)] = [(.memory, .memory), (.disk, .disk), (.shared, .shared)]
+            return tiers.first { set.isSuperset(of: $0.1) }?.0
+        }
 
         /// Returns once what a request has made is stored, and its original no longer in use.
         func settle(_ origin: FakeOrigin) async {

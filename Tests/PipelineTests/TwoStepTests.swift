@@ -3,6 +3,7 @@ import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
 import DarkroomTransforms
+import DarkroomWaiting
 import NIOCore
 import Synchronization
 import Testing

@@ -1,11 +1,11 @@
 import DarkroomHTTPServer
-import DarkroomPipeline
 import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
 import Synchronization
 import Testing
 
+@testable import DarkroomPipeline
 @testable import DarkroomWeb
 
 /// `placeholder=` of `/image`, as fields of the answer.

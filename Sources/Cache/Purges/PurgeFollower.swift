@@ -29,6 +29,12 @@ final class PurgeFollower: Sendable {
     /// The number of attempts at reading a purge. A purge that cannot be read then counts as a purge of everything.
     private static let maxReads = 10
 
+    /// The entry on disk that holds the position. No source has its key.
+    static let positionKey: EntryKey = {
+        let key = StoreKey(hashing: "position in the purge log".utf8)
+        return EntryKey(source: key, entry: key)
+    }()
+
     private struct State {
         /// The purges that were carried out, as far as the log is read again.
         var seen: Set<PurgeLog.Name> = []
@@ -141,13 +147,20 @@ final class PurgeFollower: Sendable {
             logger.debug("the purge log cannot be read", metadata: ["reason": "\(error)"])
             return false
         }
-        state.withLock { state in
+        let isSaveDue = state.withLock { state in
             state.triedAt = instant()
             state.isCutOff = false
             state.position = position
+            // Once a minute: reading purges again does no harm.
+            guard abs(position - state.savedPosition) >= 60_000 else { return false }
+            state.savedPosition = position
+            return true
         }
         unconfirmedRecords.clear()
-        await savePosition(position)
+        if isSaveDue {
+            disk?.store(
+                StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: position)), for: Self.positionKey)
+        }
         return true
     }
 
@@ -157,7 +170,8 @@ final class PurgeFollower: Sendable {
         let position = state.withLock(\.position)
         let isFirst = position == nil
         let end = instant() + (isFirst ? Self.firstPollLimit : Self.pollLimit)
-        let saved = isFirst ? await savedPosition() : position
+        var onDisk = isFirst ? await disk?.peek(Self.positionKey)?.metadata : nil
+        let saved = position ?? onDisk?.readInteger(as: Int64.self)
         let listed = try await log.names(
             since: position.map { $0 - Self.overlap }, within: instant().duration(to: end))
         // The first answer may have corrected a clock that was ahead.
@@ -192,15 +206,18 @@ final class PurgeFollower: Sendable {
                 return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
             for name in names.sorted() {
-                switch messages[name] {
-                case .success(let message?): await carryOut(name, PurgeMessage(message), execute)
-                case .success(nil), nil:
-                    do throws(ObjectStorageError) {
-                        try await carryOutUnreadable(name, until: end, execute)
-                    } catch {
-                        failure = error
+                do throws(ObjectStorageError) {
+                    if let message = try messages[name]?.get() {
+                        await carryOut(name, PurgeMessage(message), execute)
+                    } else if try await log.names(since: name.time, within: instant().duration(to: end)).contains(name)
+                    {
+                        // A missing purge was old. A purge that exists but cannot be read is corrupt, and its targets
+                        // are unknown.
+                        logger.warning("a purge in the shared store is damaged: removing everything")
+                        await carryOut(name, nil, execute)
                     }
-                case .failure(let error): failure = error
+                } catch {
+                    failure = error
                 }
             }
         }
@@ -223,23 +240,10 @@ final class PurgeFollower: Sendable {
     private static let concurrency = 16
 
     private func carryOut(_ name: PurgeLog.Name, _ message: PurgeMessage?, _ execute: Execute) async {
-        let order = name.time + Self.clockTolerance
-        if let message, let target = message.target {
-            await execute(target, message.isSoft, order)
-        } else {
-            await execute(.everything, false, order)
-        }
+        let target = message?.target
+        await execute(
+            target ?? .everything, target != nil && message?.isSoft == true, name.time + Self.clockTolerance)
         state.withLock { _ = $0.seen.insert(name) }
-    }
-
-    /// A missing purge was old. A purge that exists but cannot be read is corrupt, and its targets are unknown.
-    private func carryOutUnreadable(
-        _ name: PurgeLog.Name, until end: ContinuousClock.Instant, _ execute: Execute
-    ) async throws(ObjectStorageError) {
-        let listed = try await log.names(since: name.time, within: instant().duration(to: end))
-        guard listed.contains(name) else { return }
-        logger.warning("a purge in the shared store is damaged: removing everything")
-        await carryOut(name, nil, execute)
     }
 
     /// Deletes purges that no server needs any more, once an hour.
@@ -255,32 +259,5 @@ final class PurgeFollower: Sendable {
         let all = try await log.names(since: nil, within: Self.firstPollLimit)
         try await log.delete(
             all.filter { now - $0.time > ($0.isLasting ? kept : Self.retention) }, within: Self.firstPollLimit)
-    }
-}
-
-// MARK: The position on disk
-
-extension PurgeFollower {
-    /// The entry that holds the position. No source has its key.
-    static let positionKey: EntryKey = {
-        let key = StoreKey(hashing: "position in the purge log".utf8)
-        return EntryKey(source: key, entry: key)
-    }()
-
-    private func savedPosition() async -> Int64? {
-        var bytes = await disk?.peek(Self.positionKey)?.metadata
-        return bytes?.readInteger(as: Int64.self)
-    }
-
-    /// Saves the position once a minute: reading purges again does no harm.
-    private func savePosition(_ position: Int64) async {
-        let isDue = state.withLock { state in
-            guard abs(position - state.savedPosition) >= 60_000 else { return false }
-            state.savedPosition = position
-            return true
-        }
-        guard isDue else { return }
-        let entry = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: position))
-        disk?.store(entry, for: Self.positionKey)
     }
 }

@@ -14,6 +14,11 @@ final class PurgeEpochs: Sendable {
     private struct State {
         var all: UInt64 = 0
         var sources: [StoreKey: UInt64] = [:]
+
+        mutating func advanceAll() {
+            all += 1
+            sources = [:]
+        }
     }
 
     /// The number of sources with counters of their own. Beyond it a purge affects all work in progress, which then
@@ -32,20 +37,12 @@ final class PurgeEpochs: Sendable {
 
     func advance(_ source: StoreKey) {
         state.withLock { state in
-            if state.sources.count >= Self.capacity {
-                state.all += 1
-                state.sources = [:]
-            }
+            if state.sources.count >= Self.capacity { state.advanceAll() }
             state.sources[source, default: 0] += 1
         }
     }
 
-    func advanceAll() {
-        state.withLock { state in
-            state.all += 1
-            state.sources = [:]
-        }
-    }
+    func advanceAll() { state.withLock { $0.advanceAll() } }
 }
 
 /// The sources that other servers may have purged while this server could not read their purges.

@@ -54,18 +54,14 @@ public struct PurgeReport: Hashable, Sendable {
 }
 
 extension PurgeTarget {
-    func matches(url: String, host: String) -> Bool {
+    func matches(url: String, host: String, tags: @autoclosure () -> [String]) -> Bool {
         switch self {
         case .source(let source): source.canonical == url
         case .prefix(let prefix): url.hasPrefix(prefix)
         case .host(let name): host == name
-        case .tag: false
+        case .tag(let tag): tags().contains(tag)
         case .everything: true
         }
-    }
-
-    func matches(tags: @autoclosure () -> [String]) -> Bool {
-        if case .tag(let tag) = self { tags().contains(tag) } else { false }
     }
 
     /// The query that finds the sources on disk.

@@ -1,27 +1,8 @@
 import DarkroomHTTPCaching
-package import DarkroomNetwork
-package import DarkroomStore
+import DarkroomNetwork
+import DarkroomStore
+import DarkroomTransforms
 import Foundation
-
-/// The effects of a purge outside the caches.
-package struct PurgeEffects: Sendable {
-    /// The identity of a source; see ``RequestKeys/source(_:)``.
-    let identity: @Sendable (SourceURL) -> String
-    /// Clears the recorded outages of a host, or of all hosts.
-    let clearOutages: @Sendable (_ host: String?) -> Void
-    /// Removes the decoded images of this content, or of all contents.
-    let removeDecoded: @Sendable (_ content: StoreKey?) -> Void
-
-    package init(
-        identity: @escaping @Sendable (SourceURL) -> String,
-        clearOutages: @escaping @Sendable (_ host: String?) -> Void,
-        removeDecoded: @escaping @Sendable (_ content: StoreKey?) -> Void
-    ) {
-        self.identity = identity
-        self.clearOutages = clearOutages
-        self.removeDecoded = removeDecoded
-    }
-}
 
 // Purges: they remove sources, or mark them as stale, here and on the other servers.
 extension ImageCache {
@@ -80,11 +61,11 @@ extension ImageCache {
     /// Invalidates work in progress for these sources: its results are not stored, and no request joins it.
     private func invalidateWork(_ target: PurgeTarget) {
         if case .source(let url) = target {
-            let source = RequestKeys.source(effects.identity(url))
+            let source = source(of: url)
             epochs.advance(source)
             originalsInUse.remove([source])
             failures.remove([source])
-            effects.clearOutages(url.hostName)
+            clearOutages(url.hostName)
             return
         }
         // It is not known yet which sources in progress match, since tags arrive with the response.
@@ -92,8 +73,8 @@ extension ImageCache {
         originalsInUse.removeAll()
         failures.removeAll(of: target)
         switch target {
-        case .host(let host): effects.clearOutages(host)
-        case .everything: effects.clearOutages(nil)
+        case .host(let host): clearOutages(host)
+        case .everything: clearOutages(nil)
         case .source, .prefix, .tag: break
         }
     }
@@ -101,21 +82,16 @@ extension ImageCache {
     /// From here on, entries of these sources in the shared tier are not used. Follows the invalidation of work, since
     /// current work stores records that the purge does not concern.
     private func outdate(_ target: PurgeTarget, order: Int64, isSoft: Bool) {
-        var source: StoreKey?
-        if case .source(let url) = target { source = RequestKeys.source(effects.identity(url)) }
+        let source = if case .source(let url) = target { source(of: url) } else { nil as StoreKey? }
         shared?.purgedOrders.add(target, source: source, order: order, isSoft: isSoft)
     }
 
-    private func sources(
-        of target: PurgeTarget, _ tiers: TierSet
-    ) async -> [StoreKey] {
-        if case .source(let url) = target { return [RequestKeys.source(effects.identity(url))] }
+    private func sources(of target: PurgeTarget, _ tiers: TierSet) async -> [StoreKey] {
+        if case .source(let url) = target { return [source(of: url)] }
         var found: Set<StoreKey> = []
         if tiers.contains(.memory) {
             found.formUnion(
-                records.sources {
-                    target.matches(url: $0.url, host: $0.host) || target.matches(tags: $0.response.tags)
-                })
+                records.sources { target.matches(url: $0.url, host: $0.host, tags: $0.response.tags) })
         }
         if tiers.contains(.disk), let disk = disk {
             found.formUnion(await disk.sources(matching: target.query))
@@ -153,7 +129,7 @@ extension ImageCache {
         for source in sources { epochs.advance(source) }
         // Decoded images are kept by their content, which the record names.
         for source in sources {
-            if let record = records.inMemory(source) { effects.removeDecoded(record.content) }
+            if let record = records.inMemory(source) { processing.removeDecoded(identity: record.content.hex) }
         }
         if tiers.contains(.memory) {
             records.remove(sources)
@@ -167,7 +143,7 @@ extension ImageCache {
         if tiers.contains(.memory) {
             records.shrink(toFraction: 0)
             memory.removeEverything()
-            effects.removeDecoded(nil)
+            processing.shrinkMemory(toFraction: 0)
         }
     }
 

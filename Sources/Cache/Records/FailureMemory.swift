@@ -120,8 +120,8 @@ package final class FailureMemory: Sendable {
     func removeAll(of target: PurgeTarget) {
         table.withLock { table in
             _ = table.removeAll { _, failure in
-                target.matches(url: failure.url, host: failure.host)
-                    || target.matches(tags: failure.undecodable?.record.response.tags ?? [])
+                target.matches(
+                    url: failure.url, host: failure.host, tags: failure.undecodable?.record.response.tags ?? [])
             }
         }
     }
@@ -174,14 +174,11 @@ package enum FailureRetention: Sendable {
     package func lifetime(attempts: Int, policy: FreshnessPolicy, random: Double) -> Duration {
         switch self {
         case .never: return .zero
-        case .gone(let response?), .transient(let response?, _):
-            if response.forbidsStoring(policy) { return .zero }
-        case .gone, .transient, .blocked: break
-        }
-        switch self {
-        case .never: return .zero
-        case .gone(let response): return response?.explicitLifetime(policy) ?? .seconds(Self.goneSeconds)
         case .blocked: return .seconds(Self.goneSeconds)
+        case .gone(let response?) where response.forbidsStoring(policy),
+            .transient(let response?, _) where response.forbidsStoring(policy):
+            return .zero
+        case .gone(let response): return response?.explicitLifetime(policy) ?? .seconds(Self.goneSeconds)
         case .transient(let response, let retryAfter):
             let stated = Self.stated(response, policy)
             guard stated == .zero else { return stated }
@@ -192,6 +189,7 @@ package enum FailureRetention: Sendable {
             return .seconds(max(backoff, requested))
         }
     }
+
     /// Whether a failure is remembered longer than HTTP caching allows; see ``FailureMemory/Remembered/isBeyondHTTP``.
     func isBeyondHTTP(_ policy: FreshnessPolicy) -> Bool {
         switch self {

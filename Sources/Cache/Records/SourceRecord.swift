@@ -70,20 +70,17 @@ package final class SourceRecord: Sendable {
     /// The same content with the metadata of another response.
     package func with(
         _ response: StoredResponse, requestedAt: ContinuousClock.Instant? = nil, leastOrder: Int64? = nil,
-        leastDate: Date? = nil, policy: FreshnessPolicy
+        leastDate: Date? = nil, isConfirmed: Bool = true, policy: FreshnessPolicy
     ) -> SourceRecord {
         SourceRecord(
             url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
             requestedAt: requestedAt ?? self.requestedAt, leastOrder: leastOrder ?? self.leastOrder,
-            leastDate: leastDate ?? self.leastDate, isVerified: isVerified)
+            leastDate: leastDate ?? self.leastDate, isVerified: isVerified, isConfirmed: isConfirmed)
     }
 
     /// The same record, which may be used only after the origin has confirmed it, or while the origin fails.
     package func unconfirmed(policy: FreshnessPolicy) -> SourceRecord {
-        SourceRecord(
-            url: url, host: host, answeredURL: answeredURL, response: response, content: content, policy: policy,
-            requestedAt: requestedAt, leastOrder: leastOrder, leastDate: leastDate, isVerified: isVerified,
-            isConfirmed: false)
+        with(response, isConfirmed: false, policy: policy)
     }
 
     /// The same record by a clock that is ahead by so many seconds.

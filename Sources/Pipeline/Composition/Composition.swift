@@ -37,7 +37,8 @@ extension ImagePipeline {
                 response.failedSource = request.source
                 return response
             } catch let failure {
-                throw Companion.fallback.failure(failure, after: error) ?? error
+                // A fallback that may never be used reports its own error.
+                throw failure.permitsFallback ? error : failure
             }
         }
     }
@@ -160,7 +161,7 @@ extension ImageResolver {
             let response = try await image(for: request)
             guard let record = response.record else { throw .failed }
             return (response, record)
-        } catch { throw Companion.mark.failure(error) ?? error }
+        } catch { throw error.ofMark }
     }
 }
 
@@ -174,19 +175,6 @@ extension ImageResolver {
 /// | fallback | after the source has failed | the request fails with the error of its source |
 enum Companion {
     case mark, interim, placeholders, fallback
-
-    /// The error of a request if its companion failed; nil = the request is answered without the companion.
-    ///
-    /// - Parameter own: the error of the request itself, if it failed first.
-    func failure(_ error: PipelineError, after own: PipelineError? = nil) -> PipelineError? {
-        switch self {
-        case .mark: error.ofMark
-        case .interim: error
-        case .placeholders: nil
-        // A fallback that may never be used reports its own error.
-        case .fallback: error.permitsFallback ? own ?? error : error
-        }
-    }
 }
 
 extension ImageRequest {

@@ -84,16 +84,6 @@ final class FormatUpgrades: Sendable {
         self.now = now
     }
 
-    /// The bounds of a pipeline: half of its pixel threads, and an eighth of its memory budget.
-    convenience init(_ configuration: PipelineConfiguration, deadlines: DeadlineTimer, queue: WorkQueue) {
-        self.init(
-            concurrency: configuration.pixelWorkers / 2, maxHeldBytes: configuration.memoryBudgetBytes / 8,
-            deadlines: deadlines
-        ) {
-            queue.refusal(of: Urgency(.background)) != nil
-        }
-    }
-
     /// Whether a job is waiting or running, or is not tried again yet.
     func isPending(_ key: Key) -> Bool {
         let now = now()

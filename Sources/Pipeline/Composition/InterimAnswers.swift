@@ -26,7 +26,7 @@ extension ImageResolver {
     /// While clients wait for a pixel thread, nothing is estimated: reading the header would be another wait, and a
     /// quicker output helps all waiting clients. A final answer does not depend on the current load.
     func prefersInterim(_ request: ResolvedRequest, from original: Original) async -> Bool {
-        guard request.keys(of: .interim) != nil else { return false }
+        guard request.outputs[.interim] != nil else { return false }
         if producer.pixels.queue.hasWaitingClients, mayUpgrade(request, from: original) { return true }
         do throws(PipelineError) {
             return try await upgrades.decisions.value(
@@ -60,8 +60,6 @@ extension ImageResolver {
     }
 
     /// Whether the requested output can be stored, so that it can replace the interim output.
-    ///
-    /// - Parameter original: the original to process; nil = the original that the caches or the origin have later.
     func mayUpgrade(_ request: ResolvedRequest, from original: Original? = nil) -> Bool {
         cache.keepsVariants(of: request.access) && original?.mayBeStored ?? true
     }
@@ -90,20 +88,16 @@ extension ImageResolver {
         let bytes = (held?.body.count ?? 0) + (job.mark?.original?.body.count ?? 0)
         upgrades.start(request.upgradeKey, holding: bytes, urgency: job.urgency) { () async throws(PipelineError) in
             guard cache.isCurrent(job.access) else { throw .cancelled }
-            let isStored = try await makeUpgrade(job, from: held)
+            let isStored: Bool
+            if let held {
+                isStored = try await produce(job, from: held).isStored
+            } else {
+                let report = try await image(for: job).cache
+                isStored = report.variant != nil || report.isStored
+            }
             guard cache.isCurrent(job.access) else { throw .cancelled }
-            return isStored
+            return isStored || cache.storesLater(job.access)
         }
-    }
-
-    /// - Returns: whether the image is stored.
-    private func makeUpgrade(_ job: ResolvedRequest, from held: Original?) async throws(PipelineError) -> Bool {
-        let isStoredLater = cache.storesLater(job.access)
-        guard let held else {
-            let report = try await image(for: job).cache
-            return report.variant != nil || report.isStored || isStoredLater
-        }
-        return try await produce(job, from: held).value.isStored || isStoredLater
     }
 }
 

@@ -1,7 +1,6 @@
 import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomOrigin
-import DarkroomTransforms
 import Foundation
 import HTTPTypes
 
@@ -24,16 +23,6 @@ extension FailureMemory {
 }
 
 extension UndecodableContent {
-    /// - Parameter pages: the frames or pages that were requested. An unsupported format fails whichever they are.
-    init(_ record: SourceRecord, _ error: PipelineError, requesting pages: PageSelection, decodedAt now: Date) {
-        let failsAnyway =
-            switch error {
-            case .unsupported, .missingDecoder: true
-            default: false
-            }
-        self.init(record, error, pages: failsAnyway ? nil : pages, decodedAt: now)
-    }
-
     var decodingError: PipelineError { error as? PipelineError ?? .failed }
 }
 

@@ -37,7 +37,7 @@ struct OriginFetch: Sendable {
         let status: Int
         /// Whether the content is known to decode.
         let isVerified: Bool
-        /// Whether another request received this answer a moment ago.
+        /// Whether another request's fetch brought it.
         var isShared = false
     }
 
@@ -78,7 +78,13 @@ struct OriginFetch: Sendable {
             }
             return try await send(request, .reload, known: known, urgency: urgency, report: report)
         }
-        let record = validated.freshened(by: response, requestedAt: sentAt, policy: policy)
+        // The same content, freshened by the 304 (RFC 9111 §4.3.4).
+        let freshened = validated.response.freshened(
+            by: response.headers, sent: response.sentFields, requestedAt: response.requestedAt,
+            receivedAt: response.receivedAt)
+        let record = validated.with(
+            freshened, requestedAt: sentAt, leastOrder: validated.nextOrder, leastDate: validated.nextDate,
+            policy: policy)
         if !record.response.mayBeStored(policy), mode != .reload {
             // The known content may no longer be stored, not even for use while the origin fails.
             await cache.remove(request.keys.source)
@@ -99,17 +105,21 @@ struct OriginFetch: Sendable {
         }
         let cacheable = await delegate.willCacheResponse(accepted, for: request.input)
         let content = cacheable ?? accepted
+        let digest = StoreKey(of: content.content)
+        let isVerified = known.map { $0.isVerified && $0.content == digest } ?? false
         let record = SourceRecord(
-            of: content, for: request.source, requestedAt: sentAt,
-            content: StoreKey(of: content.content), replacing: known, policy: policy)
+            url: request.source.canonical, host: request.source.hostName, answeredURL: content.url.canonical,
+            response: StoredResponse(
+                status: content.status.code, fields: content.headers, sent: content.sentFields,
+                requestedAt: content.requestedAt, receivedAt: content.receivedAt),
+            content: digest, policy: policy, requestedAt: sentAt,
+            leastOrder: known?.nextOrder ?? 0, leastDate: known?.nextDate ?? .distantPast, isVerified: isVerified)
         if undecodable?.record.content == record.content { try refuse(undecodable, now: record, request) }
-        let isVerified = known.map { $0.isVerified && $0.content == record.content } ?? false
-        if isVerified { record.markVerified() }
         let original = Original(
             body: content.content, record: record, tier: nil,
             mayBeStored: cacheable != nil && record.response.mayBeStored(policy),
             replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation)
-        await cache.receive(original, isKnown: known != nil, isVerified: isVerified, for: request.access)
+        await cache.receive(original, isKnown: known != nil, for: request.access)
         return Answer(
             record: record, original: original, status: accepted.status.code, isVerified: isVerified)
     }
@@ -132,8 +142,11 @@ struct OriginFetch: Sendable {
     ) async throws(PipelineError) -> OriginResponse {
         if let data = request.input.data { return data.response(at: now()) }
         guard await delegate.shouldDownload(request.source) else { throw .notDownloadable }
-        let fields = await delegate.originFields(mode.fields, for: request.source)
-        var message = OriginRequest(url: request.source, headers: fields) { urgency.level.atOrigin }
+        let own: HTTPFields = mode == .reload ? [.cacheControl: "no-cache", .pragma: "no-cache"] : [:]
+        let fields = await delegate.originFields(own, for: request.source)
+        var message = OriginRequest(url: request.source, headers: fields) {
+            OriginRequest.Priority(rawValue: urgency.level.rawValue) ?? .normal
+        }
         if mode != .reload, let validated {
             message.validators = validated.response.validators
             message.validatedURL = validated.answeredURL
@@ -141,25 +154,18 @@ struct OriginFetch: Sendable {
         message.onProgress = report
         message.client = urgency.clients.first ?? ""
         do throws(OriginError) {
-            let response = try await download(message, urgency)
+            let span = RecordedSpan("download", urgency, kind: .client)
+            let response =
+                if let span { try await span.fetch(message, from: origin) } else { try await origin.fetch(message) }
             cache.failures.recordSuccess(of: request.keys.source)
-            if !response.isNotModified { report(response.whole) }
+            // The final report of a download, since fetchers need not report parts.
+            let (content, count) = (response.content, response.content.count)
+            if !response.isNotModified {
+                report(PartialOriginal(receivedBytes: count, expectedBytes: count) { content.buffer })
+            }
             return response
         } catch {
             throw await record(error, of: request, isKnown: known != nil)
-        }
-    }
-
-    /// Fetches within a span, which is the parent of the origin's own span.
-    private func download(_ message: OriginRequest, _ urgency: Urgency) async throws(OriginError) -> OriginResponse {
-        guard let span = RecordedSpan("download", urgency, kind: .client) else {
-            return try await origin.fetch(message)
-        }
-        span.describe(message)
-        return try await span.run { () async throws(OriginError) -> OriginResponse in
-            let response = try await origin.fetch(message)
-            span.describe(response)
-            return response
         }
     }
 
@@ -176,64 +182,5 @@ struct OriginFetch: Sendable {
             await cache.remove(request.keys.source)
         }
         return failure
-    }
-}
-
-extension OriginFetch.Mode {
-    fileprivate var fields: HTTPFields {
-        switch self {
-        case .conditional, .unconditional: return [:]
-        case .reload:
-            var fields: HTTPFields = [.cacheControl: "no-cache"]
-            if let pragma = HTTPField.Name("Pragma") { fields[pragma] = "no-cache" }
-            return fields
-        }
-    }
-}
-
-extension OriginResponse {
-    /// The final report of a download, since fetchers need not report parts.
-    fileprivate var whole: PartialOriginal {
-        PartialOriginal(receivedBytes: content.count, expectedBytes: content.count) { content.buffer }
-    }
-}
-
-extension Priority {
-    fileprivate var atOrigin: OriginRequest.Priority {
-        switch self {
-        case .background: .background
-        case .low: .low
-        case .normal: .normal
-        case .high: .high
-        }
-    }
-}
-
-extension SourceRecord {
-    /// Creates the record of a response with content.
-    ///
-    /// - Parameter known: the record that it replaces.
-    convenience init(
-        of response: OriginResponse, for source: SourceURL, requestedAt: ContinuousClock.Instant, content: StoreKey,
-        replacing known: SourceRecord?, policy: FreshnessPolicy
-    ) {
-        self.init(
-            url: source.canonical, host: source.hostName, answeredURL: response.url.canonical,
-            response: StoredResponse(
-                status: response.status.code, fields: response.headers, sent: response.sentFields,
-                requestedAt: response.requestedAt, receivedAt: response.receivedAt),
-            content: content, policy: policy, requestedAt: requestedAt, leastOrder: known?.nextOrder ?? 0,
-            leastDate: known?.nextDate ?? .distantPast, isVerified: false)
-    }
-
-    /// The same content, freshened by a 304 (RFC 9111 §4.3.4).
-    func freshened(
-        by answer: OriginResponse, requestedAt: ContinuousClock.Instant, policy: FreshnessPolicy
-    ) -> SourceRecord {
-        with(
-            response.freshened(
-                by: answer.headers, sent: answer.sentFields, requestedAt: answer.requestedAt,
-                receivedAt: answer.receivedAt),
-            requestedAt: requestedAt, leastOrder: nextOrder, leastDate: nextDate, policy: policy)
     }
 }

@@ -1,6 +1,7 @@
 import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomStore
+import DarkroomWaiting
 import Foundation
 
 /// Fetches from origins, once for all requests that need the same answer at the same time.
@@ -8,8 +9,7 @@ struct SharedFetch: Sendable {
     let fetch: OriginFetch
     let queue: WorkQueue
     let previewMaker: PreviewMaker
-    let fetches = Coalescer<Key, OriginFetch.Answer>()
-    let downloads = DownloadBroadcaster<Key>()
+    let fetches = SingleFlight<Key, Result<OriginFetch.Answer, PipelineError>, SharedDownload>()
 
     /// The values that must be equal for requests to share a fetch.
     struct Key: Hashable, Sendable {
@@ -19,32 +19,50 @@ struct SharedFetch: Sendable {
         let epoch: PurgeEpoch
     }
 
-    /// The origin's answer, and whether another request's fetch brought it.
-    ///
-    /// - Parameter known: the known record of the source, fresh or not.
+    /// The origin's answer, given the known record of the source, fresh or not.
     func answer(
         to request: ResolvedRequest, _ mode: OriginFetch.Mode, known: SourceRecord?
-    ) async throws(PipelineError) -> (OriginFetch.Answer, isShared: Bool) {
+    ) async throws(PipelineError) -> OriginFetch.Answer {
         let key = key(of: request, mode)
         // Under overload most requests end here at the latest, before anything is started for them.
         if known == nil, let refusal = refusal(of: request, mode) { throw queue.refuse(refusal) }
-        let unsubscribe = subscribe(request, to: key)
-        defer { unsubscribe?() }
-        let (answer, joined) = try await fetches.value(for: key, urgency: request.urgency, deadline: request.deadline) {
-            urgency throws(PipelineError) in
-            if let answer = await recentAnswer(to: request, since: known) { return answer }
-            let download = { () async throws(PipelineError) in
-                try await downloads.run(key) { report throws(PipelineError) in
-                    try await fetch.send(request, mode, known: known, urgency: urgency, report: report)
-                }
-            }
-            // If the origin confirms the known content, no pixel work follows.
-            guard known == nil else { return try await download() }
-            return try await queue.reserving(urgency, download)
+        var download: SharedDownload?
+        defer { download?.remove(request) }
+        let found = await fetches.value(
+            for: key, deadline: request.deadline,
+            traits: {
+                let own = SharedDownload(request.urgency.makeDependency(), previewMaker)
+                own.add(request)
+                download = own
+                return own
+            },
+            join: { other in
+                request.urgency.donate(to: other.urgency)
+                other.add(request)
+                download = other
+            },
+            work: { download in
+                await Result { () async throws(PipelineError) in try await run(request, mode, known: known, download) }
+            })
+        guard let found else { throw .cancelled }
+        var answer = try found.value.get()
+        if found.isShared { answer.isShared = true }
+        // The request that fetched it may store in fewer tiers than this request.
+        if answer.isShared, answer.record.isVerified, answer.original?.mayBeStored != false {
+            await fetch.cache.store(answer.record, for: request.access)
         }
-        let isShared = joined || answer.isShared
-        if isShared { await store(answer, for: request) }
-        return (answer, isShared)
+        return answer
+    }
+
+    private func run(
+        _ request: ResolvedRequest, _ mode: OriginFetch.Mode, known: SourceRecord?, _ download: SharedDownload
+    ) async throws(PipelineError) -> OriginFetch.Answer {
+        if let answer = await recentAnswer(to: request, since: known) { return answer }
+        let send = { () async throws(PipelineError) in
+            try await fetch.send(request, mode, known: known, urgency: download.urgency, report: download.report)
+        }
+        // If the origin confirms the known content, no pixel work follows.
+        return known == nil ? try await queue.reserving(download.urgency, send) : try await send()
     }
 
     /// Why the work that follows a fetch would be refused now; nil if it would be admitted, or if a fetch is under way.
@@ -54,25 +72,6 @@ struct SharedFetch: Sendable {
 
     private func key(of request: ResolvedRequest, _ mode: OriginFetch.Mode) -> Key {
         Key(source: request.keys.source, mode: mode, epoch: request.epoch)
-    }
-
-    /// Reports the key's downloads to the request's task, even those that another request started, until the returned
-    /// function is called.
-    private func subscribe(_ request: ResolvedRequest, to key: Key) -> (() -> Void)? {
-        guard let reporter = request.reporter else { return nil }
-        let subscription = downloads.subscribe(to: key) { [previewMaker] partial, download in
-            reporter.report(partial, of: download, for: request, previewMaker)
-        }
-        return {
-            downloads.unsubscribe(subscription, from: key)
-            reporter.endDownload()
-        }
-    }
-
-    /// Stores a shared answer, because the request that fetched it may store in fewer tiers than this request.
-    private func store(_ answer: OriginFetch.Answer, for request: ResolvedRequest) async {
-        guard answer.record.isVerified, answer.original?.mayBeStored != false else { return }
-        await fetch.cache.store(answer.record, for: request.access)
     }
 
     /// The answer that another request received after this request's lookup in the caches.

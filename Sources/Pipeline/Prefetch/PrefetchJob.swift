@@ -9,7 +9,6 @@ public final class PrefetchJob: Identifiable, Sendable {
     public let id = UUID()
     /// When the job was started.
     public let createdAt: Date
-    private let total: Int
     private let now: @Sendable () -> Date
     private let state: Mutex<State>
 
@@ -17,11 +16,8 @@ public final class PrefetchJob: Identifiable, Sendable {
     public static let maxFailures = 100
 
     private struct State {
-        var done = 0
-        var failures: [PrefetchFailure] = []
-        var failed = 0
-        var bytes = 0
-        var isCancelled = false
+        /// Without the remaining time.
+        var progress: PrefetchProgress
         var endedAt: Date?
         /// Incremented by every change.
         var revision = 0
@@ -30,9 +26,10 @@ public final class PrefetchJob: Identifiable, Sendable {
 
     init(total: Int, now: @escaping @Sendable () -> Date) {
         createdAt = now()
-        self.total = total
         self.now = now
-        state = Mutex(State(endedAt: total == 0 ? createdAt : nil))
+        let progress = PrefetchProgress(
+            state: total == 0 ? .done : .running, total: total, done: 0, failed: 0, bytes: 0, failures: [])
+        state = Mutex(State(progress: progress, endedAt: total == 0 ? createdAt : nil))
     }
 
     /// The current progress.
@@ -44,7 +41,17 @@ public final class PrefetchJob: Identifiable, Sendable {
 
     /// Returns the first progress after this revision; nil if there will be none, or after cancellation.
     package func progress(after revision: Int?) async -> (progress: PrefetchProgress, revision: Int)? {
-        await waitForChange(since: revision)
+        let wait = Wait<Void>()
+        let waits = state.withLock { state in
+            guard state.revision == revision, state.endedAt == nil else { return false }
+            state.waiters.insert(wait)
+            return true
+        }
+        if waits {
+            await wait.answer { [self] in
+                if state.withLock({ $0.waiters.remove(wait) }) != nil { wait.end(()) }
+            }
+        }
         return state.withLock { state in
             state.revision == revision ? nil : (progress(state), state.revision)
         }
@@ -54,27 +61,24 @@ public final class PrefetchJob: Identifiable, Sendable {
     ///
     /// - Returns: false if the job had ended before.
     func record(_ outcome: Result<Int, PipelineError>, of item: PrefetchItem) -> Bool {
-        change { state in
+        change { progress in
             switch outcome {
             case .success(let bytes):
-                state.done += 1
-                state.bytes += bytes
+                progress.done += 1
+                progress.bytes += bytes
             case .failure(let error):
-                state.failed += 1
-                guard state.failures.count < Self.maxFailures else { break }
-                state.failures.append(
+                progress.failed += 1
+                guard progress.failures.count < Self.maxFailures else { break }
+                progress.failures.append(
                     PrefetchFailure(url: item.request.source.canonical, label: item.label, error: error))
             }
-            if state.done + state.failed == total { state.endedAt = now() }
+            if progress.finished == progress.total { progress.state = .done }
         }
     }
 
     /// Cancels the job, unless it has ended.
     func cancel() {
-        _ = change { state in
-            state.isCancelled = true
-            state.endedAt = now()
-        }
+        _ = change { $0.state = .cancelled }
     }
 
     /// When the job ended; nil while it runs.
@@ -84,26 +88,21 @@ public final class PrefetchJob: Identifiable, Sendable {
     var waiterCount: Int { state.withLock(\.waiters.count) }
 
     private func progress(_ state: State) -> PrefetchProgress {
-        PrefetchProgress(
-            state: state.isCancelled ? .cancelled : state.endedAt == nil ? .running : .done, total: total,
-            done: state.done, failed: state.failed, bytes: state.bytes, remaining: remaining(state),
-            failures: state.failures)
-    }
-
-    private func remaining(_ state: State) -> Duration? {
-        let finished = state.done + state.failed
-        guard state.endedAt == nil, finished > 0 else { return nil }
-        let seconds = max(0, now().timeIntervalSince(createdAt)) / Double(finished) * Double(total - finished)
-        return .seconds(seconds)
+        var progress = state.progress
+        guard progress.state == .running, progress.finished > 0 else { return progress }
+        let secondsPerItem = max(0, now().timeIntervalSince(createdAt)) / Double(progress.finished)
+        progress.remaining = .seconds(secondsPerItem * Double(progress.total - progress.finished))
+        return progress
     }
 
     /// Changes a running job and resumes the tasks that wait for a change.
     ///
     /// - Returns: false if the job has ended.
-    private func change(_ body: (inout State) -> Void) -> Bool {
+    private func change(_ body: (inout PrefetchProgress) -> Void) -> Bool {
         let waiters = state.withLock { state -> Set<Wait<Void>>? in
             guard state.endedAt == nil else { return nil }
-            body(&state)
+            body(&state.progress)
+            if state.progress.state != .running { state.endedAt = now() }
             state.revision += 1
             defer { state.waiters = [] }
             return state.waiters
@@ -111,41 +110,24 @@ public final class PrefetchJob: Identifiable, Sendable {
         for waiter in waiters ?? [] { waiter.end(()) }
         return waiters != nil
     }
+}
 
-    private func waitForChange(since revision: Int?) async {
-        let wait = Wait<Void>()
-        let waits = state.withLock { state in
-            guard state.revision == revision, state.endedAt == nil else { return false }
-            state.waiters.insert(wait)
-            return true
-        }
-        guard waits else { return }
-        await wait.answer { [self] in
-            if state.withLock({ $0.waiters.remove(wait) }) != nil { wait.end(()) }
-        }
+/// The progress of a job as it changes; see ``PrefetchJob/updates``. A copy is the position of one reader.
+public struct PrefetchUpdates: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    let job: PrefetchJob
+    var revision: Int?
+
+    public func makeAsyncIterator() -> PrefetchUpdates { self }
+
+    /// Returns the next progress; nil after the last one, or if the task is canceled.
+    public mutating func next() async -> PrefetchProgress? {
+        guard let update = await job.progress(after: revision) else { return nil }
+        revision = update.revision
+        return update.progress
     }
 }
 
-/// The progress of a job as it changes; see ``PrefetchJob/updates``.
-public struct PrefetchUpdates: AsyncSequence, Sendable {
-    let job: PrefetchJob
-
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(job: job) }
-
-    /// The position of one reader.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        let job: PrefetchJob
-        private var revision: Int?
-
-        init(job: PrefetchJob) {
-            self.job = job
-        }
-
-        /// Returns the next progress; nil after the last one, or if the task is canceled.
-        public mutating func next() async -> PrefetchProgress? {
-            guard let update = await job.progress(after: revision) else { return nil }
-            revision = update.revision
-            return update.progress
-        }
-    }
+extension PrefetchProgress {
+    /// The number of items that are cached or have failed.
+    fileprivate var finished: Int { done + failed }
 }

@@ -24,7 +24,9 @@ public final class Prefetcher: Sendable {
     private struct State {
         /// Oldest first.
         var jobs: [PrefetchJob] = []
-        var queue = RoundRobin()
+        /// The items that wait. Jobs take turns, so that a small job never waits for all items of a large job. The
+        /// first job has its turn.
+        var lines: [(job: PrefetchJob, items: ArraySlice<PrefetchItem>)] = []
         var running: [Int: (job: PrefetchJob, task: Task<Void, Never>)] = [:]
         var lastNumber = 0
         var doneItems = 0
@@ -69,7 +71,7 @@ public final class Prefetcher: Sendable {
             guard makeRoom(&state) else { throw .tooManyJobs(retryAfterSeconds: shortestWait(state.jobs)) }
             let job = PrefetchJob(total: items.count, now: now)
             state.jobs.append(job)
-            state.queue.append(items, of: job)
+            state.lines.append((job, items[...]))
             startItems(&state)
             return job
         }
@@ -96,7 +98,7 @@ public final class Prefetcher: Sendable {
     public func cancel(_ job: PrefetchJob) {
         job.cancel()
         let tasks = state.withLock { state in
-            state.queue.remove(job)
+            state.lines.removeAll { $0.job === job }
             return state.running.values.filter { $0.job === job }.map(\.task)
         }
         for task in tasks { task.cancel() }
@@ -123,7 +125,11 @@ public final class Prefetcher: Sendable {
 
     /// Starts items up to the concurrency limit.
     private func startItems(_ state: inout State) {
-        while state.running.count < concurrency, let (job, item) = state.queue.next() {
+        while state.running.count < concurrency, !state.lines.isEmpty {
+            let (job, waiting) = state.lines.removeFirst()
+            var items = waiting
+            guard let item = items.popFirst() else { continue }
+            state.lines.append((job, items))
             state.lastNumber += 1
             let number = state.lastNumber
             let task = Task { await process(item, of: job, number) }
@@ -183,33 +189,5 @@ public final class Prefetcher: Sendable {
     private func shortestWait(_ jobs: [PrefetchJob]) -> Int {
         let seconds = jobs.compactMap { $0.progress.remaining.map { Int($0.components.seconds) } }.min()
         return min(max(seconds ?? Self.defaultWaitSeconds, 1), 3_600)
-    }
-}
-
-/// The items that wait. Jobs take turns, so that a small job never waits for all items of a large job.
-private struct RoundRobin: Sendable {
-    private struct Line {
-        let job: PrefetchJob
-        var items: ArraySlice<PrefetchItem>
-    }
-
-    /// The jobs with waiting items; the first has its turn.
-    private var lines: [Line] = []
-
-    mutating func append(_ items: [PrefetchItem], of job: PrefetchJob) {
-        guard !items.isEmpty else { return }
-        lines.append(Line(job: job, items: items[...]))
-    }
-
-    mutating func remove(_ job: PrefetchJob) {
-        lines.removeAll { $0.job === job }
-    }
-
-    mutating func next() -> (job: PrefetchJob, item: PrefetchItem)? {
-        guard !lines.isEmpty else { return nil }
-        var line = lines.removeFirst()
-        guard let item = line.items.popFirst() else { return nil }
-        if !line.items.isEmpty { lines.append(line) }
-        return (line.job, item)
     }
 }

@@ -2,6 +2,7 @@ import DarkroomCache
 import DarkroomOrigin
 import DarkroomStore
 import DarkroomTransforms
+import DarkroomWaiting
 import NIOCore
 
 /// Makes previews from the beginning of a JPEG, at background priority. Previews are not cached.
@@ -12,7 +13,7 @@ struct PreviewMaker: Sendable {
     /// The values that must be equal for requests to share a preview.
     struct Key: Hashable, Sendable {
         let variant: EntryKey
-        let download: Int
+        let download: SharedDownload
         let receivedBytes: Int
     }
 
@@ -23,9 +24,9 @@ struct PreviewMaker: Sendable {
             && request.input.mark == nil
     }
 
-    /// - Parameter download: the number of the download that the bytes belong to.
+    /// - Parameter download: the download that the bytes belong to.
     func preview(
-        of partial: PartialOriginal, download: Int, for request: ResolvedRequest
+        of partial: PartialOriginal, download: SharedDownload, for request: ResolvedRequest
     ) async throws(PipelineError) -> ImagePreview {
         let received = partial.receivedBytes
         let key = Key(variant: request.keys.variant, download: download, receivedBytes: received)

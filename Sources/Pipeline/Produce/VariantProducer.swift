@@ -2,6 +2,7 @@ import DarkroomCache
 import DarkroomMachine
 import DarkroomStore
 import DarkroomTransforms
+import DarkroomWaiting
 import Foundation
 import NIOCore
 
@@ -28,7 +29,7 @@ struct VariantProducer: Sendable {
         var record: VariantRecord
         var isStored: Bool
         var timings: Timings
-        /// Whether another request produced it a moment ago.
+        /// Whether it was produced for another request.
         var isShared = false
     }
 
@@ -36,18 +37,19 @@ struct VariantProducer: Sendable {
     func produce(
         _ request: ResolvedRequest, from original: Original,
         mark: @escaping @Sendable () async throws(PipelineError) -> Original? = { nil }
-    ) async throws(PipelineError) -> (value: Produced, isShared: Bool) {
+    ) async throws(PipelineError) -> Produced {
         let options = request.cache
         let key = Key(
             variant: request.keys.variant, content: original.record.content, store: options.store,
             waitsForDisk: options.waitsForDisk, epoch: request.epoch)
-        let (produced, joined) = try await productions.value(
+        var (produced, isShared) = try await productions.value(
             for: key, urgency: request.urgency, deadline: request.deadline
         ) { urgency throws(PipelineError) in
             if let produced = await recentlyProduced(request, original) { return produced }
             return try await run(request, original, mark: mark(), urgency)
         }
-        return (produced, joined || produced.isShared)
+        if isShared { produced.isShared = true }
+        return produced
     }
 
     /// The variant that another request produced after this request's lookup in the caches.
@@ -96,14 +98,13 @@ struct VariantProducer: Sendable {
             speed.record(result.image, as: request.input.output)
             return result
         } catch {
-            if error.isOfContent { record(error, of: original, for: request) }
+            if error.isOfContent {
+                // An unsupported format fails whichever frames or pages are requested.
+                let content = UndecodableContent(
+                    original.record, error, pages: error == .corrupt ? request.input.pages : nil, decodedAt: now())
+                cache.reject(content, mayBeStored: original.mayBeStored, for: request.access)
+            }
             throw error
         }
-    }
-
-    private func record(_ error: PipelineError, of original: Original, for request: ResolvedRequest) {
-        let content = UndecodableContent(
-            original.record, error, requesting: request.input.pages, decodedAt: now())
-        cache.reject(content, mayBeStored: original.mayBeStored, for: request.access)
     }
 }

@@ -32,10 +32,13 @@ extension ImagePipeline {
     }
 
     /// The tags to purge in caches in front. Their purge may remove more than the purge here.
-    package func edgeTags(of target: PurgeTarget) -> [String] { EdgeTag.tags(of: target, key: sourceKey) }
+    package func edgeTags(of target: PurgeTarget) -> [String] {
+        EdgeTag.tags(of: target, key: resolver.cache.source(of:))
+    }
 
     func edgeTags(of sources: [SourceURL], _ records: [SourceRecord]) -> EdgeTags {
-        var tags = sources.map { EdgeTag.source(sourceKey($0)) } + sources.map { EdgeTag.host($0.hostName) }
+        let keys = sources.map { resolver.cache.source(of: $0) }
+        var tags = keys.map(EdgeTag.source) + sources.map { EdgeTag.host($0.hostName) }
         tags.append(EdgeTag.everything)
         for record in records { tags += record.response.tags }
         var seen: Set<String> = []
@@ -43,6 +46,4 @@ extension ImagePipeline {
         let leftOut = records.flatMap(\.response.tagsLeftOut).filter { seen.insert($0).inserted }
         return EdgeTags(kept: kept, leftOut: leftOut)
     }
-
-    private func sourceKey(_ source: SourceURL) -> StoreKey { RequestKeys.source(keyFilter.identity(of: source)) }
 }

@@ -137,7 +137,7 @@ extension SourceURL {
     }
 }
 
-/// The priority of work in the download and pixel queues.
+/// The priority of work in the pixel queue and, with the same raw values, in the download queue.
 public enum Priority: Int, Sendable, Comparable, CaseIterable {
     /// Work that no client waits for: background revalidation and prefetching.
     case background

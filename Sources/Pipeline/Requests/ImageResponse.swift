@@ -130,13 +130,6 @@ public struct CacheLocation: Hashable, Sendable {
     }
 }
 
-extension CacheLocation {
-    init(_ entries: [CachedEntry]) {
-        let tiers = { (kind: CachedEntry.Kind) in entries.first { $0.kind == kind }?.tiers ?? [] }
-        self.init(original: tiers(.original), variant: tiers(.variant))
-    }
-}
-
 /// Small images and colors to show until an image has loaded. A property is nil if the request did not ask for it.
 public struct Placeholders: Hashable, Sendable {
     /// The BlurHash of 4 by 3 components: 28 characters.
@@ -147,16 +140,6 @@ public struct Placeholders: Hashable, Sendable {
     public var dominantColor: String?
     /// The low-quality image placeholder: the image at 16 pixels as a `data:` URI.
     public var lqip: String?
-
-    /// Creates placeholders.
-    public init(
-        blurHash: String? = nil, thumbHash: String? = nil, dominantColor: String? = nil, lqip: String? = nil
-    ) {
-        self.blurHash = blurHash
-        self.thumbHash = thumbHash
-        self.dominantColor = dominantColor
-        self.lqip = lqip
-    }
 }
 
 extension Placeholders: Decodable {

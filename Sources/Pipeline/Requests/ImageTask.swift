@@ -1,7 +1,6 @@
 public import DarkroomTransforms
 public import Foundation
 public import NIOCore
-import Synchronization
 
 /// An image request in progress: its download progress, optional previews, and finally the image.
 ///
@@ -38,19 +37,13 @@ public final class ImageTask: Sendable {
         public var fraction: Double? {
             expectedBytes.map { min(1, Double(receivedBytes) / Double(max($0, 1))) }
         }
-
-        /// Creates a progress.
-        public init(receivedBytes: Int, expectedBytes: Int?) {
-            self.receivedBytes = receivedBytes
-            self.expectedBytes = expectedBytes
-        }
     }
 
-    private let buffer: EventBuffer
+    private let reporter: ImageTaskReporter
     private let work: Task<Result<ImageResponse, PipelineError>, Never>
 
-    init(_ buffer: EventBuffer, _ work: Task<Result<ImageResponse, PipelineError>, Never>) {
-        self.buffer = buffer
+    init(_ reporter: ImageTaskReporter, _ work: Task<Result<ImageResponse, PipelineError>, Never>) {
+        self.reporter = reporter
         self.work = work
     }
 
@@ -63,7 +56,7 @@ public final class ImageTask: Sendable {
     ///
     /// Only the latest event of each kind is buffered, so a slow consumer delays nothing. An image from a cache has no
     /// events. A download that another request started is reported from the moment when this request joined it.
-    public var events: ImageEvents { ImageEvents(of: self, buffer) }
+    public var events: ImageEvents { ImageEvents(of: self, reporter) }
 
     /// The image, as ``ImagePipeline/image(for:)`` returns it. It can be awaited any number of times.
     public var value: ImageResponse {
@@ -98,96 +91,31 @@ public struct ImagePreview: Sendable {
     public var data: Data { Data(body.readableBytesView) }
 }
 
-/// The events of an ``ImageTask``. An iterator keeps the task alive.
-public struct ImageEvents: AsyncSequence, Sendable {
-    /// A progress or a preview.
-    public typealias Element = ImageTask.Event
-    /// Events never fail: ``ImageTask/value`` throws the request's error.
-    public typealias Failure = Never
-
+/// The events of an ``ImageTask``, which they keep alive. They never fail: ``ImageTask/value`` throws the request's
+/// error.
+public struct ImageEvents: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private let task: ImageTask
-    private let buffer: EventBuffer
+    private let reporter: ImageTaskReporter
 
-    init(of task: ImageTask, _ buffer: EventBuffer) {
+    init(of task: ImageTask, _ reporter: ImageTaskReporter) {
         self.task = task
-        self.buffer = buffer
+        self.reporter = reporter
     }
 
-    /// Returns an iterator that starts with the buffered events.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(task: task, buffer: buffer, changes: buffer.changes.makeAsyncIterator())
-    }
+    /// Returns the events, starting with the buffered ones.
+    public func makeAsyncIterator() -> ImageEvents { self }
 
-    /// An iterator over events as they arrive. Canceling the task that awaits the next event ends the iteration, not
-    /// the download.
-    public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let task: ImageTask
-        fileprivate let buffer: EventBuffer
-        fileprivate var changes: AsyncStream<Void>.Iterator
+    /// Returns the next event, or nil after the last one. Canceling the task that awaits it ends the iteration, not the
+    /// download.
+    public mutating func next() async -> ImageTask.Event? { await next(isolation: nil) }
 
-        /// Returns the next event, or nil after the last one.
-        public mutating func next() async -> ImageTask.Event? {
-            await next(isolation: nil)
-        }
-
-        /// Returns the next event on the caller's actor, or nil after the last one.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> ImageTask.Event? {
-            while true {
-                if let event = buffer.take() { return event }
-                // An event may have arrived just before the end.
-                guard await changes.next(isolation: actor) != nil else { return buffer.take() }
-            }
-        }
-    }
-}
-
-/// The latest event of each kind that the consumer has not taken yet.
-final class EventBuffer: Sendable {
-    private struct State {
-        var progress: ImageTask.Progress?
-        var preview: ImagePreview?
-        var lastProgress: ImageTask.Progress?
-        var isFinished = false
-    }
-
-    private let state = Mutex(State())
-    /// Yields after events were added; several additions may yield once.
-    let changes: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
-
-    init() {
-        (changes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    }
-
-    func send(_ progress: ImageTask.Progress) {
-        state.withLock { state in
-            guard !state.isFinished, progress != state.lastProgress else { return }
-            state.progress = progress
-            state.lastProgress = progress
-        }
-        continuation.yield()
-    }
-
-    func send(_ preview: ImagePreview) {
-        state.withLock { state in
-            if !state.isFinished { state.preview = preview }
-        }
-        continuation.yield()
-    }
-
-    /// Ends the events. A buffered preview is dropped, since the image itself is available.
-    func finish() {
-        state.withLock { state in
-            state.isFinished = true
-            state.preview = nil
-        }
-        continuation.finish()
-    }
-
-    func take() -> ImageTask.Event? {
-        state.withLock { state in
-            if let progress = state.progress.take() { return .progress(progress) }
-            return state.preview.take().map(ImageTask.Event.preview)
+    /// Returns the next event on the caller's actor, or nil after the last one.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> ImageTask.Event? {
+        var changes = reporter.changes.makeAsyncIterator()
+        while true {
+            if let event = reporter.take() { return event }
+            // An event may have arrived just before the end.
+            guard await changes.next(isolation: actor) != nil else { return reporter.take() }
         }
     }
 }

@@ -62,9 +62,6 @@ struct ResolvedRequest: Sendable {
         outputs[.placeholders] != nil && !forcesOrigin && error != .cancelled
     }
 
-    /// The keys of a companion that is another output of the same image; nil if the request has none.
-    func keys(of companion: Companion) -> RequestKeys? { outputs[companion] }
-
     /// The request for a companion that is another output of the same image; nil if the request has none.
     func companion(_ companion: Companion) -> ResolvedRequest? {
         guard let keys = outputs[companion], let input = input.companion(companion) else { return nil }

@@ -45,8 +45,9 @@ public final class SourceData: Sendable {
 extension SourceData {
     /// The bytes as the response of an origin. Variants of equal bytes never become outdated.
     func response(at now: Date) -> OriginResponse {
-        var fields: HTTPFields = [.cacheControl: "public, max-age=31536000, immutable"]
-        if let tag = HTTPField.Name("Cache-Tag") { fields[tag] = Self.purgeTag }
+        let fields: HTTPFields = [
+            .cacheControl: "public, max-age=31536000, immutable", .known("Cache-Tag"): Self.purgeTag,
+        ]
         var response = OriginResponse(
             url: address, status: .ok, headers: fields, body: ByteBuffer(), requestedAt: now, receivedAt: now)
         response.content = content

@@ -11,7 +11,8 @@ import NIOCore
 /// There are four ways to drive it. A request is answered: facts are looked up with side effects, and the steps are
 /// carried out. It is answered at once if the decision depends only on facts that need no waiting, and the variant may
 /// be used. It is refused early if the decision depends only on such facts, and the pixel queue is full. Or it is
-/// explained: facts are looked up without a side effect, and ``RequestExplainer`` describes the decision.
+/// explained: facts are looked up without a side effect, and ``ImagePipeline/explain(_:fetch:)`` describes the
+/// decision.
 struct ImageResolver: Sendable {
     let cache: ImageCache
     let fetcher: SharedFetch
@@ -51,7 +52,7 @@ struct ImageResolver: Sendable {
             inquiry.variant = cache.variantAtOnce(request.keys.variant, of: content, for: request.access, inquiry.look)
             guard inquiry.variant != nil else { return false }
         case .placeholders:
-            inquiry.placeholders = request.keys(of: .placeholders).flatMap {
+            inquiry.placeholders = request.outputs[.placeholders].flatMap {
                 cache.variantAtOnce($0.variant, of: content, for: request.access, inquiry.look)
             }
             guard inquiry.placeholders != nil else { return false }
@@ -75,7 +76,7 @@ struct ImageResolver: Sendable {
             (inquiry.variant, inquiry.isInterim) = (inquiry.interim, inquiry.interim != nil)
             inquiry.resolution.record(fact, isPresent: inquiry.isInterim)
         case .placeholders:
-            inquiry.placeholders = await variant(request.keys(of: .placeholders), of: record.content, inquiry)
+            inquiry.placeholders = await variant(request.outputs[.placeholders], of: record.content, inquiry)
             inquiry.resolution.record(fact, isPresent: inquiry.placeholders != nil)
         case .original:
             inquiry.original = await cache.original(record, for: access, mode)
@@ -91,7 +92,7 @@ struct ImageResolver: Sendable {
         inquiry.variant = await variant(request.keys, of: content, inquiry)
         (inquiry.interim, inquiry.isInterim) = (nil, false)
         guard inquiry.variant == nil else { return }
-        inquiry.interim = await variant(request.keys(of: .interim), of: content, inquiry)
+        inquiry.interim = await variant(request.outputs[.interim], of: content, inquiry)
         if let interim = inquiry.interim, prefersInterim(request, stored: interim.record) {
             (inquiry.variant, inquiry.isInterim) = (interim, true)
         }
@@ -127,7 +128,7 @@ struct ImageResolver: Sendable {
         guard decision.step == .useVariant, !decision.revalidatesInBackground, decision.staleBecause == nil,
             let variant = inquiry.variant
         else { return nil }
-        var response = response(variant, record, CacheReport(variant: variant.tier))
+        var response = response(variant.body, variant.record, record, CacheReport(variant: variant.tier))
         response.placeholders = inquiry.placeholders.flatMap { Placeholders(json: $0.body) }
         return response
     }
@@ -146,8 +147,6 @@ struct ImageResolver: Sendable {
     ///
     /// Placeholders may require a download of a source that is no longer cached. If they fail, a cached image is
     /// returned without them.
-    ///
-    /// - Parameter look: the result of an earlier lookup, if any.
     func image(for request: ResolvedRequest, _ look: CacheLook? = nil) async throws(PipelineError) -> ImageResponse {
         if let interim = try await imageWhileUpgrading(request) { return interim }
         do throws(PipelineError) {
@@ -167,19 +166,15 @@ struct ImageResolver: Sendable {
     ) async -> Inquiry {
         var look = near
         if look == nil { look = await cache.look(request.access, mode) }
-        var inquiry = Inquiry(
-            request, look ?? CacheLook(), isSelected: await isSelected(look?.record, request), mode, now: now())
+        var isSelected = await fetcher.fetch.isSelected(look?.record, for: request)
+        var inquiry = Inquiry(request, look ?? CacheLook(), isSelected: isSelected, mode, now: now())
         if !inquiry.resolution.mayUseStored, !request.cache.policy.mode.ignoresStored,
             await cache.lookFurther(request.access, &inquiry.look, mode)
         {
-            inquiry = Inquiry(
-                request, inquiry.look, isSelected: await isSelected(inquiry.look.record, request), mode, now: now())
+            isSelected = await fetcher.fetch.isSelected(inquiry.look.record, for: request)
+            inquiry = Inquiry(request, inquiry.look, isSelected: isSelected, mode, now: now())
         }
         return inquiry
-    }
-
-    private func isSelected(_ record: SourceRecord?, _ request: ResolvedRequest) async -> Bool {
-        await fetcher.fetch.isSelected(record, for: request)
     }
 
     private func carryOut(_ inquiry: inout Inquiry) async throws(PipelineError) -> ImageResponse {
@@ -205,10 +200,11 @@ struct ImageResolver: Sendable {
     private func fetch(
         _ mode: OriginFetch.Mode, _ reason: CacheStatus.Reason, _ inquiry: inout Inquiry
     ) async throws(PipelineError) {
-        let (answer, isShared) = try await fetcher.answer(to: inquiry.request, mode, known: inquiry.look.record)
+        let answer = try await fetcher.answer(to: inquiry.request, mode, known: inquiry.look.record)
         // A second fetch only brings the bytes that the first fetch confirmed.
         if inquiry.report.forwarded == nil {
-            inquiry.report = CacheReport(forwarded: reason, originStatus: answer.status, isShared: isShared)
+            inquiry.report = CacheReport(
+                forwarded: reason, originStatus: answer.status, isShared: answer.isShared)
         }
         inquiry.look.replaceRecord(answer.record)
         inquiry.original = answer.original
@@ -225,7 +221,7 @@ struct ImageResolver: Sendable {
         if decision.step == .useVariant, let variant = inquiry.variant {
             inquiry.report.variant = variant.tier
             inquiry.report.isStored = await cache.confirmStored(variant.entry, record, for: request.access)
-            response = self.response(variant, record, inquiry.report)
+            response = self.response(variant.body, variant.record, record, inquiry.report)
             if inquiry.isInterim { response = interimResponse(response, to: request) }
         } else {
             guard let original = inquiry.original else { throw .failed }
@@ -250,12 +246,12 @@ struct ImageResolver: Sendable {
             let response = try await produce(interim, from: original, report, fetchTime)
             return interimResponse(response, to: request, from: original)
         }
-        let (produced, isShared) = try await produce(request, from: original)
+        let produced = try await produce(request, from: original)
         var report = report
         report.original = original.tier
         report.isStored = produced.isStored
         // If the origin was contacted, `isShared` speaks of that request (RFC 9211 §2.6).
-        if report.forwarded == nil { report.isShared = isShared }
+        if report.forwarded == nil { report.isShared = produced.isShared }
         var timings = produced.timings
         timings.fetch = fetchTime
         return response(produced.body, produced.record, original.record, report, timings)
@@ -264,7 +260,7 @@ struct ImageResolver: Sendable {
     /// Produces a request's variant, with its mark if it has one.
     func produce(
         _ request: ResolvedRequest, from original: Original
-    ) async throws(PipelineError) -> (value: VariantProducer.Produced, isShared: Bool) {
+    ) async throws(PipelineError) -> VariantProducer.Produced {
         try await producer.produce(request, from: original) { () async throws(PipelineError) in
             try await originalOfMark(of: request)
         }
@@ -274,7 +270,7 @@ struct ImageResolver: Sendable {
     private func placeholders(_ document: ResolvedRequest, _ inquiry: Inquiry) async -> Placeholders? {
         if let found = inquiry.placeholders { return Placeholders(json: found.body) }
         guard let original = inquiry.original else { return nil }
-        let produced = try? await produce(document, from: original).value
+        let produced = try? await produce(document, from: original)
         return produced.flatMap { Placeholders(json: $0.body) }
     }
 
@@ -296,22 +292,15 @@ struct ImageResolver: Sendable {
         {
             return
         }
-        var inquiry = Inquiry(request, CacheLook(record: known), now: now())
-        inquiry.resolution = Resolution(revalidating: known.freshness, demands: request.demands, now: now())
+        var inquiry = Inquiry(request, CacheLook(record: known), isRevalidation: true, now: now())
         _ = try await carryOut(&inquiry)
     }
 
     // MARK: Responses
 
     private func response(
-        _ found: FoundVariant, _ record: SourceRecord, _ report: CacheReport
-    ) -> ImageResponse {
-        response(found.body, found.record, record, report, Timings())
-    }
-
-    private func response(
         _ body: ByteBuffer, _ variant: VariantRecord, _ record: SourceRecord, _ report: CacheReport,
-        _ timings: Timings
+        _ timings: Timings = Timings()
     ) -> ImageResponse {
         let now = now()
         return ImageResponse(
@@ -342,13 +331,15 @@ struct Inquiry {
 
     /// - Parameter isSelected: whether the record's `Vary` matches the request (RFC 9111 §4.1).
     init(
-        _ request: ResolvedRequest, _ look: CacheLook, isSelected: Bool = true, _ mode: LookMode = .use, now: Date
+        _ request: ResolvedRequest, _ look: CacheLook, isSelected: Bool = true, _ mode: LookMode = .use,
+        isRevalidation: Bool = false, now: Date
     ) {
         self.request = request
         self.look = look
         self.mode = mode
         resolution = Resolution(
-            stored: look.record?.freshness, isSelected: isSelected, demands: request.demands, now: now)
+            stored: look.record?.freshness, isSelected: isSelected, demands: request.demands,
+            isRevalidation: isRevalidation, now: now)
     }
 
     /// Discards the found entries, since a step failed.

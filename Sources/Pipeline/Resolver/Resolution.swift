@@ -66,12 +66,6 @@ struct Resolution: Sendable {
     /// The known presence of a stored entry.
     private enum Presence { case unknown, absent, present }
 
-    /// The known state of an earlier failure.
-    private enum Memory {
-        case unknown, noFailure
-        case failure(PipelineError)
-    }
-
     /// The origin's part in the request so far.
     private enum OriginState {
         case notContacted
@@ -97,30 +91,27 @@ struct Resolution: Sendable {
     private let demands: Demands
     private let judgedAt: Date
     private let evaluation: CacheEvaluation
-    private var isRevalidation = false
+    private let isRevalidation: Bool
     private var origin = OriginState.notContacted
     private var variant = Presence.unknown
     private var interimVariant = Presence.unknown
     private var placeholders = Presence.unknown
     private var original = Presence.unknown
-    private var decodingFailure = Memory.unknown
-    private var originFailure = Memory.unknown
+    /// An earlier failure: nil in the optional if there was none, nil if that is unknown.
+    private var decodingFailure: PipelineError??
+    private var originFailure: PipelineError??
 
     /// - Parameters:
     ///   - stored: the freshness of the source's record; nil if nothing is known of the source.
     ///   - isSelected: whether the record's `Vary` matches this request (RFC 9111 §4.1).
-    init(stored: Freshness?, isSelected: Bool, demands: Demands, now: Date) {
+    ///   - isRevalidation: whether the origin is contacted although the record may be used.
+    init(stored: Freshness?, isSelected: Bool, demands: Demands, isRevalidation: Bool = false, now: Date) {
         self.stored = stored
         self.isSelected = isSelected
         self.demands = demands
+        self.isRevalidation = isRevalidation
         judgedAt = now
         evaluation = CacheEvaluation(stored: stored, isSelected: isSelected, policy: demands.policy, now: now)
-    }
-
-    /// The resolution of a background request, which contacts the origin although the record may be used.
-    init(revalidating stored: Freshness, demands: Demands, now: Date) {
-        self.init(stored: stored, isSelected: true, demands: demands, now: now)
-        isRevalidation = true
     }
 
     /// Whether the stored record permits an answer without the origin, apart from failures.
@@ -136,15 +127,14 @@ struct Resolution: Sendable {
         case .interimVariant: (interimVariant, variant) = (presence, presence)
         case .placeholders: placeholders = presence
         case .original: original = presence
-        case .decodingFailure: decodingFailure = .noFailure
-        case .originFailure: originFailure = .noFailure
+        case .decodingFailure: decodingFailure = .some(nil)
+        case .originFailure: originFailure = .some(nil)
         }
     }
 
     /// Records an earlier failure, or its absence.
     mutating func record(_ failure: PipelineError?, of fact: Fact) {
-        let memory = failure.map(Memory.failure) ?? .noFailure
-        if fact == .decodingFailure { decodingFailure = memory } else { originFailure = memory }
+        if fact == .decodingFailure { decodingFailure = .some(failure) } else { originFailure = .some(failure) }
     }
 
     /// Records the origin's answer. From then on, the facts are about the record after the answer.
@@ -153,14 +143,11 @@ struct Resolution: Sendable {
     ///   - isVerified: whether its content is known to decode, so that the caches may have entries made from it.
     ///   - hasContent: whether the answer brought the content.
     mutating func recordAnswer(isVerified: Bool, hasContent: Bool) {
-        if case .answered(let fetches) = origin {
-            origin = .answered(fetches: fetches + 1)
-        } else {
-            origin = .answered(fetches: 1)
-        }
+        let earlier = if case .answered(let fetches) = origin { fetches } else { 0 }
+        origin = .answered(fetches: earlier + 1)
         variant = isVerified ? .unknown : .absent
         interimVariant = variant
-        decodingFailure = isVerified ? .unknown : .noFailure
+        decodingFailure = isVerified ? nil : .some(nil)
         placeholders = .unknown
         original = hasContent ? .present : .unknown
     }
@@ -176,7 +163,7 @@ struct Resolution: Sendable {
         }
         origin = .failed(error, at: now)
         (variant, interimVariant, placeholders, original) = (.unknown, .unknown, .unknown, .unknown)
-        decodingFailure = .unknown
+        decodingFailure = nil
         return true
     }
 
@@ -214,13 +201,9 @@ struct Resolution: Sendable {
             let lacksPlaceholders = demands.wantsPlaceholders && placeholders == .absent
             guard lacksPlaceholders || demands.wantsOriginal else { return decision }
         case .absent:
-            switch decodingFailure {
-            case .unknown: return lookUp(.decodingFailure)
-            case .failure(let error):
-                decision.step = .fail(error)
-                return decision
-            case .noFailure: decision.step = .produce
-            }
+            guard let decodingFailure else { return lookUp(.decodingFailure) }
+            decision.step = decodingFailure.map(Step.fail) ?? .produce
+            if decodingFailure != nil { return decision }
         }
         switch original {
         case .unknown: return lookUp(.original)
@@ -242,11 +225,8 @@ struct Resolution: Sendable {
 
     private func forward(_ reason: CacheStatus.Reason, _ evaluation: CacheEvaluation) -> Decision {
         if !demands.forcesOrigin {
-            switch originFailure {
-            case .unknown: return lookUp(.originFailure)
-            case .failure(let error): return stale(because: error, at: judgedAt)
-            case .noFailure: break
-            }
+            guard let originFailure else { return lookUp(.originFailure) }
+            if let originFailure { return stale(because: originFailure, at: judgedAt) }
         }
         return Decision(step: .fetch(mode(of: reason), reason), evaluation: evaluation)
     }
@@ -273,7 +253,7 @@ extension ResolvedRequest {
     /// What the request accepts of the caches.
     var demands: Resolution.Demands {
         Resolution.Demands(
-            policy: input.cache.policy, forcesOrigin: forcesOrigin, wantsPlaceholders: keys(of: .placeholders) != nil,
-            wantsOriginal: keepsOriginal == .always, hasInterim: keys(of: .interim) != nil)
+            policy: input.cache.policy, forcesOrigin: forcesOrigin, wantsPlaceholders: outputs[.placeholders] != nil,
+            wantsOriginal: keepsOriginal == .always, hasInterim: outputs[.interim] != nil)
     }
 }

@@ -80,9 +80,6 @@ struct Admission {
     /// The number of jobs that may start now. The first long job takes no thread from the others.
     var freeThreads: Int { max(capacity.threads + min(runningLong, 1) - running.count, 0) }
 
-    /// The memory of the waiting jobs that have been weighed.
-    var waitingBytes: Int { waiting.bytes }
-
     mutating func admit(_ job: Job, at now: ContinuousClock.Instant) -> Outcome {
         waiting.updateUrgencies(shares)
         if isTooLate(job.urgency, at: now) { return .refused(.tooLate) }

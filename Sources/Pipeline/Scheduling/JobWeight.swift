@@ -12,9 +12,6 @@ struct JobWeight: Hashable, Sendable {
     /// The cost of reading a header.
     static let header = JobWeight(bytes: 0, work: 0.1)
 
-    /// An upper bound that is beyond any machine but keeps sums within an `Int`.
-    fileprivate static let maximum = JobWeight(bytes: 1 << 48, work: 1e9)
-
     /// The maximum work of a job that runs as soon as it is weighed. Such a job starts before its work is known; the
     /// maximum is so small that its processor budget is hardly more than the budget of a short job.
     static let maxUsualWork = 100.0
@@ -27,10 +24,10 @@ extension JobWeight {
     /// The weight of a planned job. A job that cannot be planned is given the least weight: it fails for the same
     /// reason as soon as it runs.
     init(of plan: ImagePlan?, sourceBytes: Int) {
-        let work = max(plan?.expectedWork ?? 0, JobWeight.header.work)
+        // The upper bounds are beyond any machine but keep sums within an `Int`.
         self.init(
-            bytes: min(max(plan?.estimatedMemoryBytes ?? 0, sourceBytes), JobWeight.maximum.bytes),
-            work: min(work, JobWeight.maximum.work),
+            bytes: min(max(plan?.estimatedMemoryBytes ?? 0, sourceBytes), 1 << 48),
+            work: min(max(plan?.expectedWork ?? 0, JobWeight.header.work), 1e9),
             // A short drawing may contain any amount of work.
             isUnpredictable: plan?.sourceFormat.isVector ?? false)
     }

@@ -81,14 +81,15 @@ final class Urgency: Sendable {
     }
 
     /// Raises the priority of this work and of the work that it waits for.
-    func raise(to level: Priority) {
-        let dependencies = state.withLock { state -> [Urgency] in
-            guard level > state.level else { return [] }
-            state.level = level
+    func raise(to level: Priority) { raise { $0.level = max($0.level, level) } }
+
+    private func raise(_ change: (inout State) -> Void) {
+        let dependencies = state.withLock { state in
+            change(&state)
             changes.add(1, ordering: .releasing)
             return state.dependencies
         }
-        for dependency in dependencies { dependency.raise(to: level) }
+        for dependency in dependencies { dependency.raise(change) }
     }
 
     /// Makes this work wait for other work, which inherits its urgency (priority donation).
@@ -97,8 +98,12 @@ final class Urgency: Sendable {
             state.dependencies.append(other)
             return state
         }
-        other.raise(to: mine.level)
-        other.add(mine.clients, until: mine.deadline)
+        other.raise { state in
+            state.level = max(state.level, mine.level)
+            let room = Self.maxClients - state.clients.count
+            state.clients += mine.clients.filter { !state.clients.contains($0) }.prefix(room)
+            if let deadline = state.deadline { state.deadline = mine.deadline.map { max($0, deadline) } }
+        }
     }
 
     /// Creates the urgency of work that this work waits for.
@@ -108,16 +113,5 @@ final class Urgency: Sendable {
         }
         donate(to: dependency)
         return dependency
-    }
-
-    private func add(_ clients: [String], until deadline: ContinuousClock.Instant?) {
-        let dependencies = state.withLock { state -> [Urgency] in
-            let room = Self.maxClients - state.clients.count
-            state.clients += clients.filter { !state.clients.contains($0) }.prefix(room)
-            if let ours = state.deadline { state.deadline = deadline.map { max($0, ours) } }
-            changes.add(1, ordering: .releasing)
-            return state.dependencies
-        }
-        for dependency in dependencies { dependency.add(clients, until: deadline) }
     }
 }

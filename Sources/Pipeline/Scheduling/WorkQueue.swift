@@ -44,10 +44,11 @@ final class WorkQueue: Sendable {
     var load: PipelineLoad {
         state.withLock { state in
             PipelineLoad(
-                waitingCount: state.admission.waiting.count, waitingBytes: state.admission.waitingBytes,
+                waitingCount: state.admission.waiting.count, waitingBytes: state.admission.waiting.bytes,
                 runningBytes: state.admission.runningBytes, budgetBytes: state.admission.capacity.memoryBudgetBytes,
-                refusals: Admission.Refusal.allCases.map {
-                    ($0.rawValue, state.refusals[$0] ?? 0, state.refusedWaits[$0] ?? .zero)
+                refusals: Admission.Refusal.allCases.map { refusal in
+                    let refused = state.refusals[refusal] ?? (0, .zero)
+                    return (refusal.rawValue, refused.count, refused.waited)
                 })
         }
     }
@@ -67,7 +68,7 @@ final class WorkQueue: Sendable {
     /// Why a job of this urgency would be refused now; nil if it would be admitted.
     func refusal(of urgency: Urgency) -> Admission.Refusal? {
         let now = now()
-        return state.withLock { $0.refusal(of: urgency, at: now) }
+        return state.withLock { $0.admission.refusal(of: urgency, behind: $0.reserved, at: now) }
     }
 
     /// Whether a new job with this time until its deadline may be refused.
@@ -81,7 +82,9 @@ final class WorkQueue: Sendable {
     ) async throws(PipelineError) -> Value {
         let now = now()
         let error = state.withLock { state -> PipelineError? in
-            if let refusal = state.refusal(of: urgency, at: now) { return state.refused(refusal) }
+            if let refusal = state.admission.refusal(of: urgency, behind: state.reserved, at: now) {
+                return state.refused(refusal)
+            }
             state.reserved += 1
             return nil
         }
@@ -109,23 +112,26 @@ final class WorkQueue: Sendable {
         if Task.isCancelled { throw .cancelled }
         let wait = Wait<Result<Value, PipelineError>>()
         let isCancelled = CancellationFlag()
-        let number = admit(
-            Item(
-                urgency: urgency, isCancelled: isCancelled,
-                weigh: { allowedBytes in
-                    do throws(PipelineError) {
-                        let (weight, value) = try weigh(allowedBytes) { isCancelled.isRaised }
-                        return (weight, value.map { value in { wait.end(.success(value)) } })
-                    } catch {
-                        return (.header, { wait.end(.failure(error)) })
-                    }
-                },
-                setAside: setAside,
-                run: {
-                    let result = Result { () throws(PipelineError) in try work { isCancelled.isRaised } }
-                    return { wait.end(result) }
-                },
-                refuse: { wait.end(.failure($0)) }))
+        let item = Item(
+            urgency: urgency, isCancelled: isCancelled,
+            weigh: { allowedBytes in
+                do throws(PipelineError) {
+                    let (weight, value) = try weigh(allowedBytes) { isCancelled.isRaised }
+                    return (weight, value.map { value in { wait.end(.success(value)) } })
+                } catch {
+                    return (.header, { wait.end(.failure(error)) })
+                }
+            },
+            setAside: setAside,
+            run: {
+                let result = Result { () throws(PipelineError) in try work { isCancelled.isRaised } }
+                return { wait.end(result) }
+            },
+            refuse: { wait.end(.failure($0)) })
+        let now = now()
+        let (number, refused) = state.withLock { $0.admit(item, at: now) }
+        if let refused { refused.item.refuse(refused.error) }
+        wake()
         return try await wait.answer { [self] in
             isCancelled.raise()
             state.withLock { $0.remove(number) }?.refuse(.cancelled)
@@ -139,14 +145,6 @@ final class WorkQueue: Sendable {
         for _ in 0..<threads { signal.signal() }
     }
 
-    private func admit(_ item: Item) -> Int {
-        let now = now()
-        let (number, refused) = state.withLock { $0.admit(item, at: now) }
-        if let refused { refused.item.refuse(refused.error) }
-        wake()
-        return number
-    }
-
     // MARK: Threads
 
     /// The loop of each thread.
@@ -157,13 +155,10 @@ final class WorkQueue: Sendable {
             let (step, expired) = state.withLock { $0.takeNext(at: now) }
             for (item, error) in expired { item.refuse(error) }
             switch step {
-            case .work(let number, let item):
+            case .work(let job, let item):
                 // Another job may fit alongside this job.
                 wake()
-                perform(item, number)
-            case .weigh(let number, let item, let allowedBytes):
-                wake()
-                if weigh(item, number, allowedBytes) { perform(item, number) }
+                if job.weight != nil || weigh(item, job.number, job.allowedBytes) { perform(item, job.number) }
             case .idle: signal.wait()
             case .closed: return
             }
@@ -236,9 +231,8 @@ struct WorkQueueState {
 
     /// The next step of a thread.
     enum Step {
-        case work(Int, Item)
-        /// Weigh the job. That much memory is set aside for it.
-        case weigh(Int, Item, allowedBytes: Int)
+        /// Run the job, once it is weighed.
+        case work(Admission.Job, Item)
         case idle
         case closed
     }
@@ -246,9 +240,8 @@ struct WorkQueueState {
     var admission: Admission
     /// The items of the waiting jobs. A thread that takes a job takes its item.
     var items: [Int: Item] = [:]
-    private(set) var refusals: [Admission.Refusal: Int] = [:]
-    /// The time that refused jobs had waited.
-    private(set) var refusedWaits: [Admission.Refusal: Duration] = [:]
+    /// The number of refused jobs, and the time that they had waited.
+    private(set) var refusals: [Admission.Refusal: (count: Int, waited: Duration)] = [:]
     private var lastNumber = 0
     /// The number of jobs whose source is being fetched.
     var reserved = 0
@@ -260,15 +253,10 @@ struct WorkQueueState {
         admission = Admission(capacity: capacity)
     }
 
-    /// Why a job that is about to be fetched for would be refused; nil if it would be admitted.
-    mutating func refusal(of urgency: Urgency, at now: ContinuousClock.Instant) -> Admission.Refusal? {
-        admission.refusal(of: urgency, behind: reserved, at: now)
-    }
-
     /// Counts a refusal and returns its error.
     mutating func refused(_ refusal: Admission.Refusal, after wait: Duration = .zero) -> PipelineError {
-        refusals[refusal, default: 0] += 1
-        refusedWaits[refusal, default: .zero] += wait
+        refusals[refusal, default: (0, .zero)].count += 1
+        refusals[refusal, default: (0, .zero)].waited += wait
         return .overloaded(retryAfterSeconds: admission.retryAfterSeconds)
     }
 
@@ -289,8 +277,7 @@ struct WorkQueueState {
     mutating func takeNext(at now: ContinuousClock.Instant) -> (Step, expired: [Refused]) {
         let expired = admission.removeExpired(at: now).compactMap { refuse($0, .expired) }
         switch admission.next() {
-        case .run(let job): return (.work(job.number, start(job)), expired)
-        case .weigh(let job): return (.weigh(job.number, start(job), allowedBytes: job.allowedBytes), expired)
+        case .run(let job), .weigh(let job): return (.work(job, start(job)), expired)
         case .nothing:
             if isClosed { return (.closed, expired) }
             idle += 1

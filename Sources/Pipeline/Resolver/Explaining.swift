@@ -3,21 +3,28 @@ import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomStore
 import DarkroomTransforms
+import DarkroomWaiting
 import Foundation
 
 /// Explains requests: lets ``ImageResolver`` decide without a side effect, and stops where it would act.
-struct RequestExplainer: Sendable {
-    let resolver: ImageResolver
-    /// The request for the mark; nil if the request to explain has none.
-    let markRequest: ResolvedRequest?
-    /// The tags of a response that shows the sources with these records.
-    let edgeTags: @Sendable ([SourceRecord]) -> EdgeTags
+extension ImagePipeline {
+    /// Explains how a request would be answered at this moment, and why: its keys, caches, freshness and plan. Nothing
+    /// changes: no entry counts as used, nothing is stored, and no origin is contacted unless `fetch` is true.
+    ///
+    /// - Parameter fetch: whether the source is downloaded if the request itself would have to, so that there is a
+    ///   plan. The download is not stored, since only its header is read. The explained decision is the decision before
+    ///   the download.
+    /// - Throws: the error that the request would end in, as far as it is known without decoding. The request's
+    ///   fallback is not considered.
+    public func explain(_ request: ImageRequest, fetch: Bool = false) async throws(PipelineError) -> Explanation {
+        let resolved = await resolveForInspection(request)
+        return try await withDeadline(deadlines, expired: PipelineError.timedOut) { () async throws(PipelineError) in
+            try await self.explain(resolved, fetch: fetch)
+        }
+    }
 
-    /// - Parameter fetch: whether the source may be downloaded if its bytes are not available.
-    func explain(
-        _ request: ResolvedRequest, keys: Explanation.Keys, fetch: Bool
-    ) async throws(PipelineError) -> Explanation {
-        if request.lacksMark, let error = await errorOfMark() { throw error.ofMark }
+    private func explain(_ request: ResolvedRequest, fetch: Bool) async throws(PipelineError) -> Explanation {
+        if request.lacksMark, let error = await errorOfMark(of: request) { throw error.ofMark }
         let (decision, inquiry) = try await decision(on: request)
         let known = inquiry.look.record
         // Stored entries are reported whether or not the decision depends on them.
@@ -30,14 +37,16 @@ struct RequestExplainer: Sendable {
         let now = resolver.now()
         let freshness = known?.freshness
         var explanation = Explanation(
-            source: request.source.canonical, fallback: request.input.fallback?.canonical, keys: keys,
+            source: request.source.canonical, fallback: request.input.fallback?.canonical, keys: keys(of: request),
             caches: await resolver.cache.entries(of: request.access, known),
             freshness: Explanation.Verdict(
                 evaluation: decision.evaluation, lifetime: freshness?.lifetime, age: freshness?.age(at: now),
                 remaining: freshness?.remaining(at: now)),
             format: stored.variant?.record.format ?? request.input.output.format, plan: plan, limits: [])
         explanation.decision = decision
-        explanation.tags = edgeTags([known, request.mark?.record].compactMap(\.self))
+        explanation.tags = edgeTags(
+            of: [request.source, request.input.mark].compactMap(\.self),
+            [known, request.mark?.record].compactMap(\.self))
         explanation.mark = request.input.mark.map { mark in
             let record = request.mark?.record
             return Explanation.Mark(
@@ -52,6 +61,14 @@ struct RequestExplainer: Sendable {
         explain(
             request, interim?.record, mayUpgrade: resolver.mayUpgrade(request, from: available), &explanation)
         return explanation
+    }
+
+    private func keys(of request: ResolvedRequest) -> Explanation.Keys {
+        let keys = request.keys
+        return Explanation.Keys(
+            filter: "\(type(of: keyFilter))", identity: keyFilter.identity(of: request.source),
+            source: keys.source.hex, original: keys.original.entry.hex, record: keys.record.entry.hex,
+            variant: keys.variant.entry.hex, encoderEpoch: encoderEpoch)
     }
 
     /// The decision at which the resolver would act, and the facts behind it.
@@ -79,10 +96,6 @@ struct RequestExplainer: Sendable {
 
     // MARK: Interim answer
 
-    private func isPending(_ request: ResolvedRequest) -> Bool {
-        request.keys(of: .interim) != nil && resolver.upgrades.isPending(request.upgradeKey)
-    }
-
     /// - Parameter interim: the variant that is the answer instead of the requested output; nil if there is none.
     private func explain(
         _ request: ResolvedRequest, _ interim: VariantRecord?, mayUpgrade: Bool, _ explanation: inout Explanation
@@ -95,7 +108,7 @@ struct RequestExplainer: Sendable {
             guard interim.format != wanted else { return }
             (explanation.format, size) = (interim.format, interim.size)
         } else if case .planned(let plan) = explanation.plan, explanation.decision?.step != .useVariant,
-            isPending(request) || resolver.isSlow(request, plan)
+            resolver.upgrades.isPending(request.upgradeKey) || resolver.isSlow(request, plan)
         {
             let natural = OutputFormat.natural(for: plan.sourceFormat, hasAlpha: false)
             (explanation.format, size) = (output.format ?? natural, plan.size)
@@ -123,10 +136,10 @@ struct RequestExplainer: Sendable {
         case .useVariant, .produce, .fail, .lookUp: return available
         }
         do throws(PipelineError) {
-            let (answer, _) = try await resolver.fetcher.answer(to: request, mode, known: known)
+            let answer = try await resolver.fetcher.answer(to: request, mode, known: known)
             if let original = answer.original { return original }
             if let available, available.record.content == answer.record.content { return available }
-            return try await resolver.fetcher.answer(to: request, .unconditional, known: answer.record).0.original
+            return try await resolver.fetcher.answer(to: request, .unconditional, known: answer.record).original
         } catch {
             guard let available, let known, error.permitsStale, !request.cache.policy.mode.ignoresStored,
                 known.freshness.allowsStaleOnError(at: resolver.now()),
@@ -154,22 +167,22 @@ struct RequestExplainer: Sendable {
     }
 
     /// The error of fetching an uncached mark now, as far as it is known.
-    private func errorOfMark() async -> PipelineError? {
-        guard let markRequest else { return nil }
+    private func errorOfMark(of request: ResolvedRequest) async -> PipelineError? {
+        guard let markRequest = markRequest(of: request.input, request.urgency) else { return nil }
         if let failure = resolver.cache.failures.current(of: markRequest, .peek, now: resolver.now()) { return failure }
         return await resolver.fetcher.fetch.refusal(of: markRequest)
     }
 
     /// The bytes of the request's mark, downloaded if necessary and permitted, and not stored.
     private func mark(of request: ResolvedRequest, fetch: Bool) async throws(PipelineError) -> Original? {
-        guard let markRequest else { return nil }
+        guard let markRequest = markRequest(of: request.input, request.urgency) else { return nil }
         let known = await resolver.inquiry(markRequest, nil, .peek).look.record
         if let known, let original = await resolver.cache.original(known, for: markRequest.access, .peek) {
             return original
         }
         guard fetch else { return nil }
         do throws(PipelineError) {
-            return try await resolver.fetcher.answer(to: markRequest, .unconditional, known: known).0.original
+            return try await resolver.fetcher.answer(to: markRequest, .unconditional, known: known).original
         } catch {
             throw error.ofMark
         }
