@@ -44,7 +44,7 @@ package struct Listeners: Sendable {
         }
         let configured = configure(configuration)
         services = configuration.listeners.map { listener in
-            (listener, configured(listener).makeService { await onListening(listener, $0) })
+            (listener, ListenerService(configured(listener)) { await onListening(listener, $0) })
         }
     }
 
@@ -90,14 +90,17 @@ struct Endpoints: Sendable {
 
     /// The routes for operators.
     var adminRoutes: [Route] {
-        purge.routes + entries.routes + prefetch.routes + CacheEndpoint(caches: observability.caches).routes
-            + MetricsEndpoint(exposition: observability.exposition).routes
+        purge.routes + entries.routes + prefetch.routes + [
+            .caches(observability.caches), .metrics(observability.exposition),
+        ]
     }
 
     /// The routes that every listener has, without access control.
     private func commonRoutes(_ configuration: WebConfiguration) -> [Route] {
-        HealthEndpoint(observability: observability).routes + contract.routes
-            + ProblemPages(ProblemKind.all).routes + RobotsEndpoint(allowsRobots: configuration.allowsRobots).routes
+        [
+            .liveness, .readiness("/health/ready", observability), .readiness("/health", observability),
+            .robots(areAllowed: configuration.allowsRobots),
+        ] + contract.routes + ProblemPages(ProblemKind.all).routes
     }
 
     /// The routes of a listener, each with its access control.
@@ -106,7 +109,7 @@ struct Endpoints: Sendable {
         switch listener {
         case .main:
             let isAdministered = configuration.adminAddress == nil
-            return imageRoutes(configuration) + (isAdministered ? adminRoutes : [MetricsEndpoint.routeElsewhere])
+            return imageRoutes(configuration) + (isAdministered ? adminRoutes : [Route.metricsElsewhere])
                 + commonRoutes(configuration)
         case .admin: return adminRoutes + commonRoutes(configuration)
         }

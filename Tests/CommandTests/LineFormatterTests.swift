@@ -1,10 +1,10 @@
-import DarkroomHTTPServer
 import DarkroomNetwork
 import Foundation
 import Logging
 import Testing
 
 @testable import DarkroomCommand
+@testable import DarkroomHTTPServer
 
 struct LineFormatterTests {
     private static let epoch = Date(timeIntervalSince1970: 0)

@@ -1,9 +1,9 @@
-import DarkroomHTTPServer
 import Foundation
 import Logging
 import Testing
 
 @testable import DarkroomCommand
+@testable import DarkroomHTTPServer
 
 struct LogQueueTests {
     private let line = LogQueue.Record.line(Array("line\n".utf8))

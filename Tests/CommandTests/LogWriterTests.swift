@@ -1,10 +1,10 @@
-import DarkroomHTTPServer
 import Foundation
 import Logging
 import Synchronization
 import Testing
 
 @testable import DarkroomCommand
+@testable import DarkroomHTTPServer
 
 @Suite(.timeLimit(.minutes(1)))
 struct LogWriterTests {

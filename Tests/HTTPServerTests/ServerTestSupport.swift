@@ -127,7 +127,7 @@ func withServer(
         limits: limits, proxies: proxies, log: log, instrument: W3CTraceContext(), tracing: tracing,
         basePath: basePath, fastResponder: fastResponder, item: item)
     listener.routes += routes
-    let service = listener.makeService { channel in
+    let service = ListenerService(listener) { channel in
         if let address = channel.localAddress { reportAddress.yield(address) }
     }
     let group = ServiceGroup(configuration: .init(services: [service], logger: .quiet))

@@ -196,7 +196,7 @@ final class HitServer: Sendable {
     /// Runs the server while `use` runs.
     func run(_ use: @Sendable (SocketAddress) async throws -> Void) async throws {
         let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
-        let service = listener.makeService { channel in
+        let service = ListenerService(listener) { channel in
             if let address = channel.localAddress { reportAddress.yield(address) }
         }
         let group = ServiceGroup(configuration: .init(services: [service], logger: .quiet))

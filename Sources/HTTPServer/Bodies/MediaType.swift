@@ -15,10 +15,7 @@ package struct MediaType: Hashable, Sendable {
         var parameters: [String: String] = [:]
         // An empty member, as after a final semicolon, is not a parameter (§5.6.6).
         for member in members.members.dropFirst() where !member.isEmpty {
-            var reader = FieldReader(member)
-            guard let name = reader.token()?.lowercased(), reader.skip("="),
-                let value = reader.quotedString() ?? reader.token(), reader.isAtEnd, parameters[name] == nil
-            else { return nil }
+            guard let (name, value) = member.parameter, parameters[name] == nil else { return nil }
             parameters[name] = value
         }
         self.parameters = parameters
@@ -30,5 +27,16 @@ package struct MediaType: Hashable, Sendable {
     private static func isName(_ text: Substring) -> Bool {
         let words = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return words.count <= 2 && words.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isTokenCharacter) }
+    }
+}
+
+extension Substring {
+    /// A parameter's name in lower case, and its value without quotes and escapes; nil if the text is malformed.
+    var parameter: (name: String, value: String)? {
+        var reader = FieldReader(self)
+        guard let name = reader.token(), reader.skip("="), let value = reader.quotedString() ?? reader.token(),
+            reader.isAtEnd
+        else { return nil }
+        return (name.lowercased(), value)
     }
 }

@@ -141,7 +141,7 @@ package struct MultipartReader: Sendable {
             rest.moveReaderIndex(forwardBy: count)
             return complete(with: matched + count)
         }
-        let (count, match) = rest.withUnsafeReadableBytes(Search(for: delimiter).callAsFunction)
+        let (count, match) = rest.withUnsafeReadableBytes(Search(delimiter: delimiter).callAsFunction)
         if count > 0, let slice = rest.readSlice(length: count) { content.append(slice) }
         rest.moveReaderIndex(forwardBy: match)
         return complete(with: match)
@@ -156,10 +156,6 @@ package struct MultipartReader: Sendable {
 /// A search for a delimiter.
 private struct Search {
     let delimiter: [UInt8]
-
-    init(for delimiter: [UInt8]) {
-        self.delimiter = delimiter
-    }
 
     /// - Returns: the number of bytes before the delimiter, and the length of the found part: the whole delimiter, its
     ///   beginning at the end of the bytes, or 0.

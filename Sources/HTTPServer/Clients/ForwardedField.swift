@@ -23,19 +23,10 @@ struct ForwardedField {
         var found: IPAddress?
         for pair in pairs.members where !pair.isEmpty {
             // A malformed or repeated parameter invalidates the whole element.
-            guard let (name, value) = parameter(pair), names.insert(name).inserted else { return nil }
+            guard let (name, value) = pair.parameter, names.insert(name).inserted else { return nil }
             if name == "for" { found = NodeName(value)?.address }
         }
         return found
-    }
-
-    /// A name and its value, which is a token or a quoted string (RFC 7239 §4).
-    private static func parameter(_ pair: Substring) -> (name: String, value: String)? {
-        var reader = FieldReader(pair)
-        guard let name = reader.token(), reader.skip("="), let value = reader.quotedString() ?? reader.token(),
-            reader.isAtEnd
-        else { return nil }
-        return (name.lowercased(), value)
     }
 }
 
@@ -69,8 +60,7 @@ struct NodeName {
         let port = text.dropFirst()
         guard colon == ":", !port.isEmpty else { return false }
         if port.first == "_" {
-            let name = port.dropFirst().utf8
-            return !name.isEmpty && name.allSatisfy { $0.isASCIIAlphanumeric || "._-".utf8.contains($0) }
+            return port.count > 1 && port.dropFirst().utf8.allSatisfy(\.isPlainNameCharacter)
         }
         return port.utf8.count <= 5 && port.utf8.allSatisfy(\.isASCIIDigit)
     }

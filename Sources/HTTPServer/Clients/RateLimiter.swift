@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import Synchronization
 
 /// A request rate: the size of a client's token bucket, and the time in which it refills completely.

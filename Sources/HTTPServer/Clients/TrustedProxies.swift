@@ -53,9 +53,7 @@ package struct TrustedProxies: Sendable {
     /// brackets.
     private static func addresses(of line: String) -> [IPAddress?] {
         line.split(separator: ",", omittingEmptySubsequences: false).map { part in
-            let text = part.drop { $0 == " " || $0 == "\t" }
-            let name = String(text.prefix { $0 != " " && $0 != "\t" })
-            guard text.dropFirst(name.count).allSatisfy({ $0 == " " || $0 == "\t" }) else { return nil }
+            let name = String(part.trimmingBlanks)
             return NodeName(name)?.address ?? IPAddress(name)?.unmapped
         }
     }
@@ -72,13 +70,5 @@ extension IPAddress {
         case .v4: description
         case .v6(let value): "\(IPAddress.v6(value & UInt128.max << 64))/64"
         }
-    }
-}
-
-extension UInt8 {
-    var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
-
-    var isASCIIAlphanumeric: Bool {
-        isASCIIDigit || (0x41...0x5a).contains(self) || (0x61...0x7a).contains(self)
     }
 }

@@ -31,28 +31,26 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     }
 
     private let http: HTTP1Channel
-    private let limits: ConnectionLimits
+    private let configuration: ListenerConfiguration
     private let clients: ConnectionTable
-    private let metrics: RequestMetrics
-    private let basePath: String
-    private let problemBase: String
+    /// Answers in front of the responder; nil = the responder answers all requests.
     private let fastPath: FastPath?
 
-    /// - Parameters:
-    ///   - metrics: counts refusals before a request exists.
-    ///   - basePath: removed from targets; empty = none.
-    ///   - problemBase: precedes the types of problems.
-    ///   - fastPath: answers in front of the responder; nil = the responder answers all requests.
+    private var limits: ConnectionLimits { configuration.limits }
+
+    /// - Parameter fastResponders: the current answers in front of the responder, if the configuration has any.
     init(
-        responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, proxies: TrustedProxies,
-        metrics: RequestMetrics, basePath: String = "", problemBase: String = "", fastPath: FastPath? = nil
+        _ configuration: ListenerConfiguration, responder: @escaping HTTPChannelHandler.Responder,
+        fastResponders: @escaping @Sendable () -> [any FastResponder] = { [] }
     ) {
-        self.limits = limits
-        clients = ConnectionTable(maxPerClient: limits.maxConnectionsPerClient, proxies: proxies)
-        self.metrics = metrics
-        self.basePath = basePath
-        self.problemBase = problemBase
-        self.fastPath = fastPath
+        self.configuration = configuration
+        clients = ConnectionTable(
+            maxPerClient: configuration.limits.maxConnectionsPerClient, proxies: configuration.proxies)
+        fastPath =
+            configuration.fastResponders.isEmpty
+            ? nil
+            : FastPath(
+                responders: fastResponders, observers: configuration.observers, problemBase: configuration.problemBase)
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: ConnectionLimits.maxFieldBytes, maxHeaderListSize: ConnectionLimits.maxHeadBytes,
             maxHeaderFieldCount: ConnectionLimits.maxFields)
@@ -116,9 +114,9 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         let handler = limitsHandler(of: channel, watch: watch, logger: logger)
         var handlers: [any ChannelHandler] = [handler]
-        if !basePath.isEmpty { handlers.append(BasePathHandler(basePath)) }
+        if !configuration.basePath.isEmpty { handlers.append(BasePathHandler(configuration.basePath)) }
         if let fastPath, !isRefused {
-            let peer = channel.peerAddress.map { FastRequest.Peer($0, fastPath.proxies) }
+            let peer = channel.peerAddress.map { FastRequest.Peer($0, configuration.proxies) }
             handlers.append(FastPathHandler(fastPath, watch: watch, limits: handler, peer: peer))
         }
         try pipeline.addHandlers(handlers, position: .after(parser))
@@ -130,7 +128,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         let address = channel.peerAddress
         return RequestLimitsHandler(
             watch: watch, limits: limits, now: channel.eventLoop.now
-        ) { [metrics, problemBase] problem in
+        ) { [metrics = configuration.observers.metrics, problemBase = configuration.problemBase] problem in
             let id = "\(RequestID())"
             metrics.record(problem.kind)
             logger.info(

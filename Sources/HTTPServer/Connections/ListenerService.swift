@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
-import NIOCore
+package import NIOCore
 import NIOExtras
 import NIOPosix
 import ServiceLifecycle
@@ -15,11 +15,11 @@ import Synchronization
 /// Hummingbird's own server binds addresses only; this listener also takes sockets that are already bound.
 package struct ListenerService: Service {
     let configuration: ListenerConfiguration
-    /// Called with the listening channel, whose local address has the port.
     private let onListening: @Sendable (any Channel) async -> Void
     private let handlers: CurrentHandlers
 
-    init(configuration: ListenerConfiguration, onListening: @escaping @Sendable (any Channel) async -> Void) {
+    /// - Parameter onListening: called with the listening channel, whose local address has the port.
+    package init(_ configuration: ListenerConfiguration, onListening: @escaping @Sendable (any Channel) async -> Void) {
         self.configuration = configuration
         self.onListening = onListening
         handlers = CurrentHandlers(configuration)
@@ -34,7 +34,7 @@ package struct ListenerService: Service {
     /// Throws an `IOError` if the address cannot be bound, for example because it is in use.
     package func run() async throws {
         let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
-        let connections = configuration.connections(responder: responder) { [handlers] in
+        let connections = LimitedHTTP1Channel(configuration, responder: responder) { [handlers] in
             handlers.value.fastResponders
         }
         let listening = try await listen(connections, quiescing)

@@ -101,19 +101,13 @@ final class FastPathHandler: ChannelInboundHandler {
         response.metrics.record(status: response.status, method, cache: response.cacheUse, took: duration)
         let loggedPath = RouteTable.logged(String(request.target.prefix { $0 != "?" }), of: response.metrics.route)
         let span = path.observers.tracing?.span(of: request, after: duration, instrument: path.observers.instrument)
-        path.observers.log.record(
-            isHit: response.details.isHit, took: duration,
+        path.observers.record(
             AccessLogEntry(
                 method: method.rawValue, path: loggedPath, status: response.status,
                 bytes: bytes, duration: duration, requestID: id, traceID: span?.traceID ?? traceID(of: request),
                 client: request.client, cacheStatus: response.cacheStatus, problem: response.problem?.slug,
-                details: response.details))
-        guard let span else { return }
-        span.end(
-            RequestSpan.Outcome(
-                method: method.rawValue, path: path.observers.log.redacted(loggedPath),
-                route: response.metrics.route, status: response.status, bytes: bytes, client: request.client,
-                cacheStatus: response.cacheStatus, problem: response.problem))
+                details: response.details),
+            isHit: response.details.isHit, took: duration, route: response.metrics.route, span)
     }
 
     private func traceID(of request: FastRequest) -> String? {

@@ -67,11 +67,8 @@ extension FastResponse {
 
 /// What the connections of a listener share to answer requests in front of the framework.
 struct FastPath: Sendable {
-    typealias Responders = @Sendable () -> [any FastResponder]
-
     /// Returns the current responders. Each request calls it once.
-    let responders: Responders
+    let responders: @Sendable () -> [any FastResponder]
     let observers: RequestObservers
-    let proxies: TrustedProxies
-    var problemBase = ""
+    let problemBase: String
 }

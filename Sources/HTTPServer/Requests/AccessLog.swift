@@ -20,28 +20,9 @@ package struct AccessLogEntry: Sendable {
     package var cacheStatus: String?
     /// The slug of the problem's kind, if the response is a problem.
     package var problem: String?
-    package var details: AccessLogDetails
+    package var details = AccessLogDetails.none
     /// Whether the client disconnected, so that the response cannot be delivered.
-    package var isDisconnected: Bool
-
-    package init(
-        method: String, path: String, status: Int, bytes: Int?, duration: Duration, requestID: String,
-        traceID: String? = nil, client: IPAddress? = nil, cacheStatus: String? = nil, problem: String? = nil,
-        details: AccessLogDetails = .none, isDisconnected: Bool = false
-    ) {
-        self.method = method
-        self.path = path
-        self.status = status
-        self.bytes = bytes
-        self.duration = duration
-        self.requestID = requestID
-        self.traceID = traceID
-        self.client = client
-        self.cacheStatus = cacheStatus
-        self.problem = problem
-        self.details = details
-        self.isDisconnected = isDisconnected
-    }
+    package var isDisconnected = false
 }
 
 /// Logs one entry for each request, or for each request that is not a hit. Text chosen by clients is truncated, and

@@ -1,7 +1,5 @@
 package import Hummingbird
-import HummingbirdCore
 package import Logging
-package import NIOCore
 package import Tracing
 
 /// One listener: its address, routes, limits and observers.
@@ -53,28 +51,6 @@ package struct ListenerConfiguration: Sendable {
         return router
     }
 
-    /// The connections of the listener, whose requests the responder answers.
-    ///
-    /// - Parameter responders: the current answers in front of the responder.
-    func connections(
-        responder: @escaping HTTPChannelHandler.Responder, fastResponders current: @escaping FastPath.Responders
-    ) -> LimitedHTTP1Channel {
-        let fastPath =
-            fastResponders.isEmpty
-            ? nil
-            : FastPath(responders: current, observers: observers, proxies: proxies, problemBase: problemBase)
-        return LimitedHTTP1Channel(
-            responder: responder, limits: limits, proxies: proxies, metrics: observers.metrics, basePath: basePath,
-            problemBase: problemBase, fastPath: fastPath)
-    }
-
-    /// The listener as a service.
-    ///
-    /// - Parameter onListening: called with the listening channel, whose local address has the port.
-    package func makeService(onListening: @escaping @Sendable (any Channel) async -> Void) -> ListenerService {
-        ListenerService(configuration: self, onListening: onListening)
-    }
-
     /// The value of `Server`.
     static let serverName = "darkroom"
 }
@@ -102,6 +78,22 @@ package struct RequestObservers: Sendable {
         self.logger = logger
         self.instrument = instrument
         self.tracing = tracing
+    }
+
+    /// Logs a request, and ends its span.
+    ///
+    /// - Parameters:
+    ///   - request: evaluated only if the request is logged or has a span.
+    ///   - route: the path as its route spells it; nil when no route matches.
+    func record(
+        _ request: @autoclosure () -> AccessLogEntry, isHit: Bool, took duration: Duration, route: String?,
+        _ span: RequestSpan?
+    ) {
+        log.record(isHit: isHit, took: duration, request())
+        guard let span else { return }
+        var request = request()
+        request.path = log.redacted(request.path)
+        span.end(request, route: route)
     }
 }
 

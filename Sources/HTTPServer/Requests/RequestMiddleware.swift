@@ -62,18 +62,13 @@ struct RequestMiddleware: RouterMiddleware {
         response.headers.addBrowserProtection()
         let bytes = request.method == .head ? 0 : response.body.contentLength
         if request.method == .head { response = response.createHeadResponse() }
-        observers.log.record(
-            isHit: details.isHit, took: duration,
+        observers.record(
             AccessLogEntry(
                 method: request.method.rawValue, path: path, status: response.status.code, bytes: bytes,
                 duration: duration, requestID: context.requestID, traceID: ServiceContext.current?.trace?.traceID,
                 client: context.clientAddress, cacheStatus: response.headers[.cacheStatus], problem: kind?.slug,
-                details: details, isDisconnected: Task.isCancelled))
-        span?.end(
-            RequestSpan.Outcome(
-                method: request.method.rawValue, path: observers.log.redacted(path), route: route,
-                status: response.status.code, bytes: bytes, client: context.clientAddress,
-                cacheStatus: response.headers[.cacheStatus], problem: kind))
+                details: details, isDisconnected: Task.isCancelled),
+            isHit: details.isHit, took: duration, route: route, span)
         return response
     }
 

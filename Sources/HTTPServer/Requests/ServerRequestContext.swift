@@ -55,10 +55,7 @@ package struct ServerRequestContext: RequestContext {
 
     /// Nil for an invalid id.
     static func validRequestID(_ id: String) -> String? {
-        let isValid =
-            (1...128).contains(id.utf8.count)
-            && id.utf8.allSatisfy { $0.isASCIIAlphanumeric || "._-".utf8.contains($0) }
-        return isValid ? id : nil
+        (1...128).contains(id.utf8.count) && id.utf8.allSatisfy(\.isPlainNameCharacter) ? id : nil
     }
 
     private final class Reported: Sendable {

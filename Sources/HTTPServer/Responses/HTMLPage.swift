@@ -40,13 +40,10 @@ package struct HTMLPage: Sendable {
 
     /// The response, cacheable for an hour. Its policy allows the page's own style sheet and nothing else.
     package var response: Response {
-        Response(
-            status: .ok,
-            headers: [
-                .contentType: "text/html; charset=utf-8", .cacheControl: "public, max-age=3600",
-                .xContentTypeOptions: "nosniff", .contentSecurityPolicy: Self.policy,
-            ],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
+        var response = Response(
+            ByteBuffer(string: html), type: "text/html; charset=utf-8", cacheControl: "public, max-age=3600")
+        response.headers[.contentSecurityPolicy] = Self.policy
+        return response
     }
 
     /// The source expression that allows one inline script or style by its hash (CSP Level 3 §8.4).

@@ -4,14 +4,17 @@ package import Hummingbird
 package import NIOCore
 
 extension Response {
-    /// A JSON document that is valid only now, so it is not cacheable. See `ByteBuffer.json`.
-    package static func json(_ document: some Encodable) -> Response {
-        Response(
+    /// A text of a media type. By default, it is valid only now, so it is not cacheable.
+    package init(_ text: ByteBuffer, type: String, cacheControl: String = "no-store") {
+        self.init(
             status: .ok,
-            headers: [
-                .contentType: "application/json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
-            ],
-            body: ResponseBody(byteBuffer: .json(document)))
+            headers: [.contentType: type, .cacheControl: cacheControl, .xContentTypeOptions: "nosniff"],
+            body: ResponseBody(byteBuffer: text))
+    }
+
+    /// A JSON document that is valid only now. See `ByteBuffer.json`.
+    package static func json(_ document: some Encodable) -> Response {
+        Response(.json(document), type: "application/json")
     }
 }
 

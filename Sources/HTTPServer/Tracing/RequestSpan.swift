@@ -1,4 +1,3 @@
-import DarkroomNetwork
 import DarkroomTracing
 import Tracing
 
@@ -7,54 +6,36 @@ import Tracing
 /// Its attributes follow OpenTelemetry's conventions for HTTP servers. Attributes that may be secret are left out: the
 /// query and the client's header fields.
 struct RequestSpan {
-    /// What is known of a request once its response is.
-    struct Outcome {
-        var method: String
-        /// The path as it may be logged.
-        var path: String
-        /// The path as its route spells it; nil when no route matches.
-        var route: String?
-        var status: Int
-        /// The size of the response's body; nil when unknown in advance.
-        var bytes: Int?
-        var client: IPAddress?
-        /// The response's `Cache-Status`.
-        var cacheStatus: String?
-        /// The kind of the response's problem document; nil if it is none.
-        var problem: ProblemKind?
-    }
-
-    private let span: any Span
-
-    init(_ span: any Span) {
-        self.span = span
-    }
+    let span: any Span
 
     /// The id of the request's trace.
     var traceID: String? { span.context.trace?.traceID }
 
-    func end(_ outcome: Outcome) {
+    /// - Parameters:
+    ///   - request: its path is redacted as in the log.
+    ///   - route: the path as its route spells it; nil when no route matches.
+    func end(_ request: AccessLogEntry, route: String?) {
         // Methods chosen by clients must not become names (OpenTelemetry: http.request.method).
-        let isKnown = Self.methods.contains(outcome.method)
-        let method = isKnown ? outcome.method : "HTTP"
-        span.operationName = outcome.route.map { "\(method) \($0)" } ?? method
+        let isKnown = Self.methods.contains(request.method)
+        let method = isKnown ? request.method : "HTTP"
+        span.operationName = route.map { "\(method) \($0)" } ?? method
         span.updateAttributes { attributes in
-            attributes["http.request.method"] = isKnown ? outcome.method : "_OTHER"
+            attributes["http.request.method"] = isKnown ? request.method : "_OTHER"
             attributes["url.scheme"] = "http"
-            attributes["url.path"] = outcome.path
-            attributes["http.response.status_code"] = outcome.status
-            if let route = outcome.route { attributes["http.route"] = route }
-            if let bytes = outcome.bytes { attributes["http.response.body.size"] = bytes }
-            if let client = outcome.client { attributes["client.address"] = "\(client)" }
-            if let cache = outcome.cacheStatus.map(CacheAttributes.init) {
+            attributes["url.path"] = request.path
+            attributes["http.response.status_code"] = request.status
+            if let route { attributes["http.route"] = route }
+            if let bytes = request.bytes { attributes["http.response.body.size"] = bytes }
+            if let client = request.client { attributes["client.address"] = "\(client)" }
+            if let cache = request.cacheStatus.map(CacheAttributes.init) {
                 if let status = cache.status { attributes["darkroom.cache.status"] = status }
                 if let tier = cache.tier { attributes["darkroom.cache.tier"] = tier }
                 if cache.isShared { attributes["darkroom.shared"] = true }
             }
-            if outcome.status >= 500 { attributes["error.type"] = outcome.problem?.slug ?? "\(outcome.status)" }
+            if request.status >= 500 { attributes["error.type"] = request.problem ?? "\(request.status)" }
         }
         // To a server, a failure of the client is not an error.
-        if outcome.status >= 500 { span.setStatus(SpanStatus(code: .error)) }
+        if request.status >= 500 { span.setStatus(SpanStatus(code: .error)) }
         span.end()
     }
 

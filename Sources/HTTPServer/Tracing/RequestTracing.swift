@@ -47,7 +47,7 @@ package struct RequestTracing: Sendable {
     private func start(_ context: inout ServiceContext, at instant: DefaultTracerClock.Timestamp) -> RequestSpan {
         let span = tracer.startSpan("HTTP", context: context, ofKind: .server, at: instant)
         context = span.context
-        return RequestSpan(span)
+        return RequestSpan(span: span)
     }
 }
 

@@ -1,8 +1,6 @@
-import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomTransforms
 import Foundation
-import HTTPTypes
 import Hummingbird
 import NIOCore
 import Synchronization
@@ -22,8 +20,12 @@ final class ContractEndpoint: Sendable {
 
     var routes: [Route] {
         [
-            route("/openapi.yaml") { Self.response(ByteBuffer(bytes: $0), type: "application/yaml") },
-            route("/openapi.json") { try Self.response(ContractJSON.document(from: $0), type: "application/json") },
+            route("/openapi.yaml") {
+                Response(ByteBuffer(bytes: $0), type: "application/yaml", cacheControl: Self.caching)
+            },
+            route("/openapi.json") {
+                Response(try ContractJSON.document(from: $0), type: "application/json", cacheControl: Self.caching)
+            },
             route("/reference") { try ReferencePage(yaml: $0).page.response },
         ]
     }
@@ -56,15 +58,7 @@ final class ContractEndpoint: Sendable {
         return Array(written.joined(separator: "\n").utf8)
     }
 
-    private static func response(_ body: ByteBuffer, type: String) -> Response {
-        Response(
-            status: .ok,
-            headers: [
-                .contentType: type, .cacheControl: CacheControl(.public(maxAge: .seconds(3_600))).description,
-                .xContentTypeOptions: "nosniff",
-            ],
-            body: ResponseBody(byteBuffer: body))
-    }
+    private static let caching = "public, max-age=3600"
 }
 
 /// The OpenAPI document converted from YAML to JSON.

@@ -26,10 +26,7 @@ struct PrefetchEvents: Sendable {
     var response: Response {
         Response(
             status: .ok,
-            headers: [
-                .contentType: "text/event-stream", .cacheControl: "no-store",
-                .xContentTypeOptions: "nosniff",
-            ],
+            headers: [.contentType: "text/event-stream", .cacheControl: "no-store", .xContentTypeOptions: "nosniff"],
             body: ResponseBody { writer in
                 try await write(to: &writer)
                 try await writer.finish(nil)

@@ -1,13 +1,3 @@
-import DarkroomHTTPServer
-import Hummingbird
-
-/// `GET /cache`: the state of each cache.
-struct CacheEndpoint: Sendable {
-    let caches: @Sendable () -> CacheTiers
-
-    var routes: [Route] { [Route("/cache") { _, _ in .json(caches()) }] }
-}
-
 /// The contents of each cache now, and its activity since the server started.
 package struct CacheTiers: Codable, Hashable, Sendable {
     /// Variants and small originals in memory.
