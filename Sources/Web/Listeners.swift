@@ -38,7 +38,7 @@ package struct Listeners: Sendable {
             var endpoints = Endpoints(
                 configuration, pipeline, prefetcher, observability, metrics: observers.metrics,
                 rateLimiter: rateLimiter)
-            endpoints.image.refusalOfUpload = { pipeline.refusalOfUpload($0) }
+            endpoints.image.refusalOfUpload = pipeline.refusalOfUpload
             endpoints.purge.tellEdges = tellEdges
             return { [endpoints] in endpoints.configuration(of: $0, configuration, observers: observers) }
         }
@@ -167,34 +167,34 @@ extension Endpoints {
         let rateLimit = RateLimit(configuration, limiter: rateLimiter)
         let hits = HitResponder(
             configuration: configuration, targets: KnownTargets(), rateLimit: rateLimit, metrics: imageMetrics,
-            image: { pipeline.imageAtOnce($0) })
-        image = ImageEndpoint(configuration: configuration) {
-            await pipeline.location(of: $0)
-        } image: { request throws(PipelineError) in
+            image: pipeline.imageAtOnce)
+        image = ImageEndpoint(configuration: configuration, location: pipeline.location) {
+            request throws(PipelineError) in
             try await imageMetrics.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
         }
-        describeSource = imageMetrics.countingFailures(of: pipeline)
-        image.learner = TargetLearner(targets: hits.targets, metrics: metrics) { pipeline.lookup(for: $0) }
-        explain = ExplainEndpoint(image: image) { request, fetch throws(PipelineError) in
-            try await pipeline.explain(request, fetch: fetch)
+        describeSource = { request throws(PipelineError) in
+            try await imageMetrics.countingFailures { () throws(PipelineError) in
+                try await pipeline.image(for: request)
+            }
         }
-        purge = PurgeEndpoint(pipeline, sourceMap: configuration.sourceMap)
+        image.learner = TargetLearner(targets: hits.targets, metrics: metrics, lookup: pipeline.lookup)
+        explain = ExplainEndpoint(image: image, explain: pipeline.explain)
+        purge = PurgeEndpoint(
+            sourceMap: configuration.sourceMap, purge: pipeline.purge, removeExpired: pipeline.removeExpired)
         entries = EntriesEndpoint(sourceMap: configuration.sourceMap) { await pipeline.entries(of: $0.source) }
         prefetch = PrefetchEndpoint(
-            prefetcher, limits: configuration.limits, presets: configuration.access.presets,
-            sourceMap: configuration.sourceMap, negotiation: configuration.negotiation,
+            prefetcher: prefetcher,
+            grammar: PrefetchGrammar(
+                limits: configuration.limits, presets: configuration.access.presets,
+                sourceMap: configuration.sourceMap, negotiation: configuration.negotiation),
             basePath: configuration.adminAddress == nil ? configuration.basePath : "")
         srcset = SrcsetEndpoint(image: image, size: pipeline.size)
         playground = PlaygroundEndpoint(configuration)
         contract = ContractEndpoint(without: configuration.limits.unwritable, problemBase: configuration.problemBase)
         let refusals = RefusalResponder(
             endpoint: image, rateLimit: rateLimit, imageMetrics: imageMetrics,
-            routes: RouteTable(routes(of: .main, configuration)), requestMetrics: metrics
-        ) {
-            pipeline.mayRefuse
-        } refusal: {
-            pipeline.refusal(of: $0, isAdmitted: $1)
-        }
+            routes: RouteTable(routes(of: .main, configuration)), requestMetrics: metrics,
+            mayRefuse: { pipeline.mayRefuse }, refusal: pipeline.refusal)
         fastResponders = [hits, refusals]
     }
 }

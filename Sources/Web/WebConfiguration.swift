@@ -9,110 +9,70 @@ package import Foundation
 /// The configuration of the endpoints and listeners.
 package struct WebConfiguration: Sendable {
     /// The address of the main listener.
-    package var address: ListenerAddress
+    package var address = ListenerAddress.host("127.0.0.1", port: 8080)
     /// The address of a listener for administration, which the main listener then does not serve; nil = no such
     /// listener.
     package var adminAddress: ListenerAddress?
     /// The path that a reverse proxy puts in front of the main listener's paths, such as `/images`; empty = none.
-    package var basePath: String
+    package var basePath = ""
     /// The maximum lifetime that `Cache-Control` grants to clients.
-    package var variantMaxAge: Duration
+    package var variantMaxAge = Duration.seconds(365 * 86_400)
     /// Whether `maxage` may exceed the lifetime that the origin grants.
-    package var allowLongerMaxAge: Bool
+    package var allowLongerMaxAge = false
     /// Whether all clients may force contact with the origin although a fresh response is cached.
-    package var allowForcedRefresh: Bool
+    package var allowForcedRefresh = false
     /// Whether `/info` discloses GPS positions.
-    package var allowGPS: Bool
+    package var allowGPS = false
     /// Receives the images that clients send; nil = `POST /image` is refused.
     package var uploads: UploadBudget?
     /// The bearer token for administration and forced refresh. When nil, only an admin listener serves administration,
     /// without authentication.
     package var adminToken: String?
     /// The status of responses with a fallback image: 200…599, except statuses without a body.
-    package var fallbackStatus: Int
+    package var fallbackStatus = 200
     /// The prefix of URLs that the server hands out, without a trailing slash; nil = they are relative to the host.
     package var publicURL: String?
     /// This server's pseudonym in `Via`. A request that has it already passed through this server.
-    package var viaPseudonym: String
+    package var viaPseudonym = "darkroom"
     /// The limits of query parameters.
-    package var limits: QueryLimits
+    package var limits = QueryLimits()
     /// The pipeline's limits on source and result.
-    package var pixelLimits: PixelLimits
+    package var pixelLimits = PixelLimits()
     /// The maximum size of a source in bytes.
-    package var maxSourceBytes: Int
+    package var maxSourceBytes = 50 << 20
     /// The identity of clients, and the limits for each.
-    package var clientLimits: ClientLimits
+    package var clientLimits = ClientLimits.default
     /// The access control of image requests.
-    package var access: Access
+    package var access = Access()
     /// What signing keys have used, which a reload keeps.
     package var accounts = KeyAccounts()
     /// The short names of sources.
-    package var sourceMap: SourceMap
+    package var sourceMap = SourceMap()
     /// Whether `/` serves the playground.
-    package var servesPlayground: Bool
+    package var servesPlayground = true
     /// Whether sources may be ``SampleImages``, which the playground then offers.
-    package var hasSampleImages: Bool
+    package var hasSampleImages = false
     /// Whether `/robots.txt` lets crawlers fetch images.
-    package var allowsRobots: Bool
+    package var allowsRobots = false
     /// Whether `/iiif` serves the IIIF Image API.
-    package var servesIIIF: Bool
+    package var servesIIIF = false
     /// Whose parameters `/image` and `/explain` read in a query that does not say.
-    package var dialect: Dialect
+    package var dialect = Dialect.darkroom
     /// The paths of another service that the server understands; nil = none.
     package var pathDialect: (any PathDialect)?
     /// How much of a source's URL the access log contains.
-    package var logSources: LoggedSource
+    package var logSources = LoggedSource.host
     /// How the form of an image follows from header fields.
-    package var negotiation: NegotiationPolicy
+    package var negotiation = NegotiationPolicy()
     /// The field with purge tags that responses have.
-    package var responseTags: ResponseTags
+    package var responseTags = ResponseTags.none
     /// Writes this field; nil = no field, or the listeners do not exist yet.
     var tagger: ResponseTagger?
     /// The clock for the expiry of signatures.
     package var now: @Sendable () -> Date = { Date() }
 
-    /// Creates a configuration with the same defaults as the command line.
-    package init(
-        address: ListenerAddress = .host("127.0.0.1", port: 8080), adminAddress: ListenerAddress? = nil,
-        basePath: String = "", variantMaxAge: Duration = .seconds(365 * 86_400),
-        allowLongerMaxAge: Bool = false, allowForcedRefresh: Bool = false, allowGPS: Bool = false,
-        uploads: UploadBudget? = nil, adminToken: String? = nil, fallbackStatus: Int = 200, publicURL: String? = nil,
-        viaPseudonym: String = "darkroom", limits: QueryLimits = QueryLimits(),
-        pixelLimits: PixelLimits = PixelLimits(), maxSourceBytes: Int = 50 << 20,
-        clientLimits: ClientLimits = ClientLimits(), access: Access = Access(), sourceMap: SourceMap = SourceMap(),
-        servesPlayground: Bool = true, hasSampleImages: Bool = false, allowsRobots: Bool = false,
-        servesIIIF: Bool = false,
-        negotiation: NegotiationPolicy = NegotiationPolicy(), dialect: Dialect = .darkroom,
-        pathDialect: (any PathDialect)? = nil, logSources: LoggedSource = .host, responseTags: ResponseTags = .none
-    ) {
-        self.address = address
-        self.adminAddress = adminAddress
-        self.basePath = basePath
-        self.variantMaxAge = variantMaxAge
-        self.allowLongerMaxAge = allowLongerMaxAge
-        self.allowForcedRefresh = allowForcedRefresh
-        self.allowGPS = allowGPS
-        self.uploads = uploads
-        self.adminToken = adminToken
-        self.fallbackStatus = fallbackStatus
-        self.publicURL = publicURL
-        self.viaPseudonym = viaPseudonym
-        self.limits = limits
-        self.pixelLimits = pixelLimits
-        self.maxSourceBytes = maxSourceBytes
-        self.clientLimits = clientLimits
-        self.access = access
-        self.sourceMap = sourceMap
-        self.servesPlayground = servesPlayground
-        self.hasSampleImages = hasSampleImages
-        self.allowsRobots = allowsRobots
-        self.servesIIIF = servesIIIF
-        self.negotiation = negotiation
-        self.dialect = dialect
-        self.pathDialect = pathDialect
-        self.logSources = logSources
-        self.responseTags = responseTags
-    }
+    /// The same defaults as the command line.
+    package static var `default`: WebConfiguration { WebConfiguration() }
 
     /// The sites whose scripts may read responses below `/iiif`: all, as the Image API requires.
     var iiifOrigins: CORSPolicy { servesIIIF ? .all : .none }

@@ -1,10 +1,10 @@
 import DarkroomQuery
-import DarkroomWeb
 import Foundation
 import Testing
 
 @testable import DarkroomCommand
 @testable import DarkroomHTTPServer
+@testable import DarkroomWeb
 
 /// Signing keys, presets, CORS origins, and the refusal to be an open proxy.
 struct AccessSettingsTests {

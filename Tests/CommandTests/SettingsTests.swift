@@ -51,7 +51,7 @@ struct SettingsTests {
         #expect(settings.access.adminToken == nil && settings.listeners.adminPort == nil)
         #expect(settings.accessRules == Access() && !settings.access.openProxy)
         #expect(settings.listeners.adminHost == "127.0.0.1")
-        #expect(settings.clientLimits == ClientLimits())
+        #expect(settings.clientLimits == .default)
         #expect(settings.processing.fallbackStatus == 200)
         #expect(settings.processing.resample == .fast && settings.processing.passthrough == .off)
         #expect(settings.logging.format == .text && settings.logging.hits)

@@ -15,7 +15,7 @@ struct PrefetchBodyTests {
         defer { prefetcher.shutdown() }
         var fields: HTTPFields = [.authorization: "Bearer \(Self.token)"]
         fields[.contentType] = type
-        let site = TestSite(configuration: .test(token: Self.token), prefetch: PrefetchEndpoint(prefetcher))
+        let site = TestSite(configuration: .test(token: Self.token), prefetch: PrefetchEndpoint(prefetcher: prefetcher))
         let response = try await site.respond("/prefetch", method: .post, fields: fields, body: body)
         guard response.status != .accepted else { return nil }
         #expect(prefetcher.jobs.isEmpty)

@@ -17,7 +17,7 @@ struct PrefetchTests {
     private let admin: HTTPFields = [.authorization: "Bearer \(Self.token)", .contentType: "application/json"]
 
     private func site(_ prefetcher: Prefetcher = Prefetcher { _ in .stub() }) -> TestSite {
-        TestSite(configuration: .test(token: Self.token), prefetch: PrefetchEndpoint(prefetcher))
+        TestSite(configuration: .test(token: Self.token), prefetch: PrefetchEndpoint(prefetcher: prefetcher))
     }
 
     private func document(_ response: Response) async throws -> PrefetchDocument {

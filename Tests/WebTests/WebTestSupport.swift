@@ -92,7 +92,7 @@ extension PurgeEndpoint {
 
 extension PrefetchEndpoint {
     /// Finds every picture at once.
-    static func idle() -> PrefetchEndpoint { PrefetchEndpoint(Prefetcher { _ in .stub() }) }
+    static func idle() -> PrefetchEndpoint { PrefetchEndpoint(prefetcher: Prefetcher { _ in .stub() }) }
 }
 
 extension Observability {

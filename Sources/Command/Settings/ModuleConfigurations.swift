@@ -13,20 +13,35 @@ import DarkroomWorkers
 /// The configuration of each module, from the settings.
 extension Settings {
     var webConfiguration: WebConfiguration {
-        WebConfiguration(
-            address: address, adminAddress: adminAddress, basePath: self.listeners.basePath,
-            variantMaxAge: self.freshness.variantMaxAge, allowLongerMaxAge: self.freshness.allowLongerMaxAge,
-            allowForcedRefresh: self.access.allowForcedRefresh, allowGPS: self.access.allowGPS,
-            uploads: uploadBudget, adminToken: adminToken,
-            fallbackStatus: self.processing.fallbackStatus, publicURL: self.listeners.publicURL,
-            viaPseudonym: GuardedHTTPClient.Settings().viaPseudonym, limits: grammarLimits,
-            pixelLimits: pixelLimits, maxSourceBytes: self.limits.maxSourceBytes, clientLimits: clientLimits,
-            access: accessRules,
-            sourceMap: sourceNames, servesPlayground: self.access.playground,
-            hasSampleImages: hasSampleImages, allowsRobots: self.access.allowRobots, servesIIIF: self.access.iiif,
-            negotiation: negotiationPolicy,
-            dialect: self.access.compat.queryDialect, pathDialect: pathDialect, logSources: self.logging.sources,
-            responseTags: self.edges.responseTags)
+        var configuration = WebConfiguration.default
+        configuration.address = address
+        configuration.adminAddress = adminAddress
+        configuration.basePath = self.listeners.basePath
+        configuration.variantMaxAge = self.freshness.variantMaxAge
+        configuration.allowLongerMaxAge = self.freshness.allowLongerMaxAge
+        configuration.allowForcedRefresh = self.access.allowForcedRefresh
+        configuration.allowGPS = self.access.allowGPS
+        configuration.uploads = uploadBudget
+        configuration.adminToken = adminToken
+        configuration.fallbackStatus = self.processing.fallbackStatus
+        configuration.publicURL = self.listeners.publicURL
+        configuration.viaPseudonym = GuardedHTTPClient.Settings().viaPseudonym
+        configuration.limits = grammarLimits
+        configuration.pixelLimits = pixelLimits
+        configuration.maxSourceBytes = self.limits.maxSourceBytes
+        configuration.clientLimits = clientLimits
+        configuration.access = accessRules
+        configuration.sourceMap = sourceNames
+        configuration.servesPlayground = self.access.playground
+        configuration.hasSampleImages = hasSampleImages
+        configuration.allowsRobots = self.access.allowRobots
+        configuration.servesIIIF = self.access.iiif
+        configuration.negotiation = negotiationPolicy
+        configuration.dialect = self.access.compat.queryDialect
+        configuration.pathDialect = pathDialect
+        configuration.logSources = self.logging.sources
+        configuration.responseTags = self.edges.responseTags
+        return configuration
     }
 
     /// A quarter of the budget of downloads, and at least one source.
@@ -46,14 +61,17 @@ extension Settings {
     var hasSampleImages: Bool { self.access.playground && self.origins.localRoot == nil }
 
     var clientLimits: ClientLimits {
-        ClientLimits(
-            trustedProxies: self.listeners.trustedProxies, rateLimit: self.access.rateLimit,
-            connections: ConnectionLimits(
-                maxConnections: self.listeners.maxConnections,
-                maxConnectionsPerClient: self.listeners.maxConnectionsPerClient,
-                headerTimeout: self.listeners.headerTimeout, bodyTimeout: self.listeners.bodyTimeout,
-                idleTimeout: self.listeners.idleTimeout, writeTimeout: self.listeners.writeTimeout,
-                shutdownGrace: self.listeners.shutdownGrace))
+        var limits = ClientLimits.default
+        limits.trustedProxies = self.listeners.trustedProxies
+        limits.rateLimit = self.access.rateLimit
+        limits.connections.maxConnections = self.listeners.maxConnections
+        limits.connections.maxConnectionsPerClient = self.listeners.maxConnectionsPerClient
+        limits.connections.headerTimeout = self.listeners.headerTimeout
+        limits.connections.bodyTimeout = self.listeners.bodyTimeout
+        limits.connections.idleTimeout = self.listeners.idleTimeout
+        limits.connections.writeTimeout = self.listeners.writeTimeout
+        limits.connections.shutdownGrace = self.listeners.shutdownGrace
+        return limits
     }
 
     /// The bounds of query parameters.

@@ -43,31 +43,32 @@ struct ListenerSettings: SettingTheme {
         "trusted-proxies", .list(of: .network), default: [],
         help: "Networks of reverse proxies whose Forwarded and X-Forwarded-For fields identify the client.")
     let maxConnections = Setting(
-        "max-connections", .integer(1...1_000_000), default: ConnectionLimits().maxConnections,
+        "max-connections", .integer(1...1_000_000), default: ConnectionLimits.default.maxConnections,
         help: """
             Maximum number of concurrent connections per listener. Further connections wait. The limit of open file \
             descriptors may lower this number.
             """)
     let maxConnectionsPerClient = Setting(
-        "max-connections-per-client", .integer(1...1_000_000), default: ConnectionLimits().maxConnectionsPerClient,
+        "max-connections-per-client", .integer(1...1_000_000),
+        default: ConnectionLimits.default.maxConnectionsPerClient,
         help: """
             Maximum number of concurrent connections per client (an IPv4 address or an IPv6 /64 network). Further \
             connections are closed. Trusted proxies are exempt.
             """)
     let headerTimeout = Setting(
-        "header-timeout", .duration(), default: ConnectionLimits().headerTimeout,
+        "header-timeout", .duration(), default: ConnectionLimits.default.headerTimeout,
         help: "Maximum time to receive the header fields of a request.")
     let bodyTimeout = Setting(
-        "body-timeout", .duration(), default: ConnectionLimits().bodyTimeout,
+        "body-timeout", .duration(), default: ConnectionLimits.default.bodyTimeout,
         help: "Maximum time to receive the body of a request.")
     let idleTimeout = Setting(
-        "idle-timeout", .duration(), default: ConnectionLimits().idleTimeout,
+        "idle-timeout", .duration(), default: ConnectionLimits.default.idleTimeout,
         help: "Time after which an idle keep-alive connection is closed.")
     let writeTimeout = Setting(
-        "write-timeout", .duration(), default: ConnectionLimits().writeTimeout,
+        "write-timeout", .duration(), default: ConnectionLimits.default.writeTimeout,
         help: "Time without write progress after which a connection is closed.")
     let shutdownGrace = Setting(
-        "shutdown-grace", .duration(allowsZero: true), default: ConnectionLimits().shutdownGrace,
+        "shutdown-grace", .duration(allowsZero: true), default: ConnectionLimits.default.shutdownGrace,
         help: "Time that in-flight requests get to finish after SIGTERM before their connections are closed.")
 }
 

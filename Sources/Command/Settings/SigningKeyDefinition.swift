@@ -22,7 +22,7 @@ extension SigningKeyDefinition {
     struct Limits {
         /// Nil = the server's rate applies to each client.
         var rate: Rate?
-        var quotas = KeyQuotas()
+        var quotas = KeyQuotas.unlimited
     }
 
     /// - Parameters:

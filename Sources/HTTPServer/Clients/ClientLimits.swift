@@ -3,54 +3,36 @@ package import DarkroomNetwork
 /// The identity of clients behind proxies, and the limits for each client.
 package struct ClientLimits: Equatable, Sendable {
     /// Reverse proxies whose `Forwarded` and `X-Forwarded-For` fields are trusted.
-    package var trustedProxies: [CIDR]
+    package var trustedProxies: [CIDR] = []
     /// The request rate of each client; nil = unlimited.
     package var rateLimit: Rate?
     /// The connection limits of each listener.
-    package var connections: ConnectionLimits
+    package var connections = ConnectionLimits.default
 
-    /// Creates limits with the same defaults as the command line.
-    package init(
-        trustedProxies: [CIDR] = [], rateLimit: Rate? = nil, connections: ConnectionLimits = ConnectionLimits()
-    ) {
-        self.trustedProxies = trustedProxies
-        self.rateLimit = rateLimit
-        self.connections = connections
-    }
+    /// The same defaults as the command line.
+    package static let `default` = ClientLimits()
 }
 
 /// Limits and timeouts for connections. Each listener has its own count.
 package struct ConnectionLimits: Hashable, Sendable {
     /// The maximum number of concurrent connections, at least 1. Further connections wait in the listen backlog.
-    package var maxConnections: Int
+    package var maxConnections = 8192
     /// The maximum number of concurrent connections of one client, which is an IPv4 address or an IPv6 /64 network.
     /// Further connections are closed at once. Trusted proxies are exempt.
-    package var maxConnectionsPerClient: Int
+    package var maxConnectionsPerClient = 1024
     /// The time from connecting, or from a request's first byte, to the end of the header fields.
-    package var headerTimeout: Duration
+    package var headerTimeout = Duration.seconds(10)
     /// The time from the end of the header fields to the end of the body.
-    package var bodyTimeout: Duration
+    package var bodyTimeout = Duration.seconds(30)
     /// The time between a response and the next request.
-    package var idleTimeout: Duration
+    package var idleTimeout = Duration.seconds(30)
     /// The time in which the client must accept at least one byte of a pending response.
-    package var writeTimeout: Duration
+    package var writeTimeout = Duration.seconds(30)
     /// The time that in-flight requests have to finish after a graceful shutdown begins.
-    package var shutdownGrace: Duration
+    package var shutdownGrace = Duration.seconds(10)
 
-    /// Creates limits with the same defaults as the command line.
-    package init(
-        maxConnections: Int = 8192, maxConnectionsPerClient: Int = 1024, headerTimeout: Duration = .seconds(10),
-        bodyTimeout: Duration = .seconds(30), idleTimeout: Duration = .seconds(30),
-        writeTimeout: Duration = .seconds(30), shutdownGrace: Duration = .seconds(10)
-    ) {
-        self.maxConnections = maxConnections
-        self.maxConnectionsPerClient = maxConnectionsPerClient
-        self.headerTimeout = headerTimeout
-        self.bodyTimeout = bodyTimeout
-        self.idleTimeout = idleTimeout
-        self.writeTimeout = writeTimeout
-        self.shutdownGrace = shutdownGrace
-    }
+    /// The same defaults as the command line.
+    package static let `default` = ConnectionLimits()
 
     /// The maximum number of pipelined requests without a response. Further requests are discarded, and the connection
     /// closes after the last response.

@@ -22,7 +22,7 @@ package struct ListenerConfiguration: Sendable {
     package init(
         address: ListenerAddress, basePath: String = "", problemBase: String = "", routes: [Route],
         middleware: [any MiddlewareProtocol<Request, Response, ServerRequestContext>] = [],
-        limits: ConnectionLimits = ConnectionLimits(), proxies: TrustedProxies = TrustedProxies(),
+        limits: ConnectionLimits = .default, proxies: TrustedProxies = TrustedProxies(),
         observers: RequestObservers, fastResponders: [any FastResponder] = []
     ) {
         self.address = address

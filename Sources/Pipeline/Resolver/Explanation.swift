@@ -30,7 +30,7 @@ public struct Explanation: Sendable {
     var decision: Resolution.Decision?
 
     /// The keys of a request: SHA-256 in 64 hexadecimal digits.
-    public struct Keys: Hashable, Sendable {
+    public struct Keys: Encodable, Hashable, Sendable {
         /// The type of the ``CacheKeyFilter``.
         public var filter: String
         /// The source's identity, as the filter returns it.

@@ -50,14 +50,21 @@ struct AuthorizedRoute: Sendable {
         presets = .accepted
         self.dialect = dialect
         query = { request, context throws(Problem) in
-            guard request.uri.query ?? "" == "" else {
-                throw Problem(
-                    .invalidParameter, "The parameters are part of this path; a query after '?' is not allowed.")
-            }
+            try request.requireNoQuery()
             let (signature, query) = (context.parameters.get("signature"), context.parameters.get("query"))
             return try requireAuthorized(SignedPath.parameters(signature: signature, query: query))
         }
         self.respond = respond
+    }
+}
+
+extension Request {
+    /// Throws a problem if a request has a query although its path has the parameters.
+    func requireNoQuery() throws(Problem) {
+        guard uri.query ?? "" == "" else {
+            throw Problem(
+                .invalidParameter, "The parameters are part of this path; a query after '?' is not allowed.")
+        }
     }
 }
 

@@ -12,11 +12,7 @@ package struct KeyQuotas: Hashable, Sendable {
     /// The bytes of response bodies that may be sent.
     package var egress: Allowance?
 
-    package init(cacheBytes: Int? = nil, processor: Allowance? = nil, egress: Allowance? = nil) {
-        self.cacheBytes = cacheBytes
-        self.processor = processor
-        self.egress = egress
-    }
+    package static let unlimited = KeyQuotas()
 
     /// A quota that requests are refused beyond.
     package enum Kind: String, CaseIterable, Sendable {
@@ -83,13 +79,11 @@ final class KeyAccount: WorkAccount {
     func setQuotas(_ quotas: KeyQuotas) {
         state.withLock { state in
             state.quotas = quotas
-            guard let bytes = quotas.cacheBytes else {
-                state.share = nil
-                return
+            state.share = quotas.cacheBytes.map { bytes in
+                let share = state.share ?? CacheShare(budgetBytes: bytes)
+                share.budgetBytes = bytes
+                return share
             }
-            let share = state.share ?? CacheShare(budgetBytes: bytes)
-            share.budgetBytes = bytes
-            state.share = share
         }
     }
 

@@ -2,38 +2,19 @@ import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork
-import DarkroomPipeline
 import DarkroomQuery
 import HTTPTypes
 import Hummingbird
 
 /// `DELETE /cache`: purges the sources that match a query.
 struct PurgeEndpoint: Sendable {
+    /// The short names that sources and prefixes may have.
+    var sourceMap = SourceMap()
     let purge: @Sendable (_ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: TierSet) async -> PurgeReport
     let removeExpired: @Sendable () async -> PurgeReport
     /// Tells the caches in front of the server; nil = there are none.
     var tellEdges: EdgeTelling?
     private let grammar = PurgeGrammar()
-    private let sourceMap: SourceMap
-
-    /// - Parameter sourceMap: the short names that sources and prefixes may have.
-    init(
-        sourceMap: SourceMap = SourceMap(),
-        purge: @escaping @Sendable (PurgeTarget, Bool, Bool, TierSet) async -> PurgeReport,
-        removeExpired: @escaping @Sendable () async -> PurgeReport
-    ) {
-        self.sourceMap = sourceMap
-        self.purge = purge
-        self.removeExpired = removeExpired
-    }
-
-    init(_ pipeline: ImagePipeline, sourceMap: SourceMap) {
-        self.init(sourceMap: sourceMap) { target, soft, dryRun, tiers in
-            await pipeline.purge(target, soft: soft, dryRun: dryRun, tiers: tiers)
-        } removeExpired: {
-            await pipeline.removeExpired()
-        }
-    }
 
     var routes: [Route] {
         [Route("/cache", [.delete]) { request, _ throws(Problem) in try await respond(to: request) }]

@@ -15,16 +15,6 @@ struct ExplainDocument: Encodable {
         let parameters: [CanonicalQuery.Parameter]
     }
 
-    struct Keys: Encodable {
-        let filter: String
-        let identity: String
-        let source: String
-        let original: String
-        let record: String
-        let variant: String
-        let encoderEpoch: String
-    }
-
     struct Freshness: Encodable {
         let decision: String
         let because: String
@@ -85,7 +75,8 @@ struct ExplainDocument: Encodable {
     let request: Request
     /// Nil = the query has Darkroom's own parameters.
     var dialect: Dialect?
-    let keys: Keys
+    /// Their identity hides the target of a short name.
+    var keys: Explanation.Keys
     let caches: [EntryDocument]
     let freshness: Freshness
     let format: Format
@@ -102,7 +93,8 @@ struct ExplainDocument: Encodable {
     ) {
         let sources = try? query.sources(configuration.sourceMap)
         request = Request(query, of: explanation, sources, authorization, configuration)
-        keys = Keys(explanation.keys, sources?.source)
+        keys = explanation.keys
+        if let shortened = sources?.source.shortened(keys.identity) { keys.identity = shortened }
         caches = explanation.caches.map { EntryDocument($0) }
         freshness = Freshness(explanation.freshness)
         format = Format(explanation, query, accept: accept, configuration)
@@ -149,16 +141,6 @@ extension ImageQuery {
     /// The canonical spelling of the mark, which does not reveal the target of a short name.
     fileprivate func markSpelling(_ configuration: WebConfiguration) -> String? {
         (try? markSource(configuration.sourceMap))?.spelling ?? mark
-    }
-}
-
-extension ExplainDocument.Keys {
-    /// - Parameter source: hides the target of a short name.
-    fileprivate init(_ keys: Explanation.Keys, _ source: SourceMap.Source?) {
-        self.init(
-            filter: keys.filter, identity: source?.shortened(keys.identity) ?? keys.identity, source: keys.source,
-            original: keys.original,
-            record: keys.record, variant: keys.variant, encoderEpoch: keys.encoderEpoch)
     }
 }
 

@@ -10,24 +10,13 @@ import NIOCore
 ///
 /// The decision is the pipeline's, and ``ImageHTTPResponse`` makes the fields. Whatever is not plainly a fresh
 /// hit is left to the endpoint: only it refuses, fetches and produces.
-final class HitResponder: FastResponder {
+struct HitResponder: FastResponder {
     let configuration: WebConfiguration
     let targets: KnownTargets
     let rateLimit: RateLimit
     let metrics: ImageMetrics
     /// Finds the image if that takes no waiting and it may be used.
     let image: @Sendable (ImageLookup) -> ImageResponse?
-
-    init(
-        configuration: WebConfiguration, targets: KnownTargets, rateLimit: RateLimit, metrics: ImageMetrics,
-        image: @escaping @Sendable (ImageLookup) -> ImageResponse?
-    ) {
-        self.configuration = configuration
-        self.targets = targets
-        self.rateLimit = rateLimit
-        self.metrics = metrics
-        self.image = image
-    }
 
     func response(to request: FastRequest) -> FastResponse? {
         let start = NIODeadline.now()

@@ -20,9 +20,7 @@ struct IIIFEndpoint: Sendable {
 
     var routes: [AuthorizedRoute] {
         [
-            route(IIIFPath.base) { _, identifier, _, _ throws(Problem) in
-                redirect(identifier)
-            },
+            route(IIIFPath.base) { _, identifier, _, _ throws(Problem) in redirect(identifier) },
             route(IIIFPath.information) { request, identifier, context, authorization throws(Problem) in
                 try await information(request, identifier, context, authorization)
             },
@@ -66,7 +64,8 @@ struct IIIFEndpoint: Sendable {
         var described = try await response(to: query, request, context, authorization, endpoint.image)
         let source = try IIIFSource(described)
         let type = IIIFMediaType(accept: request.headers[.accept])
-        described.show(document(base, source), as: type)
+        described.show(
+            IIIFDocument(id: base, source, limits: limits, unwritable: configuration.limits.unwritable), as: type)
         var response = ImageHTTPResponse(
             image: described, query: query, authorization: authorization, configuration: configuration
         ).response(to: request)
@@ -75,10 +74,6 @@ struct IIIFEndpoint: Sendable {
         if configuration.publicURL == nil { response.headers[.cacheControl] = CacheControl.noStore.description }
         response.headers[.link] = Self.profileLink
         return response
-    }
-
-    private func document(_ base: String, _ source: IIIFSource) -> IIIFDocument {
-        IIIFDocument(id: base, source, limits: limits, unwritable: configuration.limits.unwritable)
     }
 
     // MARK: Image

@@ -71,10 +71,7 @@ extension AuthorizedRoute {
         self.init(path, presets: .unsupported, respond: respond)
         query = { request, _ throws(Problem) in
             guard configuration.servesIIIF else { throw .iiifDisabled }
-            guard request.uri.query ?? "" == "" else {
-                throw Problem(
-                    .invalidParameter, "The parameters are part of this path; a query after '?' is not allowed.")
-            }
+            try request.requireNoQuery()
             return QueryString()
         }
         isOpen = { context in

@@ -74,33 +74,23 @@ struct ImageMetrics: Sendable {
     func measure(
         _ work: () async throws(PipelineError) -> ImageResponse
     ) async throws(PipelineError) -> ImageResponse {
+        let image = try await countingFailures(work)
+        answers[Outcome(image)]?.increment()
+        let timings = image.timings
+        let durations = [timings.fetch, timings.queue, timings.process, timings.store]
+        for case (let timer, let duration?) in zip(stages, durations) { timer.record(duration) }
+        return image
+    }
+
+    /// Records only a failure of `work`, whose image is a step to another image.
+    func countingFailures(
+        _ work: () async throws(PipelineError) -> ImageResponse
+    ) async throws(PipelineError) -> ImageResponse {
         do throws(PipelineError) {
-            let image = try await work()
-            answers[Outcome(image)]?.increment()
-            let timings = image.timings
-            for case (let timer, let duration?) in zip(
-                stages, [timings.fetch, timings.queue, timings.process, timings.store])
-            {
-                timer.record(duration)
-            }
-            return image
+            return try await work()
         } catch {
             recordFailure()
             throw error
-        }
-    }
-
-    /// The images of a pipeline with only failures recorded: successful images are a step to another image.
-    func countingFailures(
-        of pipeline: ImagePipeline
-    ) -> @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse {
-        { request throws(PipelineError) in
-            do throws(PipelineError) {
-                return try await pipeline.image(for: request)
-            } catch {
-                recordFailure()
-                throw error
-            }
         }
     }
 }

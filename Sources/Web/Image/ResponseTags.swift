@@ -44,13 +44,8 @@ extension ResponseTagger {
     /// Nil if responses have no tags.
     init?(_ tags: ResponseTags, _ pipeline: ImagePipeline, _ metrics: ImageMetrics) {
         guard let field = tags.field else { return nil }
-        self.init(field: field) {
-            pipeline.edgeTags(of: $0)
-        } failureTags: {
-            pipeline.edgeTags(of: $0)
-        } onLeftOut: {
-            metrics.recordLeftOutTags($0)
-        }
+        self.init(
+            field: field, tags: pipeline.edgeTags, failureTags: pipeline.edgeTags, onLeftOut: metrics.recordLeftOutTags)
     }
 }
 

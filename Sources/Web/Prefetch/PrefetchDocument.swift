@@ -24,7 +24,9 @@ struct PrefetchDocument: Codable, Hashable {
     var created: String
     var failures: [Failure]
 
-    init(_ job: PrefetchJob, _ progress: PrefetchProgress) {
+    /// - Parameter progress: nil = as it is now.
+    init(_ job: PrefetchJob, _ progress: PrefetchProgress? = nil) {
+        let progress = progress ?? job.progress
         id = job.id.uuidString.lowercased()
         state = progress.state.rawValue
         total = progress.total
@@ -40,9 +42,6 @@ struct PrefetchDocument: Codable, Hashable {
         }
     }
 
-    init(_ job: PrefetchJob) {
-        self.init(job, job.progress)
-    }
 }
 
 /// All known jobs as JSON.

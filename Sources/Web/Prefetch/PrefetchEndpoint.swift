@@ -1,5 +1,4 @@
 import DarkroomHTTPServer
-import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
 import Foundation
@@ -10,28 +9,15 @@ import NIOCore
 /// `/prefetch`: jobs that warm the caches before images are requested.
 struct PrefetchEndpoint: Sendable {
     let prefetcher: Prefetcher
-    private let grammar: PrefetchGrammar
-    private let clock: any Clock<Duration>
+    var grammar = PrefetchGrammar()
     /// What precedes the endpoint's path in `Location`.
-    private let basePath: String
-
-    /// - Parameter clock: times the heartbeat of event streams.
-    init(
-        _ prefetcher: Prefetcher, limits: QueryLimits = QueryLimits(), presets: Presets = Presets(),
-        sourceMap: SourceMap = SourceMap(), negotiation: NegotiationPolicy = NegotiationPolicy(),
-        basePath: String = "",
-        clock: any Clock<Duration> = ContinuousClock()
-    ) {
-        self.prefetcher = prefetcher
-        self.basePath = basePath
-        self.clock = clock
-        grammar = PrefetchGrammar(
-            limits: limits, presets: presets, sourceMap: sourceMap, negotiation: negotiation)
-    }
+    var basePath = ""
 
     var routes: [Route] {
         [
-            Route("/prefetch") { _, _ in jobs() },
+            Route("/prefetch") { _, _ in
+                .json(PrefetchList(jobs: prefetcher.jobs.map { PrefetchDocument($0) }))
+            },
             Route("/prefetch", [.post]) { request, context throws(Problem) in try await start(request, context) },
             Route("/prefetch/{id}") { _, context throws(Problem) in
                 .json(PrefetchDocument(try job(of: context)))
@@ -39,14 +25,9 @@ struct PrefetchEndpoint: Sendable {
             Route("/prefetch/{id}", [.delete]) { _, context throws(Problem) in try cancel(context) },
             // No HEAD: its fields would be the fields of a stream that ends with the job.
             Route("/prefetch/{id}/events", [.get]) { _, context throws(Problem) in
-                PrefetchEvents(job: try job(of: context), clock: clock).response
+                PrefetchEvents(job: try job(of: context)).response
             },
         ]
-    }
-
-    /// `GET /prefetch`.
-    private func jobs() -> Response {
-        .json(PrefetchList(jobs: prefetcher.jobs.map { PrefetchDocument($0) }))
     }
 
     /// `POST /prefetch`.

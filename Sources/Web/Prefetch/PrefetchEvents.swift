@@ -13,7 +13,7 @@ import NIOCore
 struct PrefetchEvents: Sendable {
     let job: PrefetchJob
     /// Times the heartbeat.
-    let clock: any Clock<Duration>
+    var clock: any Clock<Duration> = ContinuousClock()
 
     /// The maximum silence of the stream: proxies close streams that are idle for much longer.
     static let heartbeat = Duration.seconds(15)

@@ -12,28 +12,28 @@ enum UploadForm: Sendable {
     init(_ fields: HTTPFields) throws(Problem) {
         let codings = fields[.contentEncoding] ?? "identity"
         guard codings.lowercased() == "identity" else {
-            throw .unsupportedUpload("The image must be sent without a Content-Encoding.")
+            throw Problem(.unsupportedBody, "The image must be sent without a Content-Encoding.")
         }
         guard let text = fields[.contentType] else {
             self = .bytes
             return
         }
-        guard let type = MediaType(text) else { throw .unsupportedUpload(Self.expected) }
-        if type.isImage || type.name == "application/octet-stream" {
+        let type = MediaType(text)
+        if let type, type.isImage || type.name == "application/octet-stream" {
             self = .bytes
-        } else if type.name == "multipart/form-data" {
+        } else if let type, type.name == "multipart/form-data" {
             guard let reader = type.parameters["boundary"].flatMap(MultipartReader.init) else {
-                throw .invalidUpload("multipart/form-data requires the parameter 'boundary', of 1 to 70 characters.")
+                throw Problem(
+                    .invalidBody, "multipart/form-data requires the parameter 'boundary', of 1 to 70 characters.")
             }
             self = .multipart(reader)
         } else {
-            throw .unsupportedUpload(Self.expected)
+            throw Problem(
+                .unsupportedBody,
+                "The body must be an image, sent with a Content-Type such as 'image/jpeg' or "
+                    + "'application/octet-stream', or 'multipart/form-data' with one file.")
         }
     }
-
-    private static let expected =
-        "The body must be an image, sent with a Content-Type such as 'image/jpeg' or 'application/octet-stream', or "
-        + "'multipart/form-data' with one file."
 
     /// The most bytes that a body may have, for images of this size.
     func maxBodyBytes(maxSourceBytes: Int) -> Int {
@@ -52,10 +52,6 @@ extension HTTPFields {
 extension Problem {
     static let uploadsDisabled = Problem(
         .uploadsDisabled, "This server does not accept images in the body; its operator can set 'uploads'.")
-
-    static func unsupportedUpload(_ detail: String) -> Problem { Problem(.unsupportedBody, detail) }
-
-    static func invalidUpload(_ detail: String) -> Problem { Problem(.invalidBody, detail) }
 
     static func uploadTooLarge(maxBytes: Int) -> Problem {
         Problem(.sourceTooLarge, "The image in the body must be at most \(maxBytes) bytes long ('max-source-bytes').")

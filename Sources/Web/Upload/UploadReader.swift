@@ -76,20 +76,20 @@ extension UploadForm {
             self = .multipart(reader)
             return file
         } catch {
-            throw .invalidUpload(error.description)
+            throw Problem(.invalidBody, error.description)
         }
     }
 
     /// Throws unless the body was complete.
     fileprivate func finish() throws(Problem) {
         guard case .multipart(let reader) = self else { return }
-        do throws(MultipartFlaw) { try reader.finish() } catch { throw .invalidUpload(error.description) }
+        do throws(MultipartFlaw) { try reader.finish() } catch { throw Problem(.invalidBody, error.description) }
     }
 }
 
 extension Problem {
-    fileprivate static let emptyUpload = invalidUpload("The body is empty; send the bytes of an image.")
+    fileprivate static let emptyUpload = Problem(.invalidBody, "The body is empty; send the bytes of an image.")
 
-    fileprivate static let incompleteUpload = invalidUpload(
-        "The body is incomplete: it ended early, or did not arrive within 'body-timeout'.")
+    fileprivate static let incompleteUpload = Problem(
+        .invalidBody, "The body is incomplete: it ended early, or did not arrive within 'body-timeout'.")
 }
