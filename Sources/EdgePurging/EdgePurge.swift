@@ -51,12 +51,6 @@ package struct EdgeState: Hashable, Sendable {
     package let progress: Progress
     /// Why the last attempt failed; nil if none did.
     package let reason: String?
-
-    package init(_ edge: String, _ progress: Progress, reason: String? = nil) {
-        self.edge = edge
-        self.progress = progress
-        self.reason = reason
-    }
 }
 
 /// Results of the purges of one edge since the server started.

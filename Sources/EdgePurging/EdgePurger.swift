@@ -34,7 +34,7 @@ package final class EdgePurger: Sendable {
     private let everything: String
     private let file: EdgeQueueFile?
     private let transport: any EdgeTransport
-    private let secrets: EdgeSecrets
+    private let secrets = EdgeSecrets()
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Date
     private let sleepUntil: @Sendable (Date) async throws -> Void
@@ -61,7 +61,6 @@ package final class EdgePurger: Sendable {
         self.everything = everything
         self.file = file.map(EdgeQueueFile.init)
         self.transport = transport
-        secrets = EdgeSecrets()
         self.clock = clock
         self.now = now
         sleepUntil =
@@ -152,10 +151,8 @@ extension EdgePurger {
     package func states(of ticket: Ticket) -> [EdgeState] {
         state.withLock { state in
             names.map { edge in
-                guard let entry = state.queue.pending(ticket.sequence, ticket.purge, for: edge) else {
-                    return EdgeState(edge, .told)
-                }
-                return EdgeState(edge, .pending, reason: entry.reason)
+                let entry = state.queue.pending(ticket.sequence, ticket.purge, for: edge)
+                return EdgeState(edge: edge, progress: entry == nil ? .told : .pending, reason: entry?.reason)
             }
         }
     }

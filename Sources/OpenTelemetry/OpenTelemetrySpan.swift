@@ -5,12 +5,7 @@ package import Tracing
 /// A span of ``OpenTelemetryTracer``. Without a recorder, as in a trace that is not sampled, it costs no allocation.
 package struct OpenTelemetrySpan: Span {
     package let context: ServiceContext
-    private let recorder: SpanRecorder?
-
-    init(context: ServiceContext, recorder: SpanRecorder?) {
-        self.context = context
-        self.recorder = recorder
-    }
+    let recorder: SpanRecorder?
 
     /// Whether the span records and has not ended.
     package var isRecording: Bool { recorder?.record != nil }
@@ -101,27 +96,14 @@ struct SpanRecord: Sendable {
     let kind: SpanKind
     /// Nanoseconds since 1970, as in ``end``.
     let start: UInt64
-    var end: UInt64
+    /// 0 until the span has ended.
+    var end: UInt64 = 0
     var attributes: SpanAttributes = [:]
     private(set) var events: [SpanEvent] = []
     private(set) var droppedEvents = 0
     private(set) var links: [SpanLink] = []
     private(set) var droppedLinks = 0
     var status: SpanStatus?
-
-    init(
-        span: TraceParent, parentID: String?, isParentRemote: Bool, traceState: String?, name: String, kind: SpanKind,
-        start: UInt64
-    ) {
-        self.span = span
-        self.parentID = parentID
-        self.isParentRemote = isParentRemote
-        self.traceState = traceState
-        self.name = name
-        self.kind = kind
-        self.start = start
-        end = start
-    }
 
     mutating func add(_ event: SpanEvent) {
         if events.count < Self.maxItems { events.append(event) } else { droppedEvents += 1 }

@@ -33,7 +33,7 @@ package struct OpenTelemetryTracer: Tracer {
 
     /// The new span's place in a trace; nil if the trace is not recorded.
     private func span(in trace: Trace) -> TraceParent? {
-        if let parent = trace.span { return parent.child() }
+        if let parent = trace.span { return parent.child(isSampled: true) }
         if trace.isSampled == nil {
             trace.decide(isSampled: sampler.samples(trace.received, isTrusted: false))
         }

@@ -36,9 +36,6 @@ package struct TraceParent: Hashable, Sendable {
         self.isSampled = isSampled
     }
 
-    /// A new span of the same trace.
-    package func child() -> TraceParent { child(isSampled: isSampled) }
-
     /// A new span of the same trace, which is recorded or is not.
     package func child(isSampled: Bool) -> TraceParent {
         TraceParent(traceID: traceID, spanID: Self.randomDigits(), isSampled: isSampled)
@@ -52,7 +49,7 @@ package struct TraceParent: Hashable, Sendable {
 
     /// The bytes as text; nil unless all are lower-case hexadecimal digits.
     private static func field(_ bytes: ArraySlice<UInt8>) -> String? {
-        return bytes.allSatisfy(\.isLowercaseHexDigit) ? String(decoding: bytes, as: UTF8.self) : nil
+        bytes.allSatisfy(\.isLowercaseHexDigit) ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
     /// 16 random hexadecimal digits, not all zero.

@@ -59,7 +59,9 @@ struct EdgeAPITests {
 
     @Test func `nginx gets PURGE of its URL, and a URL that it does not have is a refusal`() {
         let nginx = EdgeDestination(.nginx, url: "http://edge/purge")
-        #expect(request(nginx, [.stub("s-1")], secret: "") == EdgeRequest(method: "PURGE", url: "http://edge/purge"))
+        let purge = request(nginx, [.stub("s-1")], secret: "")
+        #expect(purge.method == "PURGE" && purge.url == "http://edge/purge" && purge.body.isEmpty)
+        #expect(purge.fields.isEmpty)
         #expect(nginx.api.verdict(on: EdgeAnswer(status: 200), now: Self.now) == .told)
         #expect(nginx.api.verdict(on: EdgeAnswer(status: 404), now: Self.now) != .told)
     }

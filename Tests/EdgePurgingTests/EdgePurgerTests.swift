@@ -25,7 +25,7 @@ struct EdgePurgerTests {
             async let states = bench.purger.wait(for: ticket)
             bench.clock.advance(by: .seconds(30))
             #expect(await bench.nextTags() == "x")
-            #expect(await states == [EdgeState("varnish:edge-b:6081", .told)])
+            #expect(await states == [EdgeState(edge: "varnish:edge-b:6081", progress: .told, reason: nil)])
             #expect(bench.purger.statistics.map(\.told) == [2] && bench.purger.statistics.map(\.pending) == [0])
         }
     }
@@ -96,7 +96,10 @@ struct EdgePurgerTests {
         await bench.running {
             let bad = await bench.purger.tell(.stub("bad"), after: .zero, again: nil)
             let states = await bench.purger.wait(for: bad)
-            #expect(states == [EdgeState("varnish:edge-b:6081", .pending, reason: "it answered with status 401")])
+            #expect(
+                states == [
+                    EdgeState(edge: "varnish:edge-b:6081", progress: .pending, reason: "it answered with status 401")
+                ])
             let good = await bench.purger.tell(.stub("good"), after: .zero, again: nil)
             #expect(await bench.purger.wait(for: good).map(\.progress) == [.told])
             #expect(bench.purger.states(of: bad).map(\.progress) == [.pending])
@@ -117,7 +120,7 @@ struct EdgePurgerTests {
             bench.purger.endWaits()
             #expect(
                 bench.purger.states(of: ticket).contains(
-                    EdgeState("varnish:edge-b:6081", .pending, reason: "it is down")))
+                    EdgeState(edge: "varnish:edge-b:6081", progress: .pending, reason: "it is down")))
         }
     }
 

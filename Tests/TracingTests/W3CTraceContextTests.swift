@@ -56,7 +56,7 @@ struct W3CTraceContextTests {
     @Test func `each request has a span of its own, and a new trace is like no other`() {
         let parents = (0..<100).map { _ in TraceParent() }
         #expect(Set(parents.map(\.traceID)).count == 100)
-        #expect(Set((0..<100).map { _ in parents[0].child().spanID }).count == 100)
+        #expect(Set((0..<100).map { _ in parents[0].child(isSampled: true).spanID }).count == 100)
         #expect(parents.allSatisfy { TraceParent(parsing: $0.text) == $0 })
     }
 

@@ -71,29 +71,15 @@ final class EdgeQueueFile: Sendable {
         let temporary = "\(path).partial"
         let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { return false }
-        let isComplete = Self.write(data, to: file) && fsync(file) == 0
-        guard close(file) == 0, isComplete, rename(temporary, path) == 0 else {
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        let isComplete =
+            (try? handle.write(contentsOf: data)) != nil && (try? handle.synchronize()) != nil
+            && (try? handle.close()) != nil
+        guard isComplete, rename(temporary, path) == 0 else {
             unlink(temporary)
             return false
         }
         return syncFolder()
-    }
-
-    private static func write(_ data: Data, to file: Int32) -> Bool {
-        var rest = data[...]
-        while !rest.isEmpty {
-            #if canImport(Glibc)
-                let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            #elseif canImport(Musl)
-                let count = rest.withUnsafeBytes { Musl.write(file, $0.baseAddress, $0.count) }
-            #else
-                let count = rest.withUnsafeBytes { Darwin.write(file, $0.baseAddress, $0.count) }
-            #endif
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 
     /// Makes the renaming durable.

@@ -13,7 +13,8 @@ extension FuzzTests {
             let text = String(decoding: input, as: UTF8.self)
             if let parent = TraceParent(parsing: text) {
                 try hold(TraceParent(parsing: parent.text) == parent, parent.text)
-                try hold(parent.child().traceID == parent.traceID, "a child of another trace")
+                try hold(
+                    parent.child(isSampled: parent.isSampled).traceID == parent.traceID, "a child of another trace")
             }
             if let state = TraceState(parsing: text) {
                 try hold(state.text.utf8.count <= 512, "\(state.text.utf8.count) bytes")
