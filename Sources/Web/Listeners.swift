@@ -81,8 +81,8 @@ struct Endpoints: Sendable {
 
     /// The routes for all clients, or for clients with a signature if the server requires one.
     var imageRoutes: [AuthorizedRoute] {
-        image.routes + image.pathRoutes + UploadEndpoint(image: image).routes + image.info.infoRoutes
-            + explain.routes + srcset.routes
+        image.routes + image.pathRoutes + UploadEndpoint(image: image).routes + image.infoRoutes + explain.routes
+            + srcset.routes
     }
 
     /// The routes for all clients and for the scripts of all sites, as the IIIF Image API requires.
@@ -105,7 +105,7 @@ struct Endpoints: Sendable {
 
     /// The routes of a listener, each with its access control.
     func routes(of listener: Listener, _ configuration: WebConfiguration) -> [Route] {
-        let adminRoutes = adminRoutes.map(AdminAccess(configuration, on: listener).authorizing)
+        let adminRoutes = adminRoutes.map { $0.administrative(configuration, on: listener) }
         switch listener {
         case .main:
             let isAdministered = configuration.adminAddress == nil
@@ -138,17 +138,24 @@ struct Endpoints: Sendable {
     ) -> ListenerConfiguration {
         let routes = routes(of: listener, configuration)
         let shared = listener == .main ? sharedRoutes(configuration) : []
-        let root = CORSMiddleware(policy: configuration.access.origins, paths: []) { request in
+        let root = CORSMiddleware(policy: configuration.access.origins) { request in
             listener == .main && PlaygroundEndpoint.isImage(request)
         }
-        return ListenerConfiguration(
-            address: listener == .admin ? configuration.adminAddress ?? configuration.address : configuration.address,
-            basePath: listener == .main ? configuration.basePath : "",
-            problemBase: configuration.problemBase, routes: routes,
-            middleware: [root] + shared.map { CORSMiddleware(policy: $0.origins, paths: $0.routes.map(\.path)) },
-            limits: configuration.clientLimits.connections,
-            proxies: TrustedProxies(networks: configuration.clientLimits.trustedProxies), observers: observers,
-            fastResponders: listener == .main ? fastResponders : [])
+        let address = listener == .admin ? configuration.adminAddress : nil
+        var result = ListenerConfiguration(address ?? configuration.address, observers: observers)
+        result.basePath = listener == .main ? configuration.basePath : ""
+        result.problemBase = configuration.problemBase
+        result.routes = routes
+        result.middleware =
+            [root]
+            + shared.map { routes, origins in
+                let table = RouteTable(paths: routes.map(\.path))
+                return CORSMiddleware(policy: origins) { table.route(of: $0.uri.path) != nil }
+            }
+        result.limits = configuration.clientLimits.connections
+        result.proxies = TrustedProxies(networks: configuration.clientLimits.trustedProxies)
+        result.fastResponders = listener == .main ? fastResponders : []
+        return result
     }
 }
 

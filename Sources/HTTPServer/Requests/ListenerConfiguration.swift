@@ -6,35 +6,18 @@ package import Tracing
 package struct ListenerConfiguration: Sendable {
     package var address: ListenerAddress
     /// The path that a reverse proxy puts in front of every route, such as `/images`; empty = none.
-    package var basePath: String
+    package var basePath = ""
     /// What precedes the types of problems, as in `https://images.example.com`; empty = they are relative.
-    package var problemBase: String
-    package var routes: [Route]
+    package var problemBase = ""
+    package var routes: [Route] = []
     /// Middleware outside of ``RequestMiddleware``, such as CORS: it sees complete responses, including problem
     /// documents.
-    package var middleware: [any MiddlewareProtocol<Request, Response, ServerRequestContext>]
-    package var limits: ConnectionLimits
-    package var proxies: TrustedProxies
+    package var middleware: [any MiddlewareProtocol<Request, Response, ServerRequestContext>] = []
+    package var limits = ConnectionLimits.default
+    package var proxies = TrustedProxies()
     package var observers: RequestObservers
     /// Answer requests in front of the routes.
-    package var fastResponders: [any FastResponder]
-
-    package init(
-        address: ListenerAddress, basePath: String = "", problemBase: String = "", routes: [Route],
-        middleware: [any MiddlewareProtocol<Request, Response, ServerRequestContext>] = [],
-        limits: ConnectionLimits = .default, proxies: TrustedProxies = TrustedProxies(),
-        observers: RequestObservers, fastResponders: [any FastResponder] = []
-    ) {
-        self.address = address
-        self.basePath = basePath
-        self.problemBase = problemBase
-        self.routes = routes
-        self.middleware = middleware
-        self.limits = limits
-        self.proxies = proxies
-        self.observers = observers
-        self.fastResponders = fastResponders
-    }
+    package var fastResponders: [any FastResponder] = []
 
     /// The router without a socket.
     package func makeRouter() -> Router<ServerRequestContext> {
@@ -53,6 +36,12 @@ package struct ListenerConfiguration: Sendable {
 
     /// The value of `Server`.
     static let serverName = "darkroom"
+}
+
+extension ListenerConfiguration {
+    package init(_ address: ListenerAddress, observers: RequestObservers) {
+        self.init(address: address, observers: observers)
+    }
 }
 
 /// What observes the requests of all listeners: metrics, the count of in-flight requests, the access log, the logger of

@@ -94,7 +94,9 @@ package final class RouteMetrics: Sendable {
             (
                 series.counts.handle(method << 16 | status) { makeCounter(method, status) },
                 series.durations.handle(method << 16 | (status / 100) << 2 | cache.rawValue) {
-                    makeTimer(method, status, cache)
+                    CoreMetrics.Timer(
+                        label: "darkroom_http_request_duration_seconds",
+                        dimensions: dimensions(method, status) + [("cache", "\(cache)")], factory: metrics)
                 }
             )
         }
@@ -118,12 +120,6 @@ package final class RouteMetrics: Sendable {
         Counter(
             label: "darkroom_http_requests_total", dimensions: dimensions(method, status) + [("code", "\(status)")],
             factory: metrics)
-    }
-
-    private func makeTimer(_ method: Int, _ status: Int, _ cache: CacheUse) -> CoreMetrics.Timer {
-        CoreMetrics.Timer(
-            label: "darkroom_http_request_duration_seconds",
-            dimensions: dimensions(method, status) + [("cache", "\(cache)")], factory: metrics)
     }
 
     private func dimensions(_ method: Int, _ status: Int) -> [(String, String)] {

@@ -3,37 +3,18 @@ import DarkroomHTTPServer
 import HTTPTypes
 import Hummingbird
 
-/// The access control of administrative routes.
-enum AdminAccess: Sendable {
-    case denied
-    /// Only with the token.
-    case bearer(AdminToken)
-    /// Anyone who can reach the port.
-    case open
-
-    /// Requires the token if one is set. Without a token, administration is open on the admin listener and denied
-    /// elsewhere.
-    init(_ configuration: WebConfiguration, on listener: Listener) {
-        if let token = configuration.adminToken {
-            self = .bearer(AdminToken(token))
-        } else {
-            self = listener == .admin ? .open : .denied
-        }
-    }
-
-    /// The route with this access control.
-    func authorizing(_ route: Route) -> Route {
-        Route(route.path, route.methods) { request, context throws(Problem) in
-            try authorize(request.headers)
-            return try await route.respond(request, context)
-        }
-    }
-
-    private func authorize(_ fields: HTTPFields) throws(Problem) {
-        switch self {
-        case .denied: throw .adminDisabled
-        case .bearer(let token): guard token.isPresent(in: fields) else { throw .adminTokenWrong }
-        case .open: break
+extension Route {
+    /// The route for operators: it requires the token if one is set. Without a token, administration is open on the
+    /// admin listener and denied elsewhere.
+    func administrative(_ configuration: WebConfiguration, on listener: Listener) -> Route {
+        let token = configuration.adminToken.map(AdminToken.init)
+        return Route(path, methods) { request, context throws(Problem) in
+            if let token {
+                guard token.isPresent(in: request.headers) else { throw .adminTokenWrong }
+            } else if listener != .admin {
+                throw .adminDisabled
+            }
+            return try await respond(request, context)
         }
     }
 }

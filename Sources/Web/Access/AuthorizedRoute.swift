@@ -6,6 +6,8 @@ import Hummingbird
 
 /// A route that answers only requests with an ``Authorization``. Only ``RouteAuthorizer`` turns it into a ``Route``.
 struct AuthorizedRoute: Sendable {
+    typealias Respond = @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
+
     let path: String
     var methods: [HTTPRequest.Method] = [.get, .head]
     /// The path that signatures are made for.
@@ -20,12 +22,12 @@ struct AuthorizedRoute: Sendable {
     var translation: @Sendable (Request) throws(Problem) -> PathTranslation? = { _ in nil }
     /// Whether a request needs no signature where others do.
     var isOpen: @Sendable (ServerRequestContext) -> Bool = { _ in false }
-    var respond: @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
+    var respond: Respond
 
     /// A route whose parameters are in the query of the request target.
     init(
         _ path: String, presets: Authorizer.PresetUse, dialect: Dialect? = nil,
-        respond: @escaping @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
+        respond: @escaping Respond
     ) {
         self.path = path
         signedPath = path
@@ -42,8 +44,7 @@ struct AuthorizedRoute: Sendable {
     /// The route of a ``SignedPath``, whose parameters are in the path.
     init(
         inPath dialect: Dialect,
-        respond:
-            @escaping @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
+        respond: @escaping Respond
     ) {
         path = SignedPath.pattern
         signedPath = SignedPath.signedPath
@@ -72,7 +73,7 @@ extension AuthorizedRoute {
     /// The route of the paths of another service.
     init(
         _ paths: any PathDialect, at route: String, limits: QueryLimits,
-        respond: @escaping @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
+        respond: @escaping Respond
     ) {
         self.init(route, presets: .unsupported, respond: respond)
         translation = { request throws(Problem) in

@@ -36,24 +36,15 @@ extension CORSPolicy {
 struct CORSMiddleware: RouterMiddleware {
     typealias Context = ServerRequestContext
 
-    private let policy: CORSPolicy
-    private let routes: RouteTable
-    private let isShared: @Sendable (Request) -> Bool
-
-    /// - Parameters:
-    ///   - paths: the shared paths as their routes spell them.
-    ///   - isShared: whether a request to another path is shared.
-    init(policy: CORSPolicy, paths: [String], isShared: @escaping @Sendable (Request) -> Bool = { _ in false }) {
-        self.policy = policy
-        routes = RouteTable(paths: paths)
-        self.isShared = isShared
-    }
+    let policy: CORSPolicy
+    /// Whether the response to a request is shared.
+    let isShared: @Sendable (Request) -> Bool
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        guard policy != .none, routes.route(of: request.uri.path) != nil || isShared(request) else { return response }
+        guard policy != .none, isShared(request) else { return response }
         policy.apply(to: &response.headers, origin: request.headers[.origin])
         return response
     }

@@ -21,12 +21,9 @@ struct EntriesEndpoint: Sendable {
 
     func respond(to request: Request) async throws(Problem) -> Response {
         try request.requireParsableTarget()
-        return .json(EntriesDocument(await entries(try imageRequest(of: request))))
-    }
-
-    private func imageRequest(of request: Request) throws(Problem) -> ImageRequest {
         let url = try requireValid(EntriesGrammar().parse(request.uri.query ?? ""))
-        return ImageRequest(source: try requireSource(sourceMap.source(url, givenAs: "url").url))
+        let source = try requireSource(sourceMap.source(url, givenAs: "url").url)
+        return .json(EntriesDocument(await entries(ImageRequest(source: source))))
     }
 }
 

@@ -22,11 +22,9 @@ struct ExplainEndpoint: Sendable {
     }
 
     var routes: [AuthorizedRoute] {
-        var route = AuthorizedRoute("/explain", presets: .accepted, dialect: image.configuration.dialect) {
-            request, context, authorization throws(Problem) in
-            try await respond(to: request, context, authorization)
-        }
-        route.translation = { request throws(Problem) in try translation(of: request) }
+        var route = AuthorizedRoute(
+            "/explain", presets: .accepted, dialect: image.configuration.dialect, respond: respond)
+        route.translation = translation
         return [route]
     }
 

@@ -94,21 +94,16 @@ struct HitHeads {
         let current = known?.basis == basis ? known : nil
         let response = response()
         let lasting = current?.lasting ?? response.lastingHead(notModified: isNotModified)
-        let head = Self.head(
-            response, lasting, details: current?.head.details ?? AccessLogDetails(source, as: form, image), at: moment)
-        let new = Encoded(basis: basis, lasting: lasting, moment: moment, head: head)
-        if isNotModified { notModified = new } else { full = new }
-        return head
-    }
-
-    private static func head(
-        _ response: ImageHTTPResponse, _ lasting: ByteBuffer, details: AccessLogDetails, at moment: Moment
-    ) -> Head {
         var bytes = lasting
         var fields = response.passingFields
         fields[.date] = HTTPDate(Date(timeIntervalSince1970: Double(moment.now))).description
         bytes.write(fields)
-        return Head(bytes: bytes, cacheStatus: fields[.cacheStatus] ?? "", details: details)
+        let head = Head(
+            bytes: bytes, cacheStatus: fields[.cacheStatus] ?? "",
+            details: current?.head.details ?? AccessLogDetails(source, as: form, image))
+        let new = Encoded(basis: basis, lasting: lasting, moment: moment, head: head)
+        if isNotModified { notModified = new } else { full = new }
+        return head
     }
 }
 

@@ -50,10 +50,15 @@ struct RefusalResponder: FastResponder {
             let error = refusal(imageRequest, { rateLimit.admits(authorization) })
         else { return nil }
         imageMetrics.recordFailure()
-        return response(
-            with: endpoint.problem(error, of: query),
-            AccessLogDetails(imageRequest.source, as: endpoint.configuration.logSources, error: error), metrics,
-            to: request)
+        let problem = endpoint.problem(error, of: query)
+        var fields = problem.headerFields
+        fields.varyByPage()
+        endpoint.configuration.access.origins.apply(to: &fields, origin: request.origin)
+        fields[.date] = HTTPDate(Date()).description
+        return FastResponse(
+            status: problem.kind.status.code, head: .head(problem.kind.status, fields), content: .problem(problem),
+            details: AccessLogDetails(imageRequest.source, as: endpoint.configuration.logSources, error: error),
+            metrics: metrics)
     }
 
     private func query(of request: FastRequest, at route: String) -> (ImageQuery, Authorization)? {
@@ -83,18 +88,6 @@ struct RefusalResponder: FastResponder {
         else { return nil }
         return try? authorizer.authorize(
             parameters, path: ImageEndpoint.path, presets: .accepted, isAdmin: false)
-    }
-
-    private func response(
-        with problem: Problem, _ details: AccessLogDetails, _ metrics: RouteMetrics, to request: FastRequest
-    ) -> FastResponse {
-        var fields = problem.headerFields
-        fields.varyByPage()
-        endpoint.configuration.access.origins.apply(to: &fields, origin: request.origin)
-        fields[.date] = HTTPDate(Date()).description
-        return FastResponse(
-            status: problem.kind.status.code, head: .head(problem.kind.status, fields), content: .problem(problem),
-            details: details, metrics: metrics)
     }
 }
 

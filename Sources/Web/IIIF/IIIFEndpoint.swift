@@ -21,12 +21,7 @@ struct IIIFEndpoint: Sendable {
     var routes: [AuthorizedRoute] {
         [
             route(IIIFPath.base) { _, identifier, _, _ throws(Problem) in redirect(identifier) },
-            route(IIIFPath.information) { request, identifier, context, authorization throws(Problem) in
-                try await information(request, identifier, context, authorization)
-            },
-            route(IIIFPath.image) { request, identifier, context, authorization throws(Problem) in
-                try await image(request, identifier, context, authorization)
-            },
+            route(IIIFPath.information, respond: information), route(IIIFPath.image, respond: image),
         ]
     }
 

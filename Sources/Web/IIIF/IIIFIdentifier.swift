@@ -65,8 +65,7 @@ extension AuthorizedRoute {
     /// A route below `/iiif`. Viewers complete its path themselves and cannot sign it, so where others are signed, it
     /// is open for the sources that the operator has given a short name.
     init(
-        iiif path: String, _ configuration: WebConfiguration,
-        respond: @escaping @Sendable (Request, ServerRequestContext, Authorization) async throws(Problem) -> Response
+        iiif path: String, _ configuration: WebConfiguration, respond: @escaping Respond
     ) {
         self.init(path, presets: .unsupported, respond: respond)
         query = { request, _ throws(Problem) in

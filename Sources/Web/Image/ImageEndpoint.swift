@@ -65,8 +65,12 @@ struct ImageEndpoint: Sendable {
         }
     }
 
-    /// The routes of ``info``.
-    var infoRoutes: [AuthorizedRoute] { [route(at: "/info", presets: .irrelevant)] }
+    /// The route of `/info`, whose grammar has fewer parameters.
+    var infoRoutes: [AuthorizedRoute] {
+        var info = self
+        info.grammar = .info(limits: configuration.limits)
+        return [info.route(at: "/info", presets: .irrelevant)]
+    }
 
     private func route(
         at path: String, presets: Authorizer.PresetUse, dialect: Dialect? = nil
@@ -74,13 +78,6 @@ struct ImageEndpoint: Sendable {
         AuthorizedRoute(path, presets: presets, dialect: dialect) { request, context, authorization throws(Problem) in
             try await respond(to: request, at: path, context, authorization)
         }
-    }
-
-    /// The endpoint for `/info`, whose grammar has fewer parameters.
-    var info: ImageEndpoint {
-        var info = self
-        info.grammar = .info(limits: configuration.limits)
-        return info
     }
 
     private func respond(

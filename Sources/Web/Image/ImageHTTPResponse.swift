@@ -124,12 +124,11 @@ struct ImageHTTPResponse {
         .crossOriginResourcePolicy: "cross-origin",
     ]
 
-    /// Whether requested placeholders are missing.
-    private var lacksPlaceholders: Bool { !query.placeholders.isEmpty && image.placeholders == nil }
-
     private var cacheControl: String {
-        // A later response may have the placeholders.
-        guard !lacksPlaceholders, caching == nil else { return CacheControl.noStore.description }
+        // A later response may have the requested placeholders.
+        guard query.placeholders.isEmpty || image.placeholders != nil, caching == nil else {
+            return CacheControl.noStore.description
+        }
         var control = image.cachePolicy.cacheControl(
             age: image.age, sentAge: age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
         if image.isInterim { (control.isImmutable, control.staleWhileRevalidate) = (false, nil) }

@@ -26,11 +26,7 @@ struct SrcsetEndpoint: Sendable {
     }
 
     var routes: [AuthorizedRoute] {
-        [
-            AuthorizedRoute("/srcset", presets: .unsupported) { request, context, authorization throws(Problem) in
-                try await response(to: request, context, authorization)
-            }
-        ]
+        [AuthorizedRoute("/srcset", presets: .unsupported, respond: response)]
     }
 
     private func response(

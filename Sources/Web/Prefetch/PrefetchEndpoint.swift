@@ -18,7 +18,7 @@ struct PrefetchEndpoint: Sendable {
             Route("/prefetch") { _, _ in
                 .json(PrefetchList(jobs: prefetcher.jobs.map { PrefetchDocument($0) }))
             },
-            Route("/prefetch", [.post]) { request, context throws(Problem) in try await start(request, context) },
+            Route("/prefetch", [.post], respond: start),
             Route("/prefetch/{id}") { _, context throws(Problem) in
                 .json(PrefetchDocument(try job(of: context)))
             },
