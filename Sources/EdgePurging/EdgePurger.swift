@@ -230,18 +230,13 @@ extension EdgePurger {
     private func deliverUntilStopped() async {
         // Without edges too, the service lasts until it is stopped.
         guard !destinations.isEmpty else { return await closing.wait() }
-        await withTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { [self] in
-                await withTaskGroup(of: Void.self) { edges in
-                    for destination in destinations { edges.addTask { await self.deliver(to: destination) } }
-                }
+        await race { [self] in
+            await withTaskGroup(of: Void.self) { edges in
+                for destination in destinations { edges.addTask { await self.deliver(to: destination) } }
             }
-            tasks.addTask { [self] in
-                await closing.wait()
-                try? await clock.sleep(for: Self.shutdownGrace)
-            }
-            _ = await tasks.next()
-            tasks.cancelAll()
+        } against: { [self] in
+            await closing.wait()
+            try? await clock.sleep(for: Self.shutdownGrace)
         }
     }
 
@@ -277,11 +272,10 @@ extension EdgePurger {
     /// Waits until a purge is due or is added.
     private func pause(_ step: EdgeQueue.Step, _ wakeup: Wakeup) async {
         guard case .wait(let date) = step else { return await wakeup.wait() }
-        await withTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { [sleepUntil] in try? await sleepUntil(date) }
-            tasks.addTask { await wakeup.wait() }
-            _ = await tasks.next()
-            tasks.cancelAll()
+        await race { [sleepUntil] in
+            try? await sleepUntil(date)
+        } against: {
+            await wakeup.wait()
         }
     }
 

@@ -1,3 +1,4 @@
+import DarkroomWaiting
 package import Logging
 package import NIOCore
 import Synchronization
@@ -67,14 +68,9 @@ package struct SpanExporter: Sendable {
     /// Delivers spans until ``stop()`` was called and the queue is empty, or the grace has passed after it, or the task
     /// is canceled.
     package func run() async {
-        await withTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { await deliverAll() }
-            tasks.addTask {
-                await queue.waitForClose()
-                try? await clock.sleep(for: Self.shutdownGrace)
-            }
-            _ = await tasks.next()
-            tasks.cancelAll()
+        await race(deliverAll) {
+            await queue.waitForClose()
+            try? await clock.sleep(for: Self.shutdownGrace)
         }
         queue.record(exported: 0, dropped: queue.take(atMost: .max).count)
         await transport.shutdown()
@@ -96,11 +92,10 @@ package struct SpanExporter: Sendable {
     /// Waits for the time given, or less once the queue is closed or holds this many spans.
     private func pause(_ duration: Duration, unlessQueued count: Int = .max) async {
         guard !queue.isClosed else { return }
-        await withTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try? await clock.sleep(for: duration) }
-            tasks.addTask { await queue.wait(forCount: count) }
-            _ = await tasks.next()
-            tasks.cancelAll()
+        await race {
+            try? await clock.sleep(for: duration)
+        } against: {
+            await queue.wait(forCount: count)
         }
     }
 

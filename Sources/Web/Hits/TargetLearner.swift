@@ -26,7 +26,10 @@ extension ImageEndpoint {
             image.fallbackReason == nil, !image.isInterim, !query.includesCaching, !query.waitsForDisk,
             !query.encodesBase64,
             // What the admin token allows is allowed to its requests alone.
-            request.headers[.authorization] == nil, !hasSizeHints(request),
+            request.headers[.authorization] == nil,
+            // The size of the image may depend on the client.
+            !configuration.negotiation.usesClientHints
+                || request.headers[.secCHDPR] == nil && request.headers[.secCHWidth] == nil,
             case let known = learner.targets.peek(target), known?.form(preferences) == nil,
             let imageRequest = try? imageRequest(query, of: Self.negotiated(request.headers), authorization)
         else { return }
@@ -35,12 +38,6 @@ extension ImageEndpoint {
             query: query, source: imageRequest.source, authorization: authorization,
             metrics: learner.metrics.of(route: path), images: known?.images(adding: image) ?? [image])
         learner.targets.insert(new, for: target)
-    }
-
-    /// Whether the size of the image may depend on the client.
-    private func hasSizeHints(_ request: Request) -> Bool {
-        configuration.negotiation.usesClientHints
-            && (request.headers[.secCHDPR] != nil || request.headers[.secCHWidth] != nil)
     }
 
     /// The fields that choose among the forms of an image.
