@@ -15,9 +15,7 @@ final class EdgeOutageLog: Sendable {
         }
     }
 
-    /// - Parameters:
-    ///   - name: the edge, or another thing that can fail.
-    ///   - reason: without secrets.
+    /// Records the result of an edge, or of another thing that can fail. The reason must not contain secrets.
     func record(_ succeeded: Bool, _ name: String, reason: String) {
         let isNews = failing.withLock { failing in
             succeeded ? failing.remove(name) != nil : failing.insert(name).inserted

@@ -47,8 +47,6 @@ package final class EdgePurger: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - everything: a tag that all responses have.
-    ///   - file: where the queue survives a restart; nil = it does not.
     ///   - sleep: returns at a date; nil = by `clock` and `now`.
     ///   - jitter: 0..<1, the position of each pause in its range.
     init(

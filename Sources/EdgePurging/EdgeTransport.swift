@@ -31,9 +31,7 @@ final class HTTPEdgeTransport: EdgeTransport {
     private let timer: DeadlineTimer
     private let userAgent: String
 
-    /// - Parameters:
-    ///   - clock: measures the limit of an exchange.
-    ///   - eventLoopGroup: runs connections. Not shut down here.
+    /// The clock measures the limit of an exchange. The event loop group is not shut down here.
     init(userAgent: String, clock: any Clock<Duration>, eventLoopGroup: any EventLoopGroup) {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.httpVersion = .http1Only

@@ -40,9 +40,7 @@ package final class PrometheusRegistry: MetricsFactory {
         self.maxSeries = maxSeries
     }
 
-    /// All metrics in the Prometheus text format 0.0.4.
-    ///
-    /// - Parameter others: metrics read from other sources at scrape time.
+    /// All metrics in the Prometheus text format 0.0.4, with metrics that are read from other sources at scrape time.
     package func exposition(with others: [MetricFamily] = []) -> String {
         TextExposition.text(families + others)
     }

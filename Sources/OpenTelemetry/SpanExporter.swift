@@ -27,11 +27,7 @@ package struct SpanExporter: Sendable {
     private let jitter: @Sendable () -> Double
     private let failures: FailureLog
 
-    /// - Parameters:
-    ///   - resource: describes this process to the collector.
-    ///   - clock: measures delays and pauses.
-    ///   - jitter: 0..<1, the position of each pause in its range.
-    ///   - logger: takes at most a line a minute about spans that were not delivered.
+    /// The clock measures delays and pauses. The jitter, 0..<1, is the position of each pause in its range.
     init(
         _ queue: SpanQueue, resource: TelemetryResource, transport: any SpanTransport,
         clock: any Clock<Duration> = ContinuousClock(),

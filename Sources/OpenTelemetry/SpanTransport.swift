@@ -17,9 +17,7 @@ protocol SpanTransport: Sendable {
 enum SpanDelivery: Equatable {
     /// - Parameter rejected: the number of spans that the collector rejected nevertheless.
     case accepted(rejected: Int = 0, reason: String = "")
-    /// The request may be repeated.
-    ///
-    /// - Parameter delay: how long the collector asks to wait; nil if it does not say.
+    /// The request may be repeated, after the time for which the collector asks to wait, if it does.
     case postponed(for: Duration?, reason: String)
     /// The request must not be repeated.
     case refused(reason: String)

@@ -11,13 +11,7 @@ package struct TelemetryResource: Sendable {
     ///
     /// `OTEL_RESOURCE_ATTRIBUTES` adds or replaces attributes and `OTEL_SERVICE_NAME` the name of the service, as
     /// OpenTelemetry's specification of environment variables says. Attributes that cannot be read are ignored
-    /// altogether.
-    ///
-    /// - Parameters:
-    ///   - version: the version of the program.
-    ///   - environment: the variables of the process.
-    ///   - host: the name of this machine.
-    ///   - instance: distinguishes this process from others of the service.
+    /// altogether. The instance distinguishes this process from others of the service.
     package init(
         version: String, environment: [String: String], host: String = ProcessInfo.processInfo.hostName,
         instance: String = UUID().uuidString.lowercased()

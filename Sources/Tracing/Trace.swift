@@ -28,9 +28,7 @@ package final class Trace: Sendable {
     package let span: TraceParent?
     private let sent: Mutex<State>
 
-    /// The trace of a request.
-    ///
-    /// - Parameter received: the parent that the client sent; nil = a new trace starts when it is needed.
+    /// The trace of a request. If the client sent no parent, a new trace starts when it is needed.
     package init(received: TraceParent?, state: TraceState?) {
         self.received = received
         self.state = state
@@ -89,10 +87,6 @@ package final class TraceSampler: Sendable {
     ///
     /// A parent that is not sampled is followed. A sampled parent is followed if it is trusted; otherwise the request
     /// is recorded as often as a request without a parent, so that clients cannot have each of their requests recorded.
-    ///
-    /// - Parameters:
-    ///   - parent: the parent that the client sent; nil if there is none.
-    ///   - isTrusted: whether it comes from a trusted proxy.
     package func samples(_ parent: TraceParent?, isTrusted: Bool) -> Bool {
         guard let parent else { return draws() }
         return parent.isSampled && (isTrusted || draws())

@@ -160,9 +160,7 @@ struct Endpoints: Sendable {
 }
 
 extension Endpoints {
-    /// The endpoints of a pipeline.
-    ///
-    /// - Parameter metrics: the metrics of the listeners.
+    /// The endpoints of a pipeline, for listeners with these metrics.
     init(
         _ configuration: WebConfiguration, _ pipeline: ImagePipeline, _ prefetcher: Prefetcher,
         _ observability: Observability, metrics: RequestMetrics, rateLimiter: RateLimiter = RateLimiter()

@@ -7,7 +7,7 @@ package struct Observability: Sendable {
     package var metrics: any MetricsFactory
     /// The current metrics in Prometheus text format 0.0.4, for each request to `/metrics`. It may read small files.
     package var exposition: @Sendable () -> String = { "" }
-    /// The current state of each cache.
+    /// The current state of each cache, for each `GET /cache`.
     package var caches: @Sendable () -> CacheTiers
     /// Whether the disk cache, if any, can be read and written, as far as is known. Called for each request to
     /// `/health/ready`, so it can also drive recovery.
@@ -25,9 +25,6 @@ package struct Observability: Sendable {
     /// Records spans of requests; nil = none are recorded.
     package var tracing: RequestTracing?
 
-    /// - Parameters:
-    ///   - caches: called for each `GET /cache`.
-    ///   - isCacheHealthy: see the property.
     package init(
         metrics: any MetricsFactory, serverState: ServerState,
         caches: @escaping @Sendable () -> CacheTiers, isCacheHealthy: @escaping @Sendable () -> Bool

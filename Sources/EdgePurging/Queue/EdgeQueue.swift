@@ -142,9 +142,7 @@ struct EdgeQueue: Codable, Equatable {
         entries[edge]?.removeAll { batch.contains(where: $0.isSame) }
     }
 
-    /// Keeps purges that failed.
-    ///
-    /// - Parameter retryAt: when they are tried again, each alone; nil = in their order.
+    /// Keeps purges that failed. With `retryAt`, each is tried again alone at that date, otherwise in their order.
     mutating func keep(_ batch: [Entry], of edge: String, because reason: String, retryAt: ((Entry) -> Date)? = nil) {
         for failed in batch {
             guard let index = entries[edge]?.firstIndex(where: failed.isSame),

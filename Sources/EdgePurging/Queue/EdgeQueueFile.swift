@@ -52,10 +52,8 @@ final class EdgeQueueFile: Sendable {
         return .queue(document.queue)
     }
 
-    /// Writes the queue and waits until it is on disk.
-    ///
-    /// - Parameter snapshot: called right before the file is written, so that the last write has the latest state.
-    /// - Returns: whether it is on disk.
+    /// Writes the queue, and returns whether it is on disk. The snapshot is made right before the file is written, so
+    /// that the last write has the latest state.
     @discardableResult
     func write(_ snapshot: @escaping @Sendable () -> EdgeQueue) async -> Bool {
         await withCheckedContinuation { continuation in

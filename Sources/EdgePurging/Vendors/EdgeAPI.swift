@@ -23,9 +23,7 @@ struct EdgeAnswer {
 /// What an answer means for the purges of its request.
 enum EdgeVerdict: Equatable {
     case told
-    /// The edge accepts no purges for the time being.
-    ///
-    /// - Parameter delay: how long the edge asks to wait; nil if it does not say.
+    /// The edge accepts no purges for the time being, or for as long as it says.
     case postponed(for: Duration? = nil, reason: String)
     /// The edge does not take these purges. Others may succeed.
     case refused(reason: String)

@@ -59,9 +59,8 @@ enum Webhook {
 }
 
 extension EdgeDestination {
-    /// Why the text of a destination's file cannot be its token or secret; nil if it can.
-    ///
-    /// - Parameter secret: without white space at both ends. It is not repeated.
+    /// Why the text of a destination's file, without white space at both ends, cannot be its token or secret; nil if it
+    /// can. The text is not repeated.
     package func flaw(ofSecret secret: String) -> String? {
         guard (1...4096).contains(secret.utf8.count), secret.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             return "the file must have a token of printable ASCII characters without spaces."

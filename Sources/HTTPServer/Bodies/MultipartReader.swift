@@ -41,9 +41,7 @@ package struct MultipartReader: Sendable {
         delimiter = Array("\r\n--\(boundary)".utf8)
     }
 
-    /// Reads the next piece of the body.
-    ///
-    /// - Returns: the pieces of the file in it.
+    /// Reads the next piece of the body, and returns the pieces of the file in it.
     package mutating func read(_ piece: ByteBuffer) throws(MultipartFlaw) -> [ByteBuffer] {
         var rest = piece
         var file: [ByteBuffer] = []
@@ -111,9 +109,7 @@ package struct MultipartReader: Sendable {
         guard skippedBytes <= Self.maxSkippedBytes else { throw flaw }
     }
 
-    /// Adds bytes to ``text`` up to and including the next LF.
-    ///
-    /// - Returns: whether an LF was found.
+    /// Adds bytes to ``text`` up to and including the next LF, and returns whether there is one.
     private mutating func takeLine(
         _ rest: inout ByteBuffer, atMost maxBytes: Int, flaw: MultipartFlaw
     ) throws(MultipartFlaw) -> Bool {
@@ -126,9 +122,8 @@ package struct MultipartReader: Sendable {
         return end != nil
     }
 
-    /// Takes bytes up to and including the next delimiter. Bytes that may begin a delimiter are held back.
-    ///
-    /// - Returns: whether a delimiter was found.
+    /// Takes bytes up to and including the next delimiter, and returns whether there is one. Bytes that may begin a
+    /// delimiter are held back.
     private mutating func takeContent(_ rest: inout ByteBuffer, into content: inout [ByteBuffer]) -> Bool {
         if matched > 0 {
             let count = min(rest.readableBytes, delimiter.count - matched)

@@ -58,9 +58,7 @@ package final class RateLimiter: Sendable {
     /// The number of buckets examined per eviction.
     private static let candidates = 64
 
-    /// - Parameters:
-    ///   - maxClients: the maximum number of entries, at least 1.
-    ///   - now: a monotonic clock.
+    /// Has entries for at most `maxClients` clients, at least 1. The clock must be monotonic.
     package init(
         maxClients: Int = 65_536,
         now: @escaping @Sendable () -> Duration = { [start = ContinuousClock.now] in start.duration(to: .now) }
@@ -69,9 +67,8 @@ package final class RateLimiter: Sendable {
         self.now = now
     }
 
-    /// Takes a token from a client's bucket, which holds `rate.requests` tokens and refills within `rate.period`.
-    ///
-    /// - Returns: nil when a token was taken; otherwise the time until a token is available.
+    /// Takes a token from a client's bucket, which holds `rate.requests` tokens and refills within `rate.period`, or
+    /// returns the time until a token is available.
     package func admit(_ client: String, _ rate: Rate) -> Duration? {
         let now = now()
         let cost = rate.period / rate.requests

@@ -14,9 +14,7 @@ final class ConnectionTable: Sendable {
         self.proxies = proxies
     }
 
-    /// Counts a connection from an address.
-    ///
-    /// - Returns: false when the client has reached its limit; the connection is not counted then.
+    /// Counts a connection from an address, or returns false because the client has reached its limit.
     func add(_ address: IPAddress) -> Bool {
         guard !proxies.contain(address) else { return true }
         return counts.withLock { counts in

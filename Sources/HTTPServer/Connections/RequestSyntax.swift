@@ -3,9 +3,7 @@ import NIOCore
 import NIOHTTP1
 
 extension Problem {
-    /// The problem with bytes that the HTTP parser rejects.
-    ///
-    /// - Parameter requestLineBytes: the number of bytes of the request line received so far.
+    /// The problem with bytes that the HTTP parser rejects, after so many bytes of the request line.
     init(_ error: HTTPParserError, requestLineBytes: Int) {
         switch error {
         case .headerOverflow where requestLineBytes > ConnectionLimits.maxFieldBytes:

@@ -28,9 +28,7 @@ final class FastPathHandler: ChannelInboundHandler {
     private var pending: Pending?
     private var hasUnflushedBytes = false
 
-    /// - Parameters:
-    ///   - watch: takes the responses, past the handlers in between.
-    ///   - limits: counts the responses.
+    /// The responses go to `watch`, past the handlers in between, and `limits` counts them.
     init(_ path: FastPath, watch: ClientWatchHandler, limits: RequestLimitsHandler, peer: FastRequest.Peer?) {
         self.path = path
         self.watch = watch

@@ -1,8 +1,7 @@
 package import HTTPTypes
 
-/// A kind of failure that clients can distinguish: one row of the table of problems.
-///
-/// Kinds are static members, so that each module declares its own. This file has the kinds of HTTP itself.
+/// A kind of failure that clients can distinguish. Kinds are static members, so that each module declares its own. This
+/// file has the kinds of HTTP itself.
 package struct ProblemKind: Sendable {
     /// The permanent identifier, such as `target-too-long`. Metrics and logs use it too.
     package let slug: String

@@ -48,10 +48,7 @@ package struct AccessLog: Sendable {
         self.write = write
     }
 
-    /// - Parameters:
-    ///   - isHit: see ``AccessLogDetails/isHit``.
-    ///   - duration: the duration in the entry.
-    ///   - entry: evaluated only if the request is logged.
+    /// Logs a request. The entry is evaluated only if hits, or requests of this duration, are logged.
     package func record(isHit: Bool, took duration: Duration, _ entry: @autoclosure () -> AccessLogEntry) {
         guard let write, logsHits || !isHit || duration >= .seconds(1), isEnabled() else { return }
         var entry = entry()

@@ -39,6 +39,7 @@ package struct ListenerConfiguration: Sendable {
 }
 
 extension ListenerConfiguration {
+    /// A listener without routes.
     package init(_ address: ListenerAddress, observers: RequestObservers) {
         self.init(address: address, observers: observers)
     }
@@ -52,11 +53,9 @@ package struct RequestObservers: Sendable {
     let log: AccessLog
     let logger: Logger
     let instrument: any Instrument
+    /// Nil = no spans are recorded.
     let tracing: RequestTracing?
 
-    /// - Parameters:
-    ///   - instrument: extracts the trace of each request from its header fields.
-    ///   - tracing: records spans; nil = none are recorded.
     package init(
         metrics: RequestMetrics, state: ServerState, log: AccessLog, logger: Logger,
         instrument: any Instrument = InstrumentationSystem.instrument, tracing: RequestTracing? = nil
@@ -69,11 +68,7 @@ package struct RequestObservers: Sendable {
         self.tracing = tracing
     }
 
-    /// Logs a request, and ends its span.
-    ///
-    /// - Parameters:
-    ///   - request: evaluated only if the request is logged or has a span.
-    ///   - route: the path as its route spells it; nil when no route matches.
+    /// Logs a request, and ends its span. The entry is evaluated only if it is needed.
     func record(
         _ request: @autoclosure () -> AccessLogEntry, isHit: Bool, took duration: Duration, route: String?,
         _ span: RequestSpan?

@@ -24,13 +24,10 @@ package final class RequestMetrics: Sendable {
     ///     shows as an increase.
     package init(_ metrics: any MetricsFactory, kinds: [ProblemKind], mainRoute: String? = nil) {
         self.metrics = metrics
-        let counters = kinds.map { kind in
-            (
-                kind,
-                Counter(label: "darkroom_http_problems_total", dimensions: [("problem", kind.slug)], factory: metrics)
-            )
+        problems = kinds.reduce(into: [:]) { problems, kind in
+            problems[kind] = Counter(
+                label: "darkroom_http_problems_total", dimensions: [("problem", kind.slug)], factory: metrics)
         }
-        problems = Dictionary(uniqueKeysWithValues: counters)
         if let mainRoute { of(route: mainRoute).prepare(.get, statuses: [200, 304] + kinds.map(\.status.code)) }
     }
 
@@ -39,9 +36,7 @@ package final class RequestMetrics: Sendable {
         problems[problem]?.increment()
     }
 
-    /// The metrics of a route. Callers that record often keep the result.
-    ///
-    /// - Parameter route: the path as its route spells it; nil for requests without one.
+    /// The metrics of a route by its path, nil for requests without one. Callers that record often keep the result.
     package func of(route: String?) -> RouteMetrics {
         routes.withLock { routes in
             if let known = routes[route] { return known }

@@ -9,30 +9,22 @@ package struct RequestTracing: Sendable {
     private let tracer: any Tracer
     private let sampler: TraceSampler
 
-    /// - Parameters:
-    ///   - tracer: records the spans. Its spans continue the trace in their context, once it is decided on.
-    ///   - sampler: decides for each request.
+    /// Spans of the tracer continue the trace in their context, once the sampler has decided on the request.
     package init(tracer: any Tracer, sampler: TraceSampler) {
         self.tracer = tracer
         self.sampler = sampler
     }
 
-    /// Decides on a request, and starts its span in the context.
-    ///
-    /// - Parameters:
-    ///   - context: the context of the request; on return the context of its span.
-    ///   - isTrusted: whether a trusted proxy sent the request.
-    /// - Returns: nil if the request is not recorded.
+    /// Decides on a request, and starts its span, whose context replaces the request's; nil if it is not recorded.
+    /// A request is trusted if a trusted proxy sent it.
     func begin(_ context: inout ServiceContext, isTrusted: Bool) -> RequestSpan? {
         let isSampled = sampler.samples(context.trace?.received, isTrusted: isTrusted)
         context.trace?.decide(isSampled: isSampled)
         return isSampled ? start(&context, at: DefaultTracerClock.now) : nil
     }
 
-    /// Starts the span of a request that was answered in front of the framework.
-    ///
-    /// - Parameter duration: the time since the request's head came in.
-    /// - Returns: nil if the request is not recorded, which most requests learn without a context.
+    /// Starts the span of a request that was answered in front of the framework, this long after its head came in; nil
+    /// if the request is not recorded, which most requests learn without a context.
     func span(of request: FastRequest, after duration: Duration, instrument: any Instrument) -> RequestSpan? {
         var context = ServiceContext.topLevel
         if let fields = request.traceFields {

@@ -44,9 +44,7 @@ struct RateLimit: Sendable {
         throw .rateLimited(rate, wait: wait)
     }
 
-    /// Counts a request without the admin token. A refused request is counted where it is answered.
-    ///
-    /// - Returns: whether the client may send it.
+    /// Whether the client may send a request, which counts. A refused request is counted where it is answered.
     func admits(_ authorization: Authorization) -> Bool {
         if let key = authorization.key, accounts[key.id]?.admits == false { return false }
         return rate(of: authorization.key).map { limiter.admit(authorization.client, $0) == nil } ?? true

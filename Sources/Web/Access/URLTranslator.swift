@@ -22,9 +22,7 @@ package struct URLTranslator: Sendable {
         builder = ImageURLBuilder(configuration)
     }
 
-    /// The equal URL of this server, signed if it has signing keys.
-    ///
-    /// - Parameter url: A URL with or without scheme and host.
+    /// The equal URL of this server, signed if it has signing keys, for a URL with or without scheme and host.
     package func translate(_ url: String) throws(Refusal) -> String {
         let target = Self.target(of: url)
         do throws(AuthorizationError) {

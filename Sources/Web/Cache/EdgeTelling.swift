@@ -1,8 +1,7 @@
 package import DarkroomCache
 
-/// Tells the caches in front of the server of a purge.
-///
-/// Returns the progress at each cache: with ``EdgeNotice/waits``, once all have confirmed or refused the purge.
+/// Tells the caches in front of the server of a purge, and returns the progress at each. With ``EdgeNotice/waits``, it
+/// returns once all have confirmed or refused the purge.
 package typealias EdgeTelling = @Sendable (EdgeNotice) async -> [EdgeProgress]
 
 /// A purge that was carried out here.

@@ -7,9 +7,8 @@ import Foundation
 import HTTPTypes
 import NIOCore
 
-/// The encoded heads of the responses with one image: 200 and 304.
-///
-/// Most fields are encoded once for each content of the image, the other fields once for each second.
+/// The encoded heads of the responses with one image, 200 and 304. Most fields are encoded once for each content of the
+/// image, the other fields once for each second.
 struct HitHeads {
     struct Head {
         let bytes: ByteBuffer
@@ -76,13 +75,8 @@ struct HitHeads {
     private var full: Encoded?
     private var notModified: Encoded?
 
-    /// The head of the response at this moment.
-    ///
-    /// - Parameters:
-    ///   - source: the source of the request's target.
-    ///   - form: how the log contains it.
-    ///   - isTagged: whether the response has purge tags.
-    ///   - response: makes the response, when there is something to encode.
+    /// The head of the response at this moment, with the source as the log contains it. `response` is called when there
+    /// is something to encode.
     mutating func head(
         of image: ImageResponse, from source: SourceURL, as form: LoggedSource, isTagged: Bool,
         notModified isNotModified: Bool, at moment: Moment,

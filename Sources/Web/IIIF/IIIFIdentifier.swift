@@ -37,9 +37,7 @@ struct IIIFIdentifier {
     }
 
     /// The URI that the paths of the image begin with, with the identifier in the client's spelling. Without
-    /// `public-url`, the client has chosen the host, so no cache may store it.
-    ///
-    /// Behind a proxy with TLS, only the setting `public-url` has the correct URI.
+    /// `public-url`, the client has chosen the host, so no cache may store it, and behind TLS the scheme is wrong.
     func baseURI(of request: Request, _ configuration: WebConfiguration) throws(Problem) -> String {
         guard configuration.publicURL == nil else { return baseReference(configuration) }
         guard let host = request.head.authority, !host.isEmpty, host.utf8.allSatisfy(\.isHostCharacter) else {

@@ -119,9 +119,7 @@ struct ImageEndpoint: Sendable {
         return ClientHints(pixelRatio: fields[.secCHDPR], width: fields[.secCHWidth])
     }
 
-    /// The pipeline's request for a query and the header fields that affect it.
-    ///
-    /// - Parameter context: gets the details of the request; nil = it is not logged.
+    /// The pipeline's request for a query and the header fields that affect it. Its details are added to the context.
     func imageRequest(
         _ query: ImageQuery, of fields: HTTPFields, _ authorization: Authorization,
         in context: ServerRequestContext? = nil

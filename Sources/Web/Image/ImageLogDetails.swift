@@ -5,13 +5,7 @@ import DarkroomPipeline
 import DarkroomTransforms
 
 extension AccessLogDetails {
-    /// The details of a request for an image, or for a document about an image.
-    ///
-    /// - Parameters:
-    ///   - source: the source that was requested.
-    ///   - form: how much of the source is logged besides its host.
-    ///   - image: nil before there is one.
-    ///   - error: nil unless the request failed.
+    /// The details of a request for an image, or for a document about an image, that may not be known yet.
     init(_ source: SourceURL, as form: LoggedSource, _ image: ImageResponse? = nil, error: PipelineError? = nil) {
         let failure = error ?? image?.fallbackReason ?? image?.cache.staleBecause
         let originStatus = image?.cache.originStatus ?? failure?.proxyStatus?.receivedStatus

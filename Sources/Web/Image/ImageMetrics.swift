@@ -46,14 +46,10 @@ struct ImageMetrics: Sendable {
     private let leftOutTags: Counter
 
     init(_ metrics: any MetricsFactory) {
-        let counters = Outcome.allCases.map { outcome in
-            (
-                outcome,
-                Counter(
-                    label: "darkroom_image_answers_total", dimensions: [("result", outcome.rawValue)], factory: metrics)
-            )
+        answers = Outcome.allCases.reduce(into: [:]) { answers, outcome in
+            answers[outcome] = Counter(
+                label: "darkroom_image_answers_total", dimensions: [("result", outcome.rawValue)], factory: metrics)
         }
-        answers = Dictionary(uniqueKeysWithValues: counters)
         leftOutTags = Counter(label: "darkroom_response_tags_left_out_total", factory: metrics)
         stages = ["fetch", "queue", "process", "store"].map { stage in
             CoreMetrics.Timer(

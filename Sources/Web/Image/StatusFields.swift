@@ -39,9 +39,8 @@ extension ConnectionHints {
 
 extension CacheReport {
     /// The value of `Cache-Status`. A hit names the cache tier; otherwise it says why the origin was contacted or that
-    /// a variant was produced, and which tier had the variant or else the original, or that it was uploaded.
-    ///
-    /// - Parameter remaining: the remaining freshness lifetime; negative when stale.
+    /// a variant was produced, and which tier had the variant or else the original, or that it was uploaded. The
+    /// remaining freshness lifetime is negative when stale.
     func status(remaining: Duration) -> CacheStatus {
         let isHit = variant != nil && forwarded == nil
         return CacheStatus(

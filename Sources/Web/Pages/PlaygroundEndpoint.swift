@@ -30,9 +30,8 @@ struct PlaygroundEndpoint: Sendable {
         policy = Self.policy(of: String(decoding: page, as: UTF8.self))
     }
 
-    /// The route of images at the same path, which answers requests with a `url`.
-    ///
-    /// - Parameter isServed: Whether other requests get the page.
+    /// The route of images at the same path, which answers requests with a `url`. Other requests get the page if it is
+    /// served.
     func sharing(_ images: Route, isServed: Bool) -> Route {
         Route(images.path, images.methods, runsOnEventLoop: images.runsOnEventLoop) {
             request, context throws(Problem) in

@@ -54,9 +54,8 @@ extension Problem {
         return problem
     }
 
-    /// The same problem, known from an earlier request and cached for some more seconds.
-    ///
-    /// - Parameter detail: `failure` if HTTP caching allows it, `failure-memory` if only this server's memory does.
+    /// The same problem, known from an earlier request and cached for some more seconds. The detail is `failure` if
+    /// HTTP caching allows it, `failure-memory` if only this server's memory does.
     private func cached(forSeconds seconds: Int, as detail: CacheStatus.Name) -> Problem {
         var problem = self
         problem.fields[.cacheStatus] =

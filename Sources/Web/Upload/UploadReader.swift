@@ -22,9 +22,7 @@ struct UploadReader: Sendable {
         guard length <= maxBodyBytes else { throw .uploadTooLarge(maxBytes: budget.maxSourceBytes) }
     }
 
-    /// Reads the body, within a span.
-    ///
-    /// - Parameter announced: the length that the client stated; nil if it stated none.
+    /// Reads the body, within a span, and compares it with the length that the client announced, if any.
     func read(_ body: RequestBody, announced: Int?) async throws(Problem) -> SourceData {
         let span = startSpan("upload")
         defer { span.end() }
