@@ -2,11 +2,10 @@ package import DarkroomTracing
 package import Tracing
 
 /// Records the spans of sampled traces and queues them for export. Propagates traces as ``W3CTraceContext`` does.
-package struct OpenTelemetryTracer: Tracer {
+package struct OpenTelemetryTracer: Tracer, W3CPropagation {
     /// Decides on traces that begin here and have not been decided on.
     package let sampler: TraceSampler
     private let queue: SpanQueue
-    private let propagation = W3CTraceContext()
 
     /// - Parameter queue: takes the spans that have ended.
     package init(sampler: TraceSampler, queue: SpanQueue) {
@@ -42,16 +41,4 @@ package struct OpenTelemetryTracer: Tracer {
 
     /// Does nothing: the exporter delivers on its own, at the latest during shutdown.
     package func forceFlush() {}
-
-    package func extract<Carrier, Extract: Extractor>(
-        _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
-    ) where Extract.Carrier == Carrier {
-        propagation.extract(carrier, into: &context, using: extractor)
-    }
-
-    package func inject<Carrier, Inject: Injector>(
-        _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
-    ) where Inject.Carrier == Carrier {
-        propagation.inject(context, into: &carrier, using: injector)
-    }
 }

@@ -64,9 +64,14 @@ package struct TraceParent: Hashable, Sendable {
 ///
 /// A request without a valid `traceparent` starts a new trace, as the specification's processing model requires, when a
 /// request to an origin needs it, so that requests which need none cost no random numbers.
-package struct W3CTraceContext: Instrument {
+package struct W3CTraceContext: W3CPropagation {
     package init() {}
+}
 
+/// An instrument that propagates W3C Trace Context.
+package protocol W3CPropagation: Instrument {}
+
+extension W3CPropagation {
     package func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
     ) where Extract.Carrier == Carrier {

@@ -100,7 +100,7 @@ struct Endpoints: Sendable {
         [
             .liveness, .readiness("/health/ready", observability), .readiness("/health", observability),
             .robots(areAllowed: configuration.allowsRobots),
-        ] + contract.routes + ProblemPages(ProblemKind.all).routes
+        ] + contract.routes + Route.problems(ProblemKind.all)
     }
 
     /// The routes of a listener, each with its access control.

@@ -1,27 +1,20 @@
 import Hummingbird
 
-/// The pages that the `type` of a problem leads to: one per kind, and an index. Their links are relative to their own
-/// path, because a proxy may serve them below another.
-package struct ProblemPages: Sendable {
-    private let kinds: [ProblemKind]
-
-    /// - Parameter kinds: all kinds that the server reports.
-    package init(_ kinds: [ProblemKind]) {
-        self.kinds = kinds
-    }
-
-    package var routes: [Route] {
+extension Route {
+    /// The pages that the `type` of a problem leads to: one per kind, and an index. Their links are relative to their
+    /// own path, because a proxy may serve them below another.
+    package static func problems(_ kinds: [ProblemKind]) -> [Route] {
         [
-            Route("/problems") { _, _ in index.response },
+            Route("/problems") { _, _ in index(of: kinds).response },
             Route("/problems/{slug}") { _, context throws(Problem) in
                 let slug = context.parameters.get("slug")
                 guard let kind = kinds.first(where: { $0.slug == slug }) else { throw .noSuchRoute }
-                return Self.page(of: kind).response
+                return page(of: kind).response
             },
         ]
     }
 
-    private var index: HTMLPage {
+    private static func index(of kinds: [ProblemKind]) -> HTMLPage {
         let rows = kinds.sorted { $0.status.code < $1.status.code }.map { kind in
             "<li><b>\(kind.status.code)</b> <a href=\"problems/\(kind.slug)\">\(kind.title.htmlEscaped)</a></li>"
         }

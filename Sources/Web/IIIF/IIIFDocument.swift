@@ -7,31 +7,27 @@ import Foundation
 import NIOCore
 
 /// What the document of `/info` says about a source that the IIIF document depends on.
-struct IIIFSource {
-    /// In upright orientation.
-    let size: PixelSize
-    let isGray: Bool
+struct IIIFSource: Decodable {
+    private let width: Int
+    private let height: Int
+    private let colorSpace: String
 
-    private struct Members: Decodable {
-        let width: Int
-        let height: Int
-        let colorSpace: String
-
-        enum CodingKeys: String, CodingKey {
-            case width = "upright_width"
-            case height = "upright_height"
-            case colorSpace = "color_space"
-        }
+    private enum CodingKeys: String, CodingKey {
+        case width = "upright_width"
+        case height = "upright_height"
+        case colorSpace = "color_space"
     }
 
-    /// - Parameter information: the document of `/info`.
     init(_ information: ImageResponse) throws(Problem) {
-        guard let members = try? JSONDecoder().decode(Members.self, from: Data(information.body.readableBytesView)),
-            SourceSummary.sides.contains(members.width), SourceSummary.sides.contains(members.height)
+        guard let source = try? JSONDecoder().decode(Self.self, from: Data(information.body.readableBytesView)),
+            SourceSummary.sides.contains(source.width), SourceSummary.sides.contains(source.height)
         else { throw .internalError }
-        size = PixelSize(width: members.width, height: members.height)
-        isGray = members.colorSpace == "grey"
+        self = source
     }
+
+    /// In upright orientation.
+    var size: PixelSize { PixelSize(width: width, height: height) }
+    var isGray: Bool { colorSpace == "grey" }
 }
 
 /// `info.json` (IIIF Image API 3.0 §5).

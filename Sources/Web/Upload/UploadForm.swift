@@ -3,9 +3,9 @@ import DarkroomNetwork
 import HTTPTypes
 
 /// The form of a body with an image: the bytes themselves, or a form with one file.
-enum UploadForm: Sendable {
-    case bytes
-    case multipart(MultipartReader)
+struct UploadForm: Sendable {
+    /// Reads the form; nil = the body is the image.
+    var multipart: MultipartReader?
 
     /// The form that the header fields of a request state. The format of an image is recognized by its bytes, so that
     /// any image type will do, and none at all.
@@ -14,33 +14,24 @@ enum UploadForm: Sendable {
         guard codings.lowercased() == "identity" else {
             throw Problem(.unsupportedBody, "The image must be sent without a Content-Encoding.")
         }
-        guard let text = fields[.contentType] else {
-            self = .bytes
-            return
-        }
+        guard let text = fields[.contentType] else { return }
         let type = MediaType(text)
-        if let type, type.isImage || type.name == "application/octet-stream" {
-            self = .bytes
-        } else if let type, type.name == "multipart/form-data" {
-            guard let reader = type.parameters["boundary"].flatMap(MultipartReader.init) else {
-                throw Problem(
-                    .invalidBody, "multipart/form-data requires the parameter 'boundary', of 1 to 70 characters.")
-            }
-            self = .multipart(reader)
-        } else {
+        if let type, type.isImage || type.name == "application/octet-stream" { return }
+        guard let type, type.name == "multipart/form-data" else {
             throw Problem(
                 .unsupportedBody,
                 "The body must be an image, sent with a Content-Type such as 'image/jpeg' or "
                     + "'application/octet-stream', or 'multipart/form-data' with one file.")
         }
+        multipart = type.parameters["boundary"].flatMap(MultipartReader.init)
+        guard multipart != nil else {
+            throw Problem(.invalidBody, "multipart/form-data requires the parameter 'boundary', of 1 to 70 characters.")
+        }
     }
 
     /// The most bytes that a body may have, for images of this size.
     func maxBodyBytes(maxSourceBytes: Int) -> Int {
-        switch self {
-        case .bytes: maxSourceBytes
-        case .multipart: maxSourceBytes + MultipartReader.maxOverheadBytes
-        }
+        maxSourceBytes + (multipart == nil ? 0 : MultipartReader.maxOverheadBytes)
     }
 }
 

@@ -68,11 +68,8 @@ struct UploadReader: Sendable {
 extension UploadForm {
     /// The pieces of the image in a piece of the body.
     fileprivate mutating func take(_ piece: ByteBuffer) throws(Problem) -> [ByteBuffer] {
-        guard case .multipart(var reader) = self else { return [piece] }
         do throws(MultipartFlaw) {
-            let file = try reader.read(piece)
-            self = .multipart(reader)
-            return file
+            return try multipart?.read(piece) ?? [piece]
         } catch {
             throw Problem(.invalidBody, error.description)
         }
@@ -80,8 +77,7 @@ extension UploadForm {
 
     /// Throws unless the body was complete.
     fileprivate func finish() throws(Problem) {
-        guard case .multipart(let reader) = self else { return }
-        do throws(MultipartFlaw) { try reader.finish() } catch { throw Problem(.invalidBody, error.description) }
+        do throws(MultipartFlaw) { try multipart?.finish() } catch { throw Problem(.invalidBody, error.description) }
     }
 }
 
