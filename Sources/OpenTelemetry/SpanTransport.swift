@@ -26,8 +26,8 @@ enum SpanDelivery: Equatable {
 /// Sends spans by OTLP/HTTP with the JSON encoding. The endpoint is the operator's own, so it may be private.
 struct HTTPSpanTransport: SpanTransport {
     private let client: HTTPClient
-    private let url: String
-    private let headers: HTTPHeaders
+    /// The request without a body.
+    private let request: HTTPClientRequest
 
     /// The limit of a whole exchange.
     private static let timeout = TimeAmount.seconds(10)
@@ -36,10 +36,11 @@ struct HTTPSpanTransport: SpanTransport {
     private static let retryableStatuses = [429, 502, 503, 504]
 
     init(endpoint: String, fields: [(name: String, value: String)], eventLoopGroup: any EventLoopGroup) {
-        url = endpoint + "/v1/traces"
-        var headers = HTTPHeaders(fields.map { ($0.name, $0.value) })
-        headers.replaceOrAdd(name: "Content-Type", value: "application/json")
-        self.headers = headers
+        var request = HTTPClientRequest(url: endpoint + "/v1/traces")
+        request.method = .POST
+        request.headers = HTTPHeaders(fields.map { ($0.name, $0.value) })
+        request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
+        self.request = request
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.httpVersion = .http1Only
         // Requests of the exporter must not become spans themselves.
@@ -48,9 +49,7 @@ struct HTTPSpanTransport: SpanTransport {
     }
 
     func send(_ body: ByteBuffer) async -> SpanDelivery {
-        var request = HTTPClientRequest(url: url)
-        request.method = .POST
-        request.headers = headers
+        var request = request
         request.body = .bytes(body)
         do {
             let response = try await client.execute(request, timeout: Self.timeout)

@@ -136,7 +136,7 @@ package struct MultipartReader: Sendable {
             rest.moveReaderIndex(forwardBy: count)
             return complete(with: matched + count)
         }
-        let (count, match) = rest.withUnsafeReadableBytes(Search(delimiter: delimiter).callAsFunction)
+        let (count, match) = rest.withUnsafeReadableBytes { delimiter.search(in: $0) }
         if count > 0, let slice = rest.readSlice(length: count) { content.append(slice) }
         rest.moveReaderIndex(forwardBy: match)
         return complete(with: match)
@@ -148,17 +148,14 @@ package struct MultipartReader: Sendable {
     }
 }
 
-/// A search for a delimiter.
-private struct Search {
-    let delimiter: [UInt8]
-
-    /// - Returns: the number of bytes before the delimiter, and the length of the found part: the whole delimiter, its
-    ///   beginning at the end of the bytes, or 0.
-    func callAsFunction(in bytes: UnsafeRawBufferPointer) -> (before: Int, match: Int) {
+extension [UInt8] {
+    /// The number of bytes before this delimiter, and the length of the found part: the whole delimiter, its beginning
+    /// at the end of the bytes, or 0.
+    fileprivate func search(in bytes: UnsafeRawBufferPointer) -> (before: Int, match: Int) {
         var start = 0
         while let found = bytes[start...].firstIndex(of: UInt8(ascii: "\r")) {
-            let candidate = bytes[found...].prefix(delimiter.count)
-            if candidate.elementsEqual(delimiter.prefix(candidate.count)) { return (found, candidate.count) }
+            let candidate = bytes[found...].prefix(count)
+            if candidate.elementsEqual(prefix(candidate.count)) { return (found, candidate.count) }
             start = found + 1
         }
         return (bytes.count, 0)

@@ -1,19 +1,13 @@
 import DarkroomNetwork
 
-/// One line of a `Forwarded` field (RFC 7239 §4): the address of the client of each hop, in the order of the hops.
-struct ForwardedField {
-    /// The address in each element's `for` parameter; nil where it is `unknown`, obfuscated, malformed or missing. A
-    /// line with unbalanced quotes has one element, which is nil, because its element boundaries are ambiguous.
-    let addresses: [IPAddress?]
-
-    init(_ line: String) {
+extension TrustedProxies {
+    /// The addresses in the `for` parameters of a line of `Forwarded` (RFC 7239 §4), in the order of the hops; nil
+    /// where one is `unknown`, obfuscated, malformed or missing. A line with unbalanced quotes has one element, which
+    /// is nil, because its element boundaries are ambiguous.
+    static func addresses(ofForwarded line: String) -> [IPAddress?] {
         let elements = FieldList(line)
-        guard !elements.hasUnclosedQuote else {
-            addresses = [nil]
-            return
-        }
         // Empty list elements are ignored (RFC 9110 §5.6.1.2).
-        addresses = elements.members.filter { !$0.isEmpty }.map(Self.address)
+        return elements.hasUnclosedQuote ? [nil] : elements.members.filter { !$0.isEmpty }.map(address)
     }
 
     private static func address(ofElement element: Substring) -> IPAddress? {
@@ -24,21 +18,18 @@ struct ForwardedField {
         for pair in pairs.members where !pair.isEmpty {
             // A malformed or repeated parameter invalidates the whole element.
             guard let (name, value) = pair.parameter, names.insert(name).inserted else { return nil }
-            if name == "for" { found = NodeName(value)?.address }
+            if name == "for" { found = IPAddress(node: value) }
         }
         return found
     }
 }
 
-/// A node of `Forwarded` and `X-Forwarded-For` (RFC 7239 §6): an address, with brackets if it is IPv6, and an optional
-/// port.
-struct NodeName {
-    let address: IPAddress
-
-    /// Nil for `unknown`, for obfuscated identifiers such as `_gazonk`, and for malformed text.
-    init?(_ text: some StringProtocol) {
-        guard let address = Self.bracketed(String(text)) ?? Self.dotted(String(text)) else { return nil }
-        self.address = address.unmapped
+extension IPAddress {
+    /// The address of a node of `Forwarded` and `X-Forwarded-For` (RFC 7239 §6), with brackets if it is IPv6, and an
+    /// optional port. Nil for `unknown`, for obfuscated identifiers such as `_gazonk`, and for malformed text.
+    init?(node text: String) {
+        guard let address = Self.bracketed(text) ?? Self.dotted(text) else { return nil }
+        self = address.unmapped
     }
 
     private static func bracketed(_ text: String) -> IPAddress? {

@@ -29,8 +29,8 @@ package struct TrustedProxies: Sendable {
         let list = fields[values: .xForwardedFor]
         let clients = [
             forwarded.isEmpty
-                ? nil : client(of: peer, through: forwarded.reversed().lazy.map { ForwardedField($0).addresses }),
-            list.isEmpty ? nil : client(of: peer, through: list.reversed().lazy.map(Self.addresses)),
+                ? nil : client(of: peer, through: forwarded.reversed().lazy.map(Self.addresses(ofForwarded:))),
+            list.isEmpty ? nil : client(of: peer, through: list.reversed().lazy.map(Self.addresses(of:))),
         ].compactMap { $0 }
         guard let client = clients.first, clients.allSatisfy({ $0 == client }) else { return peer }
         return client
@@ -54,7 +54,7 @@ package struct TrustedProxies: Sendable {
     private static func addresses(of line: String) -> [IPAddress?] {
         line.split(separator: ",", omittingEmptySubsequences: false).map { part in
             let name = String(part.trimmingBlanks)
-            return NodeName(name)?.address ?? IPAddress(name)?.unmapped
+            return IPAddress(node: name) ?? IPAddress(name)?.unmapped
         }
     }
 }

@@ -43,6 +43,6 @@ extension Channel {
     /// Nil when unknown.
     var peerAddress: IPAddress? {
         if case .unixDomainSocket? = localAddress { return .v4(0x7f00_0001) }
-        return remoteAddress?.ipAddress.flatMap(IPAddress.init)
+        return remoteAddress?.ipAddress.flatMap { IPAddress($0) }
     }
 }

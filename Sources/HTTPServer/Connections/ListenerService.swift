@@ -13,29 +13,35 @@ import Synchronization
 /// A listener: it accepts connections until a graceful shutdown, and ends when the last connection has ended.
 ///
 /// Hummingbird's own server binds addresses only; this listener also takes sockets that are already bound.
-package struct ListenerService: Service {
+package final class ListenerService: Service {
     let configuration: ListenerConfiguration
     private let onListening: @Sendable (any Channel) async -> Void
-    private let handlers: CurrentHandlers
+    /// Each request reads them once, so that no request meets two configurations.
+    private let handlers: Mutex<Handlers>
+    /// The value of `Date`, formatted once a second.
+    private let date = Mutex((second: Int64.min, text: ""))
 
     /// - Parameter onListening: called with the listening channel, whose local address has the port.
     package init(_ configuration: ListenerConfiguration, onListening: @escaping @Sendable (any Channel) async -> Void) {
         self.configuration = configuration
         self.onListening = onListening
-        handlers = CurrentHandlers(configuration)
+        handlers = Mutex(Handlers(configuration))
     }
 
     /// Answers later requests by the routes, middleware and fast responders of another configuration, also on open
     /// connections. Everything else stays as it is, and requests in flight finish as they began.
-    package func answer(by configuration: ListenerConfiguration) { handlers.replace(by: configuration) }
+    package func answer(by configuration: ListenerConfiguration) {
+        let new = Handlers(configuration)
+        handlers.withLock { $0 = new }
+    }
 
     private var logger: Logger { configuration.observers.logger }
 
     /// Throws an `IOError` if the address cannot be bound, for example because it is in use.
     package func run() async throws {
         let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
-        let connections = LimitedHTTP1Channel(configuration, responder: responder) { [handlers] in
-            handlers.value.fastResponders
+        let connections = LimitedHTTP1Channel(configuration, responder: responder) { [self] in
+            handlers.withLock(\.fastResponders)
         }
         let listening = try await listen(connections, quiescing)
         await withGracefulShutdownHandler {
@@ -95,7 +101,7 @@ package struct ListenerService: Service {
             do {
                 try await listening.executeThenClose { accepted in
                     for try await connection in accepted {
-                        group.addTask { await connections.handle(value: connection, logger: logger) }
+                        group.addTask { [logger] in await connections.handle(value: connection, logger: logger) }
                     }
                 }
             } catch {
@@ -105,14 +111,23 @@ package struct ListenerService: Service {
     }
 
     private var responder: HTTPChannelHandler.Responder {
-        let (handlers, date, logger) = (handlers, DateText(), logger)
-        return { request, writer, channel in
+        { [self, logger] request, writer, channel in
             let context = ServerRequestContext(
                 source: ApplicationRequestContextSource(channel: channel, logger: logger))
-            var response = try await handlers.value.router.respond(to: request, context: context)
-            response.headers[.date] = date.now
+            var response = try await handlers.withLock(\.router).respond(to: request, context: context)
+            response.headers[.date] = dateText
             response.headers[.server] = ListenerConfiguration.serverName
             try await writer.write(response: response.head, body: response.body)
+        }
+    }
+
+    private var dateText: String {
+        let second = Int64(Date().timeIntervalSince1970)
+        return date.withLock { latest in
+            if latest.second != second {
+                latest = (second, HTTPDate(Date(timeIntervalSince1970: Double(second))).description)
+            }
+            return latest.text
         }
     }
 }
@@ -122,43 +137,13 @@ extension ListenerService: CustomStringConvertible {
     package var description: String { "listener" }
 }
 
-/// What answers requests: each request reads it once, so that no request meets two configurations.
-private final class CurrentHandlers: Sendable {
-    struct Value: Sendable {
-        let router: any HTTPResponder<ServerRequestContext>
-        let fastResponders: [any FastResponder]
-
-        init(_ configuration: ListenerConfiguration) {
-            router = configuration.makeRouter().buildResponder()
-            fastResponders = configuration.fastResponders
-        }
-    }
-
-    private let storage: Mutex<Value>
+/// What answers requests.
+private struct Handlers: Sendable {
+    let router: any HTTPResponder<ServerRequestContext>
+    let fastResponders: [any FastResponder]
 
     init(_ configuration: ListenerConfiguration) {
-        storage = Mutex(Value(configuration))
-    }
-
-    var value: Value { storage.withLock(\.self) }
-
-    func replace(by configuration: ListenerConfiguration) {
-        let new = Value(configuration)
-        storage.withLock { $0 = new }
-    }
-}
-
-/// The value of `Date`, formatted once a second.
-private final class DateText: Sendable {
-    private let latest = Mutex((second: Int64.min, text: ""))
-
-    var now: String {
-        let second = Int64(Date().timeIntervalSince1970)
-        return latest.withLock { latest in
-            if latest.second != second {
-                latest = (second, HTTPDate(Date(timeIntervalSince1970: Double(second))).description)
-            }
-            return latest.text
-        }
+        router = configuration.makeRouter().buildResponder()
+        fastResponders = configuration.fastResponders
     }
 }

@@ -72,8 +72,7 @@ extension SourceURL {
 
     private static let secretWords = [
         "auth", "code", "cred", "hash", "hdn", "hmac", "jwt", "key", "pass", "policy", "pwd", "secret", "session",
-        "sig",
-        "token", "user",
+        "sig", "token", "user",
     ]
 
     /// The shortest value that is taken for a credential whatever its name.

@@ -8,12 +8,10 @@ extension ProblemKind {
         .invalidParameter, .invalidURL, .invalidBody, .sourceNotAllowed, .refreshNotAllowed, .gpsNotAllowed,
         .uploadsDisabled, .iiifDisabled, .adminDisabled, .adminTokenWrong, .signatureRequired, .signatureWrong,
         .signatureExpired, .presetsOnly, .sourceNotFound, .urlExpired, .noSuchRoute, .noSuchJob, .methodNotAllowed,
-        .sourceTooLarge,
-        .bodyTooLarge, .targetTooLong,
-        .unsupportedImage, .unsupportedBody, .corruptImage, .rateLimited, .quotaExceeded, .malformedRequest,
-        .headTooLarge,
-        .internalError, .originFailed, .originUnavailable, .overloaded, .unavailable, .cacheUnavailable,
-        .purgeNotShared, .originTimeout, .timeout, .notCached, .loop,
+        .sourceTooLarge, .bodyTooLarge, .targetTooLong, .unsupportedImage, .unsupportedBody, .corruptImage,
+        .rateLimited, .quotaExceeded, .malformedRequest, .headTooLarge, .internalError, .originFailed,
+        .originUnavailable, .overloaded, .unavailable, .cacheUnavailable, .purgeNotShared, .originTimeout, .timeout,
+        .notCached, .loop,
     ]
 }
 
