@@ -20,22 +20,17 @@ public enum Gzip {
         var rest = source
         var plain = ByteBuffer()
         while plain.readableBytes <= maxBytes {
-            let step = inflateChunk(inflater, &rest, into: &plain)
-            guard step != .failed else { throw VipsError(operation: "gunzip", message: "corrupt or truncated") }
-            if step == .finished, plain.readableBytes <= maxBytes { return (plain, true) }
+            let outcome = inflateChunk(inflater, &rest, into: &plain)
+            guard outcome >= 0 else { throw VipsError(operation: "gunzip", message: "corrupt or truncated") }
+            if outcome > 0, plain.readableBytes <= maxBytes { return (plain, true) }
         }
         return (plain.getSlice(at: 0, length: maxBytes) ?? plain, false)
     }
 
-    private enum Step {
-        case more
-        case finished
-        case failed
-    }
-
-    private static func inflateChunk(_ inflater: gpointer, _ source: inout ByteBuffer, into plain: inout ByteBuffer)
-        -> Step
-    {
+    /// One step of decompression, with the outcome of `darkroom_inflate`.
+    private static func inflateChunk(
+        _ inflater: gpointer, _ source: inout ByteBuffer, into plain: inout ByteBuffer
+    ) -> Int32 {
         var taken: gsize = 0
         var outcome: Int32 = -1
         plain.writeWithUnsafeMutableBytes(minimumWritableBytes: 65_536) { room in
@@ -48,7 +43,7 @@ public enum Gzip {
             return Int(written)
         }
         source.moveReaderIndex(forwardBy: Int(taken))
-        return outcome < 0 ? .failed : outcome > 0 ? .finished : .more
+        return outcome
     }
 }
 

@@ -15,19 +15,8 @@ public enum VipsLoader: String, Sendable, CaseIterable {
     case tiff = "tiffload_buffer"
     case svg = "svgload_buffer"
 
-    /// The loader's GObject class, by which libvips blocks and unblocks it.
-    var className: String {
-        switch self {
-        case .jpeg: "VipsForeignLoadJpegBuffer"
-        case .png: "VipsForeignLoadPngBuffer"
-        case .webp: "VipsForeignLoadWebpBuffer"
-        case .gif: "VipsForeignLoadNsgifBuffer"
-        case .heif: "VipsForeignLoadHeifBuffer"
-        case .jxl: "VipsForeignLoadJxlBuffer"
-        case .tiff: "VipsForeignLoadTiffBuffer"
-        case .svg: "VipsForeignLoadSvgBuffer"
-        }
-    }
+    /// The loader's GObject class, by which libvips blocks and unblocks it; 0 if this libvips has no such loader.
+    var type: GType { vips_type_find("VipsForeignLoad", rawValue) }
 
     /// Opens `source` and passes the lazy image to `body`: header fields are set, pixels are computed when they are
     /// read.
@@ -45,8 +34,7 @@ public enum VipsLoader: String, Sendable, CaseIterable {
             var operation = try VipsOperation(rawValue)
             operation.set("buffer", lending: bytes)
             try operation.set("fail_on", toleratesErrors ? "none" : "error")
-            for (name, value) in options { try operation.set(name, value) }
-            try operation.run()
+            try operation.run(options)
             return try body(try operation.image())
         }
     }
@@ -69,9 +57,8 @@ public enum VipsSaver: String, Sendable, CaseIterable {
         let outcome = image.withInterrupt(interrupt) { () -> Result<ByteBuffer, VipsError> in
             Result { () throws(VipsError) -> ByteBuffer in
                 var operation = try VipsOperation(rawValue)
-                try operation.set("in", .image(image))
-                for (name, value) in options { try operation.set(name, value) }
-                try operation.run()
+                try operation.setInput(image)
+                try operation.run(options)
                 return try operation.bytes("buffer")
             }
         }

@@ -64,13 +64,7 @@ extension VipsImage {
     public var fields: [String] {
         guard let names = vips_image_get_fields(pointer) else { return [] }
         defer { g_strfreev(names) }
-        var list: [String] = []
-        var slot = names
-        while let name = slot.pointee {
-            list.append(String(cString: name))
-            slot += 1
-        }
-        return list
+        return (0..<Int(g_strv_length(names))).compactMap { index in names[index].map { String(cString: $0) } }
     }
 
     /// The same pixels with changed fields: the fields in `removing` are removed first, then the new values are set.

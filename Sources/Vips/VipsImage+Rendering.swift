@@ -44,11 +44,7 @@ extension VipsImage {
         let box = interrupt.map(InterruptBox.init)
         let failed = withExtendedLifetime(box) {
             darkroom_render(
-                pointer, target.pointer, Int32(clamping: row),
-                { context in
-                    guard let context else { return 0 }
-                    return Unmanaged<InterruptBox>.fromOpaque(context).takeUnretainedValue().interrupt() ? 1 : 0
-                }, box.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
+                pointer, target.pointer, Int32(clamping: row), { InterruptBox.isInterrupted($0) ? 1 : 0 }, box?.context)
         }
         guard failed == 0 else { throw .taken(after: "rendering") }
     }
@@ -66,14 +62,11 @@ extension VipsImage {
     public static func fromBytes(
         _ bytes: [UInt8], width: Int, height: Int, bands: Int
     ) throws(VipsError) -> VipsImage {
-        VipsRuntime.start()
-        let made = bytes.withUnsafeBytes { raw in
-            vips_image_new_from_memory_copy(
-                raw.baseAddress, raw.count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR)
+        guard let made = copying(bytes, width: width, height: height, bands: bands, VIPS_FORMAT_UCHAR) else {
+            throw .taken(after: "fromBytes")
         }
-        guard let made else { throw .taken(after: "fromBytes") }
         // libvips' copy has no spare bytes.
-        return try VipsImage(taking: made).applying("copy").rendered()
+        return try made.applying("copy").rendered()
     }
 
     /// All samples, row by row, bands interleaved, in the image's own sample format.
@@ -98,21 +91,16 @@ extension VipsImage {
     /// Runs `body` with libvips' progress signal wired to `interrupt`.
     func withInterrupt<Result>(_ interrupt: Interrupt?, _ body: () -> Result) -> Result {
         guard let interrupt else { return body() }
-        return withoutActuallyEscaping(interrupt) { interrupt in
-            let box = Unmanaged.passRetained(InterruptBox(interrupt))
+        let box = InterruptBox(interrupt)
+        return withExtendedLifetime(box) {
             let handler = darkroom_on_eval(
                 pointer,
-                { image, _, context in
-                    guard let image, let context else { return }
-                    if Unmanaged<InterruptBox>.fromOpaque(context).takeUnretainedValue().interrupt() {
-                        vips_image_set_kill(image, 1)
-                    }
-                }, box.toOpaque())
+                { image, _, context in if InterruptBox.isInterrupted(context) { vips_image_set_kill(image, 1) } },
+                box.context)
             vips_image_set_progress(pointer, 1)
             defer {
                 vips_image_set_progress(pointer, 0)
                 g_signal_handler_disconnect(pointer, handler)
-                box.release()
             }
             return body()
         }
@@ -121,9 +109,14 @@ extension VipsImage {
 
 /// Passes a Swift closure through a C pointer.
 private final class InterruptBox: Sendable {
-    let interrupt: Interrupt
+    private let interrupt: Interrupt
 
-    init(_ interrupt: @escaping Interrupt) {
-        self.interrupt = interrupt
+    init(_ interrupt: @escaping Interrupt) { self.interrupt = interrupt }
+
+    /// The pointer for C, which does not retain the box.
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    static func isInterrupted(_ context: UnsafeRawPointer?) -> Bool {
+        context.map { Unmanaged<InterruptBox>.fromOpaque($0).takeUnretainedValue().interrupt() } ?? false
     }
 }

@@ -58,20 +58,22 @@ public final class VipsImage: @unchecked Sendable {
     public func applying(
         _ operation: String, _ arguments: KeyValuePairs<String, VipsValue> = [:]
     ) throws(VipsError) -> VipsImage {
+        try built(operation, arguments).image()
+    }
+
+    /// The operation after it has run on this image.
+    private func built(
+        _ operation: String, _ arguments: KeyValuePairs<String, VipsValue> = [:]
+    ) throws(VipsError) -> VipsOperation {
         var built = try VipsOperation(operation)
         try built.setInput(self)
-        for (name, value) in arguments { try built.set(name, value) }
-        try built.run()
-        return try built.image()
+        try built.run(arguments)
+        return built
     }
 
     /// Runs an operation with this image as `left` and another as `right`, such as `add` or `multiply`.
     public func combining(_ operation: String, with right: VipsImage) throws(VipsError) -> VipsImage {
-        var built = try VipsOperation(operation)
-        try built.set("left", .image(self))
-        try built.set("right", .image(right))
-        try built.run()
-        return try built.image()
+        try VipsImage.build(operation, ["left": .image(self), "right": .image(right)])
     }
 
     /// One band, or several consecutive ones, counted from 0.
@@ -119,8 +121,7 @@ public final class VipsImage: @unchecked Sendable {
         _ operation: String, _ arguments: KeyValuePairs<String, VipsValue>
     ) throws(VipsError) -> VipsImage {
         var built = try VipsOperation(operation)
-        for (name, value) in arguments { try built.set(name, value) }
-        try built.run()
+        try built.run(arguments)
         return try built.image()
     }
 
@@ -128,21 +129,13 @@ public final class VipsImage: @unchecked Sendable {
     public func measuring(
         _ operation: String, _ arguments: KeyValuePairs<String, VipsValue> = [:], ints names: [String]
     ) throws(VipsError) -> [Int] {
-        var built = try VipsOperation(operation)
-        try built.setInput(self)
-        for (name, value) in arguments { try built.set(name, value) }
-        try built.run()
-        var numbers: [Int] = []
-        for name in names { numbers.append(built.int(name)) }
-        return numbers
+        let built = try built(operation, arguments)
+        return names.map { built.int($0) }
     }
 
     /// The mean of all samples.
     public func average() throws(VipsError) -> Double {
-        var built = try VipsOperation("avg")
-        try built.setInput(self)
-        try built.run()
-        return built.double("out")
+        try built("avg").double("out")
     }
 
     /// The samples of one pixel, band by band.
@@ -161,9 +154,12 @@ public final class VipsImage: @unchecked Sendable {
 extension VipsImage {
     /// A lookup table for `maplut`: one row of entries of 8 or 16 bits, the same in all bands.
     package static func table<Entry: FixedWidthInteger>(_ entries: [Entry], bands: Int = 1) -> VipsImage {
-        small(
-            bands == 1 ? entries : entries.flatMap { repeatElement($0, count: bands) }, bands: bands,
-            format: Entry.bitWidth == 8 ? VIPS_FORMAT_UCHAR : VIPS_FORMAT_USHORT)
+        let samples = bands == 1 ? entries : entries.flatMap { repeatElement($0, count: bands) }
+        let format = Entry.bitWidth == 8 ? VIPS_FORMAT_UCHAR : VIPS_FORMAT_USHORT
+        guard let made = copying(samples, width: entries.count, height: 1, bands: bands, format) else {
+            preconditionFailure("no memory for a table of \(samples.count) entries")
+        }
+        return made
     }
 
     /// A matrix for `conv` or `recomb`, with rows of equal length. `scale` divides the sums of a convolution.
@@ -178,13 +174,14 @@ extension VipsImage {
         return VipsImage(taking: made)
     }
 
-    private static func small<Entry>(_ entries: [Entry], bands: Int, format: VipsBandFormat) -> VipsImage {
+    /// An image with a copy of these samples; nil if their number does not match, or memory is exhausted.
+    static func copying<Sample>(
+        _ samples: [Sample], width: Int, height: Int, bands: Int, _ format: VipsBandFormat
+    ) -> VipsImage? {
         VipsRuntime.start()
-        let made = entries.withUnsafeBytes { raw in
+        return samples.withUnsafeBytes { raw in
             vips_image_new_from_memory_copy(
-                raw.baseAddress, raw.count, Int32(entries.count / bands), 1, Int32(bands), format)
-        }
-        guard let made else { preconditionFailure("no memory for a table of \(entries.count) entries") }
-        return VipsImage(taking: made)
+                raw.baseAddress, raw.count, Int32(width), Int32(height), Int32(bands), format)
+        }.map { VipsImage(taking: $0) }
     }
 }

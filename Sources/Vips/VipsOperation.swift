@@ -53,8 +53,10 @@ struct VipsOperation: ~Copyable {
         vips_area_unref(UnsafeMutableRawPointer(blob)?.assumingMemoryBound(to: VipsArea.self))
     }
 
-    /// Runs the operation. libvips may return another object for the same operation; outputs are read from that object.
-    mutating func run() throws(VipsError) {
+    /// Sets the remaining arguments and runs the operation. libvips may return another object for the same operation;
+    /// outputs are read from that object.
+    mutating func run(_ arguments: KeyValuePairs<String, VipsValue> = [:]) throws(VipsError) {
+        for (name, value) in arguments { try set(name, value) }
         var built: UnsafeMutablePointer<DarkroomCVips.VipsOperation>? = pointer
         let failed =
             if darkroom_is_foreign(pointer) != 0 {
@@ -67,48 +69,47 @@ struct VipsOperation: ~Copyable {
         pointer = built
     }
 
-    func image(_ property: String = "out") throws(VipsError) -> VipsImage {
-        var value = GValue()
-        g_value_init(&value, vips_image_get_type())
-        g_object_get_property(gobject, property, &value)
-        defer { g_value_unset(&value) }
-        guard let object = g_value_dup_object(&value) else {
-            throw VipsError(operation: name, message: "returned no image as \(property)")
+    /// The output image `out`.
+    func image() throws(VipsError) -> VipsImage {
+        guard let object = output("out", vips_image_get_type(), { g_value_dup_object(&$0) }) else {
+            throw VipsError(operation: name, message: "returned no image as out")
         }
         return VipsImage(taking: UnsafeMutableRawPointer(object).assumingMemoryBound(to: DarkroomCVips.VipsImage.self))
     }
 
     func int(_ property: String) -> Int {
-        var value = GValue()
-        g_value_init(&value, darkroom_type_int())
-        g_object_get_property(gobject, property, &value)
-        defer { g_value_unset(&value) }
-        return Int(g_value_get_int(&value))
+        output(property, darkroom_type_int()) { Int(g_value_get_int(&$0)) }
     }
 
     func double(_ property: String) -> Double {
-        var value = GValue()
-        g_value_init(&value, darkroom_type_double())
-        g_object_get_property(gobject, property, &value)
-        defer { g_value_unset(&value) }
-        return g_value_get_double(&value)
+        output(property, darkroom_type_double()) { g_value_get_double(&$0) }
     }
 
     /// Copies an output blob.
     func bytes(_ property: String) throws(VipsError) -> ByteBuffer {
+        let bytes = output(property, vips_blob_get_type()) { value in
+            g_value_get_boxed(&value)?.assumingMemoryBound(to: VipsArea.self).pointee.bytes
+        }
+        guard let bytes else { throw VipsError(operation: name, message: "returned no bytes as \(property)") }
+        return bytes
+    }
+
+    private func output<Value>(_ property: String, _ type: GType, _ read: (inout GValue) -> Value) -> Value {
         var value = GValue()
-        g_value_init(&value, vips_blob_get_type())
+        g_value_init(&value, type)
         g_object_get_property(gobject, property, &value)
         defer { g_value_unset(&value) }
-        guard let blob = g_value_get_boxed(&value)?.assumingMemoryBound(to: VipsArea.self) else {
-            throw VipsError(operation: name, message: "returned no bytes as \(property)")
-        }
-        return ByteBuffer(bytes: UnsafeRawBufferPointer(start: blob.pointee.data, count: blob.pointee.length))
+        return read(&value)
     }
 
     private var gobject: UnsafeMutablePointer<GObject> {
         UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self)
     }
+}
+
+extension VipsArea {
+    /// A copy of the bytes.
+    fileprivate var bytes: ByteBuffer { ByteBuffer(bytes: UnsafeRawBufferPointer(start: data, count: length)) }
 }
 
 /// The failure of a libvips operation.

@@ -18,7 +18,7 @@ public enum VipsRuntime {
     /// Whether this libvips has the loader.
     public static func canLoad(_ loader: VipsLoader) -> Bool {
         start()
-        return vips_type_find("VipsForeignLoad", loader.rawValue) != 0
+        return loader.type != 0
     }
 
     /// Whether this libvips has the saver.
@@ -27,33 +27,21 @@ public enum VipsRuntime {
         return vips_type_find("VipsForeignSave", saver.rawValue) != 0
     }
 
-    /// The memory that libvips holds for pixels in this process, now and at its peak.
-    public static var trackedMemory: (bytes: Int, peakBytes: Int) {
-        start()
-        return (vips_tracked_get_mem(), vips_tracked_get_mem_highwater())
-    }
-
     /// Returns freed memory to the system (glibc `malloc_trim`). Blocks for up to a few hundred milliseconds; meant for
     /// memory pressure.
     package static func returnFreedPages() { darkroom_return_freed_pages() }
 
-    /// How libvips computes several pixels at once.
-    package enum VectorUnit: String, Sendable {
-        case orc = "Orc"
-        case highway = "Highway"
-    }
-
-    /// Orc until libvips 8.14. Later versions have Highway, or are built with Orc all the same.
-    package static let vectorUnit: VectorUnit = {
+    /// Whether libvips computes several pixels at once with Orc, as until libvips 8.14. Later versions have Highway, or
+    /// are built with Orc all the same.
+    static let usesOrc = {
         start()
         return darkroom_is_loaded("liborc-0.4.so.0") != 0 || darkroom_is_loaded("liborc-0.4.0.dylib") != 0
-            ? .orc : .highway
     }()
 
-    /// The vector unit, with the instructions of the processor that it uses where libvips reports them: `Orc`,
-    /// `Highway (AVX2)`, …
+    /// How libvips computes several pixels at once, with the instructions of the processor that it uses where libvips
+    /// reports them: `Orc`, `Highway (AVX2)`, …
     package static var vectorDescription: String {
-        vectorUnit.rawValue + (darkroom_vector_target().map { " (\(String(cString: $0)))" } ?? "")
+        (usesOrc ? "Orc" : "Highway") + (darkroom_vector_target().map { " (\(String(cString: $0)))" } ?? "")
     }
 
     /// Builds operations or frees objects of libvips; with Orc, on one thread at a time.
@@ -62,7 +50,7 @@ public enum VipsRuntime {
     /// last reference to their results. Orc's table of code has no lock in version 0.4.33 (Debian 12): two threads at
     /// once corrupt the heap, or get the same memory for their code. Pixels are computed without this lock.
     static func exclusively<Result>(_ body: () -> Result) -> Result {
-        vectorUnit == .orc ? turn.withLock { _ in body() } : body()
+        usesOrc ? turn.withLock { _ in body() } : body()
     }
 
     private static let turn = Mutex(())
@@ -76,47 +64,34 @@ public enum VipsRuntime {
         vips_cache_set_max(0)
         vips_concurrency_set(1)
         vips_operation_block_set("VipsForeignLoad", 1)
-        for loader in VipsLoader.allCases {
-            vips_operation_block_set(loader.className, 0)
+        for loader in VipsLoader.allCases where loader.type != 0 {
+            vips_operation_block_set(g_type_name(loader.type), 0)
         }
         return true
     }()
 }
 
-/// A codec library that libvips has loaded into this process.
-public struct CodecLibrary: Hashable, Sendable, CustomStringConvertible {
-    /// `libjpeg`, `libwebp`, …
-    public let name: String
-    /// The version in the library's file name, such as `62.3.0`; empty if it is unknown.
-    public let version: String
-
-    public var description: String { version.isEmpty ? name : "\(name) \(version)" }
-}
-
 extension VipsRuntime {
-    /// The codec libraries loaded now, sorted by name. Empty on platforms other than Linux.
-    public static var codecs: [CodecLibrary] {
+    /// The codec libraries that libvips has loaded into this process, sorted: `libjpeg 62.3.0`, …, without a version if
+    /// the library's file name has none. Empty on platforms other than Linux.
+    public static var codecs: [String] {
         start()
         let known: Set<String> = [
             "libjpeg", "libpng16", "libspng", "libwebp", "libheif", "libaom", "libdav1d", "libde265", "libx265",
             "libSvtAv1Enc", "librav1e", "libjxl", "libtiff", "libcgif", "libimagequant", "librsvg-2", "liblcms2",
         ]
-        let found = loadedLibraries().compactMap { path -> CodecLibrary? in
+        // The paths of the shared objects mapped into this process.
+        guard let maps = FileHandle(forReadingAtPath: "/proc/self/maps") else { return [] }
+        let lines = String(decoding: maps.readDataToEndOfFile(), as: UTF8.self).split(separator: "\n")
+        let found = lines.compactMap { line -> String? in
+            guard let path = line.firstIndex(of: "/").map({ String(line[$0...]) }) else { return nil }
             let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().lastPathComponent
             guard let range = file.range(of: ".so"), known.contains(String(file[..<range.lowerBound])) else {
                 return nil
             }
             let version = file[range.upperBound...].drop { $0 == "." }
-            return CodecLibrary(name: String(file[..<range.lowerBound]), version: String(version))
+            return file[..<range.lowerBound] + (version.isEmpty ? "" : " \(version)")
         }
-        return Set(found).sorted { $0.name < $1.name }
-    }
-
-    /// The paths of the shared objects mapped into this process, from `/proc/self/maps`.
-    private static func loadedLibraries() -> [String] {
-        guard let maps = FileHandle(forReadingAtPath: "/proc/self/maps") else { return [] }
-        return String(decoding: maps.readDataToEndOfFile(), as: UTF8.self).split(separator: "\n").compactMap { line in
-            line.firstIndex(of: "/").map { String(line[$0...]) }
-        }
+        return Set(found).sorted()
     }
 }

@@ -2,6 +2,8 @@ import NIOCore
 import Synchronization
 import Testing
 
+import func DarkroomCVips.vips_tracked_get_mem
+
 @testable import DarkroomVips
 
 struct ImageTests {
@@ -135,7 +137,7 @@ struct ImageTests {
     @Test func `Pixels are freed with the last reference`() throws {
         func hold() throws -> Int {
             let image = try VipsImage.build("black", ["width": 4000, "height": 4000]).rendered()
-            #expect(VipsRuntime.trackedMemory.bytes >= 16_000_000)
+            #expect(vips_tracked_get_mem() >= 16_000_000)
             return image.byteCount
         }
         #expect(try hold() == 16_000_000)
@@ -144,7 +146,7 @@ struct ImageTests {
     @Test func `The codecs and the version are known`() {
         #expect(VipsRuntime.version.split(separator: ".").count == 3)
         #if os(Linux)
-            #expect(VipsRuntime.codecs.contains { $0.name == "libjpeg" && !$0.version.isEmpty })
+            #expect(VipsRuntime.codecs.contains { $0.hasPrefix("libjpeg ") })
         #endif
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomVips
 
 struct ThreadTests {
-    @Test(.enabled(if: VipsRuntime.vectorUnit == .orc))
+    @Test(.enabled(if: VipsRuntime.usesOrc))
     func `With Orc, threads take turns to build operations and free images, and compute pixels at any time`() throws {
         let source = try VipsImage.build("black", ["width": 600, "height": 600, "bands": 3]).rendered()
         let blurred = try source.applying("gaussblur", ["sigma": 9])

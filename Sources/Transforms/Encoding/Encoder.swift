@@ -103,7 +103,7 @@ public enum EncoderEpoch {
     }
 
     private static func digest(of efforts: String) -> String {
-        digest(efforts, VipsRuntime.codecs.map(\.description), tunesAVIF: AVIFQuality.isTuned)
+        digest(efforts, VipsRuntime.codecs, tunesAVIF: AVIFQuality.isTuned)
     }
 
     /// - Parameter tunesAVIF: part of the epoch in addition to the codecs' versions, which are known on Linux only.

@@ -25,7 +25,7 @@ public struct InstalledCodecs: Sendable {
     private init() {
         self.init(
             libvips: Self.libvipsVersion, vectorUnit: VipsRuntime.vectorDescription,
-            codecs: VipsRuntime.codecs.map(\.description), readable: SourceFormat.allCases.filter(Self.canRead),
+            codecs: VipsRuntime.codecs, readable: SourceFormat.allCases.filter(Self.canRead),
             writable: OutputFormat.images.filter(Self.canWrite))
     }
 
