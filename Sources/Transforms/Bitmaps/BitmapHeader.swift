@@ -46,17 +46,10 @@ struct BitmapHeader: Sendable {
         try self.init(in: source, at: 14, pixelStart: source.bitmapInteger(at: 10, as: UInt32.self))
     }
 
-    /// Reads the header of a bitmap in an icon.
-    ///
-    /// - Parameter start: where it begins.
-    init(ofIcon source: ByteBuffer, at start: Int) throws(ImageProcessingError) {
-        try self.init(in: source, at: start, pixelStart: nil)
-    }
-
-    /// - Parameter stated: where the pixels begin; 0 = after the palette, nil = after the palette of an icon's bitmap.
-    private init(
-        in source: ByteBuffer, at start: Int, pixelStart stated: Int?
-    ) throws(ImageProcessingError) {
+    /// - Parameters:
+    ///   - start: where the header begins.
+    ///   - stated: where the pixels begin; 0 = after the palette, nil = after the palette of an icon's bitmap.
+    init(in source: ByteBuffer, at start: Int, pixelStart stated: Int?) throws(ImageProcessingError) {
         isIcon = stated == nil
         let length = source.bitmapInteger(at: start, as: UInt32.self)
         guard let version = Version(headerBytes: length) else { throw .unsupported }

@@ -70,12 +70,16 @@ struct IconDirectory: Sendable {
     func index(ofPage page: Int) -> Int? {
         switch page {
         case PageSelection.largest: largest
-        case PageSelection.smallest:
-            entries.indices.min { left, right in
-                let (left, right) = (entries[left], entries[right])
-                return (left.size.area, -left.bitsPerPixel) < (right.size.area, -right.bitsPerPixel)
-            }
+        case PageSelection.smallest: smallest(of: entries.indices)
         default: nil
+        }
+    }
+
+    /// The image with the fewest pixels. Of several such images, the first one with the most bits per pixel.
+    private func smallest(of indices: some Sequence<Int>) -> Int? {
+        indices.min { left, right in
+            let (left, right) = (entries[left], entries[right])
+            return (left.size.area, -left.bitsPerPixel) < (right.size.area, -right.bitsPerPixel)
         }
     }
 
@@ -85,14 +89,12 @@ struct IconDirectory: Sendable {
     func index(covering target: PixelSize) -> Int {
         let largest = largest
         let whole = entries[largest].size
-        return entries.indices.reversed().filter { index in
+        let suitable = entries.indices.reversed().filter { index in
             let size = entries[index].size
             return size.width >= target.width && size.height >= target.height
                 && size.width * whole.height == size.height * whole.width
-        }.min { left, right in
-            let (left, right) = (entries[left], entries[right])
-            return (left.size.area, -left.bitsPerPixel) < (right.size.area, -right.bitsPerPixel)
-        } ?? largest
+        }
+        return smallest(of: suitable) ?? largest
     }
 }
 
@@ -100,9 +102,8 @@ extension IconDirectory.Entry {
     /// Nil for an unknown format. The length in the directory is used for a PNG only: a bitmap states its own end.
     fileprivate init?(in source: ByteBuffer, at start: Int, length: Int) throws(ImageProcessingError) {
         self.start = start
-        let signature: UInt64 = 0x8950_4E47_0D0A_1A0A
         let first = source.readerIndex + start
-        if source.getInteger(at: first, as: UInt64.self) == signature {
+        if source.getInteger(at: first, as: UInt64.self) == PNGContainer.signature {
             guard start + length <= source.readableBytes,
                 let width = source.getInteger(at: first + 16, as: UInt32.self),
                 let height = source.getInteger(at: first + 20, as: UInt32.self)
@@ -116,7 +117,7 @@ extension IconDirectory.Entry {
             return
         }
         do throws(ImageProcessingError) {
-            let header = try BitmapHeader(ofIcon: source, at: start)
+            let header = try BitmapHeader(in: source, at: start, pixelStart: nil)
             try header.requireEveryRow(in: source)
             (size, bitsPerPixel, format) = (header.size, header.bitsPerPixel, .bitmap(header))
         } catch {

@@ -1,19 +1,7 @@
 import NIOCore
 
-/// The blocks of a GIF file (GIF89a §12-26), as far as needed to leave out blocks that draw nothing.
-enum GIFContainer {
-    /// The file with only screen, color tables, images with their timing, and the number of loops. Comments, data of
-    /// other applications, such as XMP, and bytes after the trailer are removed.
-    ///
-    /// Returns nil for a file with plain text, with images outside of its screen, or without a trailer.
-    static func stripped(_ file: ByteBuffer) -> ByteBuffer? {
-        var walk = GIFWalk(file)
-        return walk.strippedFile()
-    }
-}
-
-/// One pass over a file that copies the kept blocks. Each read is bounded by the file.
-private struct GIFWalk {
+/// The blocks of a GIF file (GIF89a §12-26): one pass over a file that copies the blocks that draw something.
+struct GIFContainer {
     private var rest: ByteBuffer
     private var kept = ByteBuffer()
     private var screen: (width: UInt16, height: UInt16) = (0, 0)
@@ -22,9 +10,16 @@ private struct GIFWalk {
     private var hasLoops = false
     private var hasImage = false
 
-    init(_ file: ByteBuffer) { rest = file }
+    /// The file with only screen, color tables, images with their timing, and the number of loops. Comments, data of
+    /// other applications, such as XMP, and bytes after the trailer are removed.
+    ///
+    /// Returns nil for a file with plain text, with images outside of its screen, or without a trailer.
+    static func stripped(_ file: ByteBuffer) -> ByteBuffer? {
+        var walk = GIFContainer(rest: file)
+        return walk.strippedFile()
+    }
 
-    mutating func strippedFile() -> ByteBuffer? {
+    private mutating func strippedFile() -> ByteBuffer? {
         kept.reserveCapacity(rest.readableBytes)
         guard keepScreen() else { return nil }
         while let introducer = rest.readInteger(as: UInt8.self) {
@@ -47,7 +42,7 @@ private struct GIFWalk {
         guard ["GIF87a", "GIF89a"].contains(rest.readString(length: 6)),
             let width = rest.readInteger(endianness: .little, as: UInt16.self),
             let height = rest.readInteger(endianness: .little, as: UInt16.self),
-            let flags = rest.readInteger(as: UInt8.self), rest.readSlice(length: 2) != nil, skipColors(flags)
+            rest.skipGIFColors(behind: 2)
         else { return false }
         screen = (width, height)
         keep(from: start)
@@ -65,7 +60,7 @@ private struct GIFWalk {
             control = start.getSlice(at: start.readerIndex, length: 7)
             return true
         case Block.application: return keepApplication(start)
-        case Block.comment: return skipSubBlocks()
+        case Block.comment: return rest.skipGIFSubBlocks()
         default: return false
         }
     }
@@ -73,7 +68,7 @@ private struct GIFWalk {
     /// Netscape's number of loops, the only application data that changes the visible image.
     private mutating func keepApplication(_ start: ByteBuffer) -> Bool {
         guard rest.readInteger(as: UInt8.self) == 11, let name = rest.readString(length: 11) else { return false }
-        guard ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(name) else { return skipSubBlocks() }
+        guard ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(name) else { return rest.skipGIFSubBlocks() }
         guard !hasLoops, rest.readInteger(as: UInt16.self) == 0x0301, rest.readSlice(length: 2) != nil,
             rest.readInteger(as: UInt8.self) == 0
         else { return false }
@@ -91,8 +86,7 @@ private struct GIFWalk {
             let width = rest.readInteger(endianness: .little, as: UInt16.self),
             let height = rest.readInteger(endianness: .little, as: UInt16.self),
             Int(left) + Int(width) <= screen.width, Int(top) + Int(height) <= screen.height,
-            let flags = rest.readInteger(as: UInt8.self), skipColors(flags), rest.readSlice(length: 1) != nil,
-            skipSubBlocks()
+            rest.skipGIFColors(behind: 0), rest.readSlice(length: 1) != nil, rest.skipGIFSubBlocks()
         else { return false }
         if let control {
             kept.writeInteger(Block.extensions)
@@ -113,25 +107,31 @@ private struct GIFWalk {
         kept.writeImmutableBuffer(read)
     }
 
-    /// The color table that these flags declare.
-    private mutating func skipColors(_ flags: UInt8) -> Bool {
-        flags & 0x80 == 0 || rest.readSlice(length: 3 * (2 << Int(flags & 7))) != nil
-    }
-
-    private mutating func skipSubBlocks() -> Bool {
-        while let length = rest.readInteger(as: UInt8.self) {
-            if length == 0 { return true }
-            guard rest.readSlice(length: Int(length)) != nil else { return false }
-        }
-        return false
+    private enum Block {
+        static let extensions: UInt8 = 0x21
+        static let image: UInt8 = 0x2C
+        static let trailer: UInt8 = 0x3B
+        static let control: UInt8 = 0xF9
+        static let comment: UInt8 = 0xFE
+        static let application: UInt8 = 0xFF
     }
 }
 
-private enum Block {
-    static let extensions: UInt8 = 0x21
-    static let image: UInt8 = 0x2C
-    static let trailer: UInt8 = 0x3B
-    static let control: UInt8 = 0xF9
-    static let comment: UInt8 = 0xFE
-    static let application: UInt8 = 0xFF
+extension ByteBuffer {
+    /// Reads a byte of flags, `behind` more bytes, and the color table that the flags declare; false if the GIF ends
+    /// earlier.
+    mutating func skipGIFColors(behind: Int) -> Bool {
+        guard let flags = readInteger(as: UInt8.self) else { return false }
+        let colors = flags & 0x80 == 0 ? 0 : 2 << Int(flags & 7)
+        return readSlice(length: behind + 3 * colors) != nil
+    }
+
+    /// Reads sub-blocks up to their terminator; false if the GIF ends earlier.
+    mutating func skipGIFSubBlocks() -> Bool {
+        while let length = readInteger(as: UInt8.self) {
+            if length == 0 { return true }
+            guard readSlice(length: Int(length)) != nil else { return false }
+        }
+        return false
+    }
 }

@@ -1,32 +1,27 @@
 import NIOCore
 
-/// The segments of a JPEG file (ITU-T T.81 Annex B), as far as needed to leave out segments that draw nothing.
-enum JPEGContainer {
+/// The segments of a JPEG file (ITU-T T.81 Annex B): one pass over a file that copies the segments that draw something.
+struct JPEGContainer {
+    private var rest: ByteBuffer
+    private var kept = ByteBuffer()
+    /// The kept application segments.
+    private var applications: Set<UInt8> = []
+    private var hasFrame = false
+    /// The length of the kept bytes up to the end of the last scan; 0 = no scan so far. Tables after the last scan draw
+    /// nothing.
+    private var endOfScans = 0
+
     /// The file with only tables, frame and scans, and the two application segments that decide how components become
     /// colors: JFIF without its thumbnail, and Adobe's. Bytes after the end of the image are removed too.
     ///
     /// Returns nil for a file that is not exactly one baseline or progressive image of 8 bits with one or three
     /// components.
     static func stripped(_ file: ByteBuffer) -> ByteBuffer? {
-        var walk = JPEGWalk(file)
+        var walk = JPEGContainer(rest: file)
         return walk.strippedFile()
     }
-}
 
-/// One pass over a file that copies the kept segments. Each read is bounded by the file.
-private struct JPEGWalk {
-    private var rest: ByteBuffer
-    private var kept = ByteBuffer()
-    private var hasJFIF = false
-    private var hasAdobe = false
-    private var hasFrame = false
-    /// The length of the kept bytes up to the end of the last scan; 0 = no scan so far. Tables after the last scan draw
-    /// nothing.
-    private var endOfScans = 0
-
-    init(_ file: ByteBuffer) { rest = file }
-
-    mutating func strippedFile() -> ByteBuffer? {
+    private mutating func strippedFile() -> ByteBuffer? {
         guard rest.readInteger(as: UInt16.self) == Marker.start else { return nil }
         kept.reserveCapacity(rest.readableBytes + 2)
         kept.writeInteger(Marker.start)
@@ -61,8 +56,10 @@ private struct JPEGWalk {
     /// Returns false for a segment that the file must not have.
     private mutating func keep(_ marker: UInt8, _ content: ByteBuffer) -> Bool {
         switch marker {
-        case Marker.applications.lowerBound: return keepJFIF(content)
-        case Marker.adobe: return keepAdobe(content)
+        // Version and density, with a thumbnail of no pixels (JFIF 1.02).
+        case Marker.jfif: return keepApplication(marker, content, "JFIF\0", adding: [0, 0])
+        // The last of the twelve bytes is the color transform.
+        case Marker.adobe: return keepApplication(marker, content, "Adobe")
         case Marker.applications, Marker.comment: return true
         case Marker.frames: return keepFrame(marker, content)
         case Marker.huffmanTables, Marker.quantizationTables: break
@@ -80,30 +77,19 @@ private struct JPEGWalk {
         kept.writeImmutableBuffer(content)
     }
 
-    /// Version and density, with a thumbnail of no pixels (JFIF 1.02). Other segments of that number are left out.
-    private mutating func keepJFIF(_ content: ByteBuffer) -> Bool {
-        guard content.readableBytesView.starts(with: Array("JFIF\0".utf8)), content.readableBytes >= 14 else {
+    /// The first twelve bytes, and `end` in place of the other bytes, of which there must be as many. Other segments of
+    /// that number are left out.
+    private mutating func keepApplication(
+        _ marker: UInt8, _ content: ByteBuffer, _ name: String, adding end: [UInt8] = []
+    ) -> Bool {
+        guard content.readableBytesView.starts(with: name.utf8), content.readableBytes >= 12 + end.count else {
             return true
         }
-        guard !hasJFIF, !hasFrame, var bare = content.getSlice(at: content.readerIndex, length: 12) else {
-            return false
-        }
-        hasJFIF = true
-        bare.writeBytes([0, 0])
-        write(Marker.applications.lowerBound, bare)
-        return true
-    }
-
-    /// The first twelve bytes, of which the last one is the color transform.
-    private mutating func keepAdobe(_ content: ByteBuffer) -> Bool {
-        guard content.readableBytesView.starts(with: Array("Adobe".utf8)), content.readableBytes >= 12 else {
-            return true
-        }
-        guard !hasAdobe, !hasFrame, let bare = content.getSlice(at: content.readerIndex, length: 12) else {
-            return false
-        }
-        hasAdobe = true
-        write(Marker.adobe, bare)
+        guard !hasFrame, applications.insert(marker).inserted,
+            var bare = content.getSlice(at: content.readerIndex, length: 12)
+        else { return false }
+        bare.writeBytes(end)
+        write(marker, bare)
         return true
     }
 
@@ -145,20 +131,21 @@ private struct JPEGWalk {
         }
         return nil
     }
-}
 
-/// The second bytes of markers (Table B.1).
-private enum Marker {
-    static let start: UInt16 = 0xFFD8
-    static let end: UInt8 = 0xD9
-    /// Baseline, extended sequential and progressive, all with Huffman coding.
-    static let frames: ClosedRange<UInt8> = 0xC0...0xC2
-    static let huffmanTables: UInt8 = 0xC4
-    static let restarts: ClosedRange<UInt8> = 0xD0...0xD7
-    static let scan: UInt8 = 0xDA
-    static let quantizationTables: UInt8 = 0xDB
-    static let restartInterval: UInt8 = 0xDD
-    static let applications: ClosedRange<UInt8> = 0xE0...0xEF
-    static let adobe: UInt8 = 0xEE
-    static let comment: UInt8 = 0xFE
+    /// The second bytes of markers (Table B.1).
+    private enum Marker {
+        static let start: UInt16 = 0xFFD8
+        static let end: UInt8 = 0xD9
+        /// Baseline, extended sequential and progressive, all with Huffman coding.
+        static let frames: ClosedRange<UInt8> = 0xC0...0xC2
+        static let huffmanTables: UInt8 = 0xC4
+        static let restarts: ClosedRange<UInt8> = 0xD0...0xD7
+        static let scan: UInt8 = 0xDA
+        static let quantizationTables: UInt8 = 0xDB
+        static let restartInterval: UInt8 = 0xDD
+        static let applications: ClosedRange<UInt8> = 0xE0...0xEF
+        static let jfif: UInt8 = 0xE0
+        static let adobe: UInt8 = 0xEE
+        static let comment: UInt8 = 0xFE
+    }
 }

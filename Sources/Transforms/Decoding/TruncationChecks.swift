@@ -1,4 +1,3 @@
-import DarkroomVips
 import NIOCore
 
 /// The blocks of a GIF (GIF89a §12-26). libvips drops an incomplete last frame without an error, so truncation is found
@@ -7,36 +6,18 @@ enum GIFBlocks {
     /// Whether the bytes end inside a block. A missing trailer is accepted, since many complete files lack it.
     static func isTruncated(_ source: ByteBuffer) -> Bool {
         var rest = source
-        guard rest.readSlice(length: 10) != nil, skipColors(&rest, behind: 2) else { return true }
+        guard rest.readSlice(length: 10) != nil, rest.skipGIFColors(behind: 2) else { return true }
         while let introducer = rest.readInteger(as: UInt8.self) {
-            let isWhole: Bool
             switch introducer {
-            case 0x21: isWhole = rest.readSlice(length: 1) != nil && skipSubBlocks(&rest)
-            case 0x2C: isWhole = skipImage(&rest)
+            case 0x21: guard rest.readSlice(length: 1) != nil else { return true }
+            // Position and size, color table, and code size.
+            case 0x2C:
+                guard rest.readSlice(length: 8) != nil, rest.skipGIFColors(behind: 0),
+                    rest.readSlice(length: 1) != nil
+                else { return true }
             default: return false
             }
-            guard isWhole else { return true }
-        }
-        return false
-    }
-
-    /// Position and size, color table, code size, codes.
-    private static func skipImage(_ rest: inout ByteBuffer) -> Bool {
-        rest.readSlice(length: 8) != nil && skipColors(&rest, behind: 0) && rest.readSlice(length: 1) != nil
-            && skipSubBlocks(&rest)
-    }
-
-    /// A byte of flags, `behind` more bytes, and the color table that the flags declare.
-    private static func skipColors(_ rest: inout ByteBuffer, behind: Int) -> Bool {
-        guard let flags = rest.readInteger(as: UInt8.self) else { return false }
-        let colors = flags & 0x80 == 0 ? 0 : 2 << Int(flags & 7)
-        return rest.readSlice(length: behind + 3 * colors) != nil
-    }
-
-    private static func skipSubBlocks(_ rest: inout ByteBuffer) -> Bool {
-        while let length = rest.readInteger(as: UInt8.self) {
-            if length == 0 { return true }
-            guard rest.readSlice(length: Int(length)) != nil else { return false }
+            guard rest.skipGIFSubBlocks() else { return true }
         }
         return false
     }
@@ -49,9 +30,8 @@ enum PNGChunks {
     static func exceedsSource(_ source: ByteBuffer) -> Bool {
         var rest = source
         guard rest.readSlice(length: signatureBytes) != nil else { return false }
-        while let length = rest.readInteger(as: UInt32.self), let type = rest.readInteger(as: UInt32.self) {
-            if type == pixels { return false }
-            guard rest.readSlice(length: Int(length) + checksumBytes) != nil else { return true }
+        while let type: UInt32 = rest.getInteger(at: rest.readerIndex + 4), type != PNGChunk.pixels {
+            guard rest.readPNGChunk() != nil else { return true }
         }
         return false
     }
@@ -61,38 +41,17 @@ enum PNGChunks {
     ///
     /// - Parameter beforePixels: whether only chunks before the first chunk with pixels are checked, as for a header.
     static func hasWrongChecksum(_ source: ByteBuffer, beforePixels: Bool = false) -> Bool {
-        source.withUnsafeReadableBytes { bytes in
-            var start = signatureBytes
-            while start + headBytes + checksumBytes <= bytes.count {
-                let length = Int(bytes.loadBigEndian(at: start))
-                let end = start + headBytes + length
-                guard end + checksumBytes <= bytes.count else { return false }
-                if beforePixels, bytes.loadBigEndian(at: start + 4) == pixels { return false }
-                // The first letter of a critical chunk is a capital (§5.4).
-                let isCritical = bytes[start + 4] & 0x20 == 0
-                let checked = UnsafeRawBufferPointer(rebasing: bytes[(start + 4)..<end])
-                if isCritical, Checksum.crc32(checked) != bytes.loadBigEndian(at: end) { return true }
-                if bytes.loadBigEndian(at: start + 4) == Self.end { return false }
-                start = end + checksumBytes
-            }
-            return false
+        var rest = source
+        guard rest.readSlice(length: signatureBytes) != nil else { return false }
+        while let chunk = rest.readPNGChunk() {
+            if beforePixels, chunk.type == PNGChunk.pixels { return false }
+            if chunk.isCritical, !chunk.isIntact { return true }
+            if chunk.type == PNGChunk.end { return false }
         }
+        return false
     }
 
     private static let signatureBytes = 8
-    /// The bytes of a chunk before its content: length and type.
-    private static let headBytes = 8
-    private static let checksumBytes = 4
-    /// `IEND`.
-    private static let end: UInt32 = 0x4945_4E44
-    /// `IDAT`.
-    private static let pixels: UInt32 = 0x4944_4154
-}
-
-extension UnsafeRawBufferPointer {
-    fileprivate func loadBigEndian(at offset: Int) -> UInt32 {
-        UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-    }
 }
 
 /// The first directory of a TIFF (TIFF 6.0 §2; BigTIFF has 64-bit offsets).
