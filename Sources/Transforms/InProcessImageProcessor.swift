@@ -93,9 +93,7 @@ public struct InProcessImageProcessor: ImageProcessing {
     ) throws(ImageProcessingError) -> ImageFrames {
         let plan = try Self.planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header, isPartial: job.isPartial, interrupt: interrupt)
-        let parameters = try decoder.parameters(
-            framesUsed: framesUsed, as: plan.decode, headroom: job.resampling.headroom,
-            maxPixels: job.limits.maxSourcePixels)
+        let parameters = try decoder.parameters(of: job, framesUsed: framesUsed, as: plan.decode)
         let (pixels, isCached) = try pixels(of: job, parameters, by: decoder)
         timer.finishDecoding(isCached: isCached)
         return try transformed(

@@ -38,19 +38,13 @@ public final class DecodedCache: Sendable {
     ///
     /// - Parameter identity: `ImageJob.identity` of the jobs that stored them.
     public func removeAll(identity: String) {
-        let freed = state.withLock { $0.removeAll(identity: identity) }
-        _ = consume freed
+        _ = state.withLock { $0.removeAll(identity: identity) }
     }
-
-    /// Removes all entries.
-    public func removeEverything() { shrink(toBytes: 0) }
 
     /// Removes the least recently used entries until the remaining entries take at most `limit` bytes. The budget does
     /// not change.
     public func shrink(toBytes limit: Int) {
-        let freed = state.withLock { $0.shrink(toBytes: limit) }
-        // Pixels are freed here, after the lock is released.
-        _ = consume freed
+        _ = state.withLock { $0.shrink(toBytes: limit) }
     }
 
     /// A decode of a source.
@@ -72,8 +66,7 @@ public final class DecodedCache: Sendable {
     func store(_ pixels: DecodedPixels, for key: Key) {
         guard accepts(pixels) else { return }
         let held = Held(key: key, pixels: pixels, costBytes: cost(pixels))
-        let freed = state.withLock { $0.store(held, budgetBytes: budgetBytes) }
-        _ = consume freed
+        _ = state.withLock { $0.store(held, budgetBytes: budgetBytes) }
     }
 
     private func cost(_ pixels: DecodedPixels) -> Int { pixels.byteCount + Self.entryOverheadBytes }

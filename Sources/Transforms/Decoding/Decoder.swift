@@ -17,10 +17,13 @@ struct Decoder {
         return DecodedPixels(image: image, extent: extent(of: image, parameters), orientation: header.orientation)
     }
 
-    /// The pixels of a single frame with its orientation applied.
+    /// The pixels of a single frame with its orientation applied, rendered into memory.
     func upright(_ pixels: DecodedPixels) throws(ImageProcessingError) -> DecodedPixels {
+        let stored = ImageFrames(frames: [pixels.image], extent: pixels.extent, orientation: pixels.orientation)
         do {
-            return try pixels.upright(interrupt: interrupt)
+            let upright = try Orient(.auto).upright(stored)
+            return DecodedPixels(
+                image: try upright.first.rendered(interrupt: interrupt), extent: upright.extent, orientation: 1)
         } catch {
             throw interrupt() ? .interrupted : .transformFailed(error.description)
         }
@@ -40,10 +43,11 @@ struct Decoder {
     }
 
     /// The loader's parameters: `framesUsed` frames from the header's, shrunk as far as the plan allows, and as far as
-    /// a source larger than `maxPixels` requires.
+    /// a source larger than the job's limit requires.
     func parameters(
-        framesUsed: Int, as request: ChainPlan.Decode, headroom: Double, maxPixels: Int
+        of job: ImageJob, framesUsed: Int, as request: ChainPlan.Decode
     ) throws(ImageProcessingError) -> DecodeParameters {
+        let (headroom, maxPixels) = (job.resampling.headroom, job.limits.maxSourcePixels)
         var parameters = DecodeParameters(firstPage: header.page, frames: framesUsed)
         switch header.format {
         case .jpeg:
@@ -140,14 +144,9 @@ extension Decoder {
     /// Asks the loader, which reports its size before it decodes.
     func raster(_ parameters: DecodeParameters) throws(ImageProcessingError) -> Raster {
         let reader = try SourceReader(of: source, header.format, entry: parameters.entry)
-        do {
-            return try reader.withFields(options(parameters)) { lazy in
-                Raster(
-                    size: PixelSize(width: lazy.width, height: lazy.height / parameters.frames),
-                    byteCount: lazy.byteCount)
-            }
-        } catch {
-            throw .corrupt(error.description)
+        return try reader.withFields(options(parameters)) { lazy in
+            Raster(
+                size: PixelSize(width: lazy.width, height: lazy.height / parameters.frames), byteCount: lazy.byteCount)
         }
     }
 }
@@ -167,18 +166,9 @@ struct DecodedPixels: Sendable {
     func frames(_ count: Int) throws(VipsError) -> [VipsImage] {
         guard count > 1 else { return [image] }
         let size = PixelSize(width: image.width, height: image.height / count)
-        var frames: [VipsImage] = []
-        frames.reserveCapacity(count)
-        for index in 0..<count { frames.append(try image.extracting(x: 0, y: index * size.height, size: size)) }
-        return frames
-    }
-
-    /// The pixels of a single frame with their orientation applied, rendered into memory.
-    func upright(interrupt: @escaping Interrupt) throws(VipsError) -> DecodedPixels {
-        let stored = ImageFrames(frames: [image], extent: extent, orientation: orientation)
-        let upright = try Orient(.auto).upright(stored)
-        return DecodedPixels(
-            image: try upright.first.rendered(interrupt: interrupt), extent: upright.extent, orientation: 1)
+        return try (0..<count).map { index throws(VipsError) in
+            try image.extracting(x: 0, y: index * size.height, size: size)
+        }
     }
 }
 
@@ -186,20 +176,15 @@ struct DecodedPixels: Sendable {
 /// usable.
 struct DecodeParameters: Hashable, Sendable {
     /// The first frame or page, counted from 1.
-    let firstPage: Int
+    var firstPage = 1
     /// The number of frames or pages, at least 1.
-    let frames: Int
+    var frames = 1
     /// The factor by which a JPEG is shrunk on load: 1, 2, 4 or 8.
     var shrink = 1
     /// The scale at which a WebP is decoded or an SVG is drawn. For an icon, the scale of the image at ``entry``.
     var scale = 1.0
     /// The index of an icon's image; nil = the largest.
     var entry: Int?
-
-    init(firstPage: Int = 1, frames: Int = 1) {
-        self.firstPage = firstPage
-        self.frames = frames
-    }
 }
 
 extension VipsImage {

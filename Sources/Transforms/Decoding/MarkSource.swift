@@ -38,10 +38,7 @@ struct MarkSource: Sendable {
             let job = job(size, frames)
             let plan = try InProcessImageProcessor.planned(job, header, framesUsed: frames)
             let decoder = Decoder(source: bytes, header: header) { false }
-            let parameters = try decoder.parameters(
-                framesUsed: frames, as: plan.decode, headroom: job.resampling.headroom,
-                maxPixels: limits.maxSourcePixels)
-            let raster = try decoder.raster(parameters)
+            let raster = try decoder.raster(decoder.parameters(of: job, framesUsed: frames, as: plan.decode))
             return CostEstimate(
                 CostEstimate.Facts(
                     sourceBytes: bytes.readableBytes, format: header.format, sourceArea: header.size.area,

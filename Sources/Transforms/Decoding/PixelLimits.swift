@@ -52,11 +52,9 @@ public struct PixelLimits: Hashable, Codable, Sendable {
     func check(output size: PixelSize) throws(ImageProcessingError) {
         guard max(size.width, size.height) <= maxOutputSide, size.area <= maxOutputPixels else {
             throw .badParameter(
-                TransformError(
-                    parameter: "w",
-                    reason:
-                        "the result would be \(size) pixels; at most \(maxOutputSide) per side and \(maxOutputPixels) "
-                        + "in total are allowed, so ask for a smaller w, h or pad"))
+                "w",
+                "the result would be \(size) pixels; at most \(maxOutputSide) per side and \(maxOutputPixels) in total "
+                    + "are allowed, so ask for a smaller w, h or pad")
         }
     }
 
@@ -64,10 +62,9 @@ public struct PixelLimits: Hashable, Codable, Sendable {
     func check(intermediate size: PixelSize) throws(ImageProcessingError) {
         guard size.area <= maxOutputPixels else {
             throw .badParameter(
-                TransformError(
-                    parameter: "w",
-                    reason: "the image would have to be enlarged to \(size) pixels on the way; at most "
-                        + "\(maxOutputPixels) pixels are allowed"))
+                "w",
+                "the image would have to be enlarged to \(size) pixels on the way; at most \(maxOutputPixels) pixels are "
+                    + "allowed")
         }
     }
 
@@ -101,9 +98,15 @@ public struct PixelLimits: Hashable, Codable, Sendable {
                 ("w", "ask for a smaller w or h")
             }
         throw .badParameter(
-            TransformError(
-                parameter: parameter,
-                reason: "the image would take about \(seconds(work)) of processor time; at most \(seconds(limit)) are "
-                    + "allowed, so \(advice)"))
+            parameter,
+            "the image would take about \(seconds(work)) of processor time; at most \(seconds(limit)) are allowed, so "
+                + advice)
+    }
+}
+
+extension ImageProcessingError {
+    /// The error of this parameter, with a sentence for the client.
+    static func badParameter(_ parameter: String, _ reason: String) -> ImageProcessingError {
+        .badParameter(TransformError(parameter: parameter, reason: reason))
     }
 }

@@ -31,37 +31,28 @@ public struct SourceDigest: Transform, Hashable, Codable {
 
     /// Throws unless the bytes have the hash.
     func check(_ source: ByteBuffer) throws(ImageProcessingError) {
-        let digest: [UInt8] =
-            switch algorithm {
-            case .md5: Self.hash(source, Insecure.MD5.self)
-            case .sha1: Self.hash(source, Insecure.SHA1.self)
-            case .sha256: Self.hash(source, SHA256.self)
-            case .sha512: Self.hash(source, SHA512.self)
-            }
-        let found = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        guard found == hex else {
-            throw .badParameter(
-                TransformError(parameter: "digest", reason: "the source has the \(algorithm.rawValue) \(found)"))
-        }
-    }
-
-    private static func hash<Function: HashFunction>(_ source: ByteBuffer, _: Function.Type) -> [UInt8] {
-        source.withUnsafeReadableBytes { bytes in
-            var function = Function()
-            function.update(bufferPointer: bytes)
-            return Array(function.finalize())
-        }
+        let found = algorithm.hex(of: source)
+        guard found == hex else { throw .badParameter("digest", "the source has the \(algorithm.rawValue) \(found)") }
     }
 }
 
 extension SourceDigest.Algorithm {
-    /// Of a hash in hexadecimal.
-    package var digits: Int {
+    private var function: any HashFunction {
         switch self {
-        case .md5: 32
-        case .sha1: 40
-        case .sha256: 64
-        case .sha512: 128
+        case .md5: Insecure.MD5()
+        case .sha1: Insecure.SHA1()
+        case .sha256: SHA256()
+        case .sha512: SHA512()
         }
+    }
+
+    /// The length of a hash in hexadecimal.
+    package var digits: Int { 2 * type(of: function.finalize()).byteCount }
+
+    /// The hash of these bytes in hexadecimal.
+    func hex(of source: ByteBuffer) -> String {
+        var function = function
+        source.withUnsafeReadableBytes { function.update(bufferPointer: $0) }
+        return function.finalize().map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }

@@ -80,8 +80,8 @@ public struct SourceHeader: Hashable, Sendable {
     private static func read(
         _ reader: SourceReader, _ format: SourceFormat, page: Int = PageSelection.primary
     ) throws(ImageProcessingError) -> SourceHeader {
-        do {
-            return try reader.withFields(format.options(forPage: page)) { image throws(VipsError) in
+        do throws(ImageProcessingError) {
+            return try reader.withFields(format.options(forPage: page)) { image in
                 var size = PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
                 if format == .svg { size = SVGSource.naturalSize(size, of: reader.bytes) }
                 var header = SourceHeader(format: format, size: size, source: reader.bytes, image: image)
@@ -91,8 +91,7 @@ public struct SourceHeader: Hashable, Sendable {
         } catch {
             // TIFF is a container of many codecs: a directory that is present but unreadable means an unsupported
             // codec.
-            if format == .tiff, TIFFDirectory.isPresent(in: reader.bytes) { throw .unsupported }
-            throw .corrupt(error.description)
+            throw format == .tiff && TIFFDirectory.isPresent(in: reader.bytes) ? .unsupported : error
         }
     }
 
@@ -118,12 +117,7 @@ public struct SourceHeader: Hashable, Sendable {
     func withFields<Result>(
         of source: ByteBuffer, _ body: (VipsImage) throws(VipsError) -> Result
     ) throws(ImageProcessingError) -> Result {
-        let reader = try SourceReader(of: source, format, entry: entry)
-        do {
-            return try reader.withFields(format.options(forPage: page), body)
-        } catch {
-            throw .corrupt(error.description)
-        }
+        try SourceReader(of: source, format, entry: entry).withFields(format.options(forPage: page), body)
     }
 
     /// The plan before the first transform.

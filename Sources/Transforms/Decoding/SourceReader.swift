@@ -8,8 +8,8 @@ struct SourceReader: Sendable {
     private let codec: Codec
 
     private enum Codec {
-        case loader(VipsLoader)
-        case iconPNG
+        /// The image of an icon gets an alpha channel.
+        case loader(VipsLoader, addsAlpha: Bool)
         case bitmap(BitmapDecoder)
     }
 
@@ -17,7 +17,7 @@ struct SourceReader: Sendable {
     init(of source: ByteBuffer, _ format: SourceFormat, entry: Int? = nil) throws(ImageProcessingError) {
         if let loader = format.loader {
             bytes = format == .svg ? try SVGSource.plain(source) : source
-            codec = .loader(loader)
+            codec = .loader(loader, addsAlpha: false)
         } else if format == .bmp {
             bytes = source
             codec = .bitmap(BitmapDecoder(header: try BitmapHeader(ofFile: source), source: source))
@@ -31,7 +31,7 @@ struct SourceReader: Sendable {
             case .png:
                 let length = source.readableBytes - entry.start
                 bytes = source.getSlice(at: source.readerIndex + entry.start, length: length) ?? source
-                codec = .iconPNG
+                codec = .loader(.png, addsAlpha: true)
                 if PNGChunks.exceedsSource(bytes) { throw .corrupt("PNG in an icon ends inside a chunk") }
             }
         }
@@ -39,23 +39,19 @@ struct SourceReader: Sendable {
 
     /// Passes an image with the header's fields to `body`, which must not read its pixels.
     func withFields<Result>(
-        _ options: KeyValuePairs<String, VipsValue> = ["access": "sequential"],
-        _ body: (VipsImage) throws(VipsError) -> Result
-    ) throws(VipsError) -> Result {
-        switch codec {
-        case .loader(let loader):
-            try loader.withImage(of: bytes, options, body)
-        case .iconPNG:
-            try VipsLoader.png.withImage(of: bytes, options) { lazy throws(VipsError) in try body(lazy.addingAlpha()) }
-        case .bitmap(let decoder):
-            try body(try decoder.fields.imageWithoutPixels())
-        }
-    }
-
-    private var isPNG: Bool {
-        switch codec {
-        case .iconPNG, .loader(.png): true
-        case .loader, .bitmap: false
+        _ options: KeyValuePairs<String, VipsValue>, _ body: (VipsImage) throws(VipsError) -> Result
+    ) throws(ImageProcessingError) -> Result {
+        do {
+            switch codec {
+            case .loader(let loader, let addsAlpha):
+                return try loader.withImage(of: bytes, options) { lazy throws(VipsError) in
+                    try body(addsAlpha ? lazy.addingAlpha() : lazy)
+                }
+            case .bitmap(let decoder):
+                return try body(decoder.fields.imageWithoutPixels())
+            }
+        } catch {
+            throw .corrupt(error.description)
         }
     }
 
@@ -65,19 +61,19 @@ struct SourceReader: Sendable {
     func pixels(
         _ options: KeyValuePairs<String, VipsValue>, toleratesErrors: Bool, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> VipsImage {
-        if case .bitmap(let decoder) = codec { return try decoder.decode(interrupt: interrupt) }
-        if isPNG, PNGChunks.hasWrongChecksum(bytes) { throw .corrupt("PNG with a wrong checksum") }
-        do {
-            if case .loader(let loader) = codec {
+        switch codec {
+        case .bitmap(let decoder):
+            return try decoder.decode(interrupt: interrupt)
+        case .loader(let loader, let addsAlpha):
+            if loader == .png, PNGChunks.hasWrongChecksum(bytes) { throw .corrupt("PNG with a wrong checksum") }
+            do {
                 return try loader.withImage(of: bytes, options, toleratesErrors: toleratesErrors) {
-                    lazy throws(VipsError) in try lazy.withUnsignedSamples().rendered(interrupt: interrupt)
+                    lazy throws(VipsError) in
+                    try (addsAlpha ? lazy.addingAlpha() : lazy.withUnsignedSamples()).rendered(interrupt: interrupt)
                 }
+            } catch {
+                throw interrupt() ? .interrupted : .corrupt(error.description)
             }
-            return try VipsLoader.png.withImage(of: bytes, options) { lazy throws(VipsError) in
-                try lazy.addingAlpha().rendered(interrupt: interrupt)
-            }
-        } catch {
-            throw interrupt() ? .interrupted : .corrupt(error.description)
         }
     }
 }

@@ -42,14 +42,13 @@ struct Encoder {
     @discardableResult
     func requireWritable(_ size: PixelSize) throws(ImageProcessingError) -> VipsSaver {
         guard let saver = format.saver, format.isAvailable else {
-            throw .badParameter(TransformError(parameter: "output", reason: MissingCodec.encoder(format).reason))
+            throw .badParameter("output", MissingCodec.encoder(format).reason)
         }
         guard max(size.width, size.height) <= format.maxSide else {
             throw .badParameter(
-                TransformError(
-                    parameter: "output",
-                    reason: "\(format.rawValue) holds at most \(format.maxSide) pixels per side and the result has "
-                        + "\(size); ask for a smaller w or h, or for another format"))
+                "output",
+                "\(format.rawValue) holds at most \(format.maxSide) pixels per side and the result has \(size); ask for a "
+                    + "smaller w or h, or for another format")
         }
         return saver
     }

@@ -1,4 +1,3 @@
-import Crypto
 import DarkroomVips
 import Foundation
 package import NIOCore
@@ -115,7 +114,7 @@ extension SourceDocument {
         format = header.format.rawValue
         mimeType = header.format.mediaType
         bytes = job.source.readableBytes
-        sha256 = job.identity ?? Self.digest(job.source)
+        sha256 = job.identity ?? SourceDigest.Algorithm.sha256.hex(of: job.source)
         (width, height) = (header.size.width, header.size.height)
         (uprightWidth, uprightHeight) = (upright.width, upright.height)
         orientation = header.orientation
@@ -136,15 +135,6 @@ extension SourceDocument {
     }
 
     private static let maxTextLength = 200
-
-    private static func digest(_ source: ByteBuffer) -> String {
-        var hasher = SHA256()
-        source.withUnsafeReadableBytes { hasher.update(bufferPointer: $0) }
-        return hasher.finalize().map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
-    }
 }
 
 /// A JSON document that is the result of a job.

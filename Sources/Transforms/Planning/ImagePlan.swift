@@ -94,9 +94,7 @@ extension ImagePlan {
         let job = ImageDescriber.preparing(prepared.job)
         let last = try InProcessImageProcessor.planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header) { false }
-        let parameters = try decoder.parameters(
-            framesUsed: framesUsed, as: last.decode, headroom: job.resampling.headroom,
-            maxPixels: job.limits.maxSourcePixels)
+        let parameters = try decoder.parameters(of: job, framesUsed: framesUsed, as: last.decode)
         let cost: CostEstimate
         (self, cost) = try Self.estimated(job, decoder, parameters, last: last, framesUsed: framesUsed)
         for step in job.chain.marks {

@@ -61,7 +61,7 @@ struct DecodedCacheTests {
         #expect(["a", "b", "c", "d", "e", "f"].filter { cache.pixels(for: key($0)) == nil } == ["b"])
         cache.shrink(toBytes: 3 * cost)
         #expect(["a", "b", "c", "d", "e", "f"].filter { cache.pixels(for: key($0)) != nil } == ["d", "e", "f"])
-        cache.removeEverything()
+        cache.shrink(toBytes: 0)
         #expect(cache.statistics.entries == 0)
         #expect(cache.statistics.bytes == 0)
     }

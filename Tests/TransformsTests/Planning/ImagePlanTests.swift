@@ -145,9 +145,7 @@ struct ImagePlanTests {
             let job = job(source, Wish(recipe: .box(side)))
             let last = try InProcessImageProcessor.planned(job, header, framesUsed: 1)
             let decoder = Decoder(source: source, header: header) { false }
-            let parameters = try decoder.parameters(
-                framesUsed: 1, as: last.decode, headroom: job.resampling.headroom,
-                maxPixels: job.limits.maxSourcePixels)
+            let parameters = try decoder.parameters(of: job, framesUsed: 1, as: last.decode)
             let decoded = try decoder.decode(parameters).image
             let planned = try InProcessImageProcessor().plan(job).steps.first
             #expect(planned?.size == PixelSize(width: decoded.width, height: decoded.height))
