@@ -236,12 +236,12 @@ def report(images):
                   file=sys.stderr)
 
 
-def numbers(values, digits, indent):
-    lines, line = [], " " * (indent - 1)
-    for item in (f"{value:.{digits}f}" for value in values):
+def listed(items):
+    lines, line = [], " " * 11
+    for item in items:
         if len(line) + len(item) > 116:
             lines.append(line)
-            line = " " * (indent - 1)
+            line = " " * 11
         line += f" {item},"
     return "\n".join([*lines, line])
 
@@ -250,10 +250,9 @@ def source(models):
     print("/// Printed by Benchmarks/quality/fit.py.\nextension QualityModel {")
     for index, model in enumerate(models):
         print(f"{chr(10) if index else ''}    static let {model.fmt} = QualityModel(\n        bias: {model.bias:.3f},")
-        print(f"        weights: [\n{numbers(model.weights, 3, 12)}\n        ],\n        lines: Lines(")
-        print(f"            qualities: {KNOTS[model.fmt]},")
-        print(f"            intercepts: [\n{numbers(model.intercepts, 2, 16)}\n            ],")
-        print(f"            slopes: [\n{numbers(model.slopes, 4, 16)}\n            ]))")
+        print(f"        weights: [\n{listed(f'{weight:.3f}' for weight in model.weights)}\n        ],")
+        knots = zip(KNOTS[model.fmt], model.intercepts, model.slopes)
+        print(f"        knots: [\n{listed(f'({knot}, {start:.2f}, {slope:.4f})' for knot, start, slope in knots)}\n        ])")
     print("}")
 
 

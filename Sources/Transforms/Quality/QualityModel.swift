@@ -5,36 +5,31 @@ struct QualityModel {
     let bias: Double
     /// The weights of the square roots of the features.
     let weights: [Double]
-    let lines: Lines
+    /// Qualities in ascending order, each with its score as a linear function of the score at the medium quality.
+    let knots: [(quality: Int, intercept: Double, slope: Double)]
 
-    /// The scores of one format's qualities, each as a linear function of the score at the medium quality.
-    struct Lines {
-        /// In ascending order.
-        let qualities: [Int]
-        let intercepts: [Double]
-        let slopes: [Double]
-
-        /// The lowest quality with this score, interpolated between the known scores.
-        func quality(scoring goal: Double, of middling: Double) -> Int {
-            var (below, belowScore) = (qualities[0], intercepts[0] + slopes[0] * middling)
-            guard belowScore < goal else { return below }
-            for index in qualities.indices.dropFirst() {
-                let (quality, score) = (qualities[index], intercepts[index] + slopes[index] * middling)
-                // Scores are equal or fall only for an extreme image, where lines cross.
-                guard score > belowScore else { continue }
-                if score >= goal {
-                    let share = (goal - belowScore) / (score - belowScore)
-                    return below + Int((share * Double(quality - below)).rounded(.up))
-                }
-                (below, belowScore) = (quality, score)
+    /// The lowest quality with a score, interpolated between the known scores.
+    ///
+    /// - Parameter middling: the score at the medium quality.
+    func quality(scoring goal: Double, of middling: Double) -> Int {
+        var (below, belowScore) = (knots[0].quality, knots[0].intercept + knots[0].slope * middling)
+        guard belowScore < goal else { return below }
+        for (quality, intercept, slope) in knots.dropFirst() {
+            let score = intercept + slope * middling
+            // Scores are equal or fall only for an extreme image, where lines cross.
+            guard score > belowScore else { continue }
+            if score >= goal {
+                let share = (goal - belowScore) / (score - belowScore)
+                return below + Int((share * Double(quality - below)).rounded(.up))
             }
-            return qualities[qualities.count - 1]
+            (below, belowScore) = (quality, score)
         }
+        return knots[knots.count - 1].quality
     }
 
     /// The lowest quality at which an image with these features of ``StructuralSimilarity`` looks as the target says.
     func quality(for target: QualityTarget, _ features: [Double]) -> Int {
-        lines.quality(scoring: target.score, of: score(features))
+        quality(scoring: target.score, of: score(features))
     }
 
     /// Approximately the SSIMULACRA2 score at the medium quality.
@@ -64,14 +59,10 @@ extension QualityModel {
             33.171, 17.828, -81.488, -4.939, -18.003, -132.419, -55.509, -12.083, -36.413, -30.540, 71.319, -20.146,
             32.644, -9.491, -39.333, -35.893,
         ],
-        lines: Lines(
-            qualities: [30, 45, 60, 70, 78, 84, 90, 95],
-            intercepts: [
-                -39.91, -31.67, -18.41, -8.58, 1.69, 14.42, 66.23, 84.12,
-            ],
-            slopes: [
-                1.2236, 1.2657, 1.1705, 1.1025, 1.0193, 0.8912, 0.2933, 0.1004,
-            ]))
+        knots: [
+            (30, -39.91, 1.2236), (45, -31.67, 1.2657), (60, -18.41, 1.1705), (70, -8.58, 1.1025), (78, 1.69, 1.0193),
+            (84, 14.42, 0.8912), (90, 66.23, 0.2933), (95, 84.12, 0.1004),
+        ])
 
     static let webp = QualityModel(
         bias: 83.594,
@@ -80,14 +71,10 @@ extension QualityModel {
             5.757, -45.263, -10.555, -34.300, -198.528, -39.251, -0.034, -7.156, -3.806, 55.398, 190.178, 76.892,
             19.180, -62.007, -11.516,
         ],
-        lines: Lines(
-            qualities: [30, 50, 65, 76, 84, 92],
-            intercepts: [
-                -119.97, -62.46, -32.63, -9.95, 20.72, 47.96,
-            ],
-            slopes: [
-                2.3855, 1.7428, 1.4028, 1.1435, 0.8067, 0.5109,
-            ]))
+        knots: [
+            (30, -119.97, 2.3855), (50, -62.46, 1.7428), (65, -32.63, 1.4028), (76, -9.95, 1.1435),
+            (84, 20.72, 0.8067), (92, 47.96, 0.5109),
+        ])
 
     static let avif = QualityModel(
         bias: 79.508,
@@ -96,14 +83,10 @@ extension QualityModel {
             2.188, -12.934, -20.557, -9.287, -168.410, -49.896, -8.359, -45.389, -12.505, 36.522, 256.493, 88.255,
             12.486, 36.902, -3.692,
         ],
-        lines: Lines(
-            qualities: [30, 45, 57, 68, 80],
-            intercepts: [
-                -202.74, -90.31, -21.51, 14.44, 39.64,
-            ],
-            slopes: [
-                3.2613, 2.0399, 1.2701, 0.8712, 0.5948,
-            ]))
+        knots: [
+            (30, -202.74, 3.2613), (45, -90.31, 2.0399), (57, -21.51, 1.2701), (68, 14.44, 0.8712),
+            (80, 39.64, 0.5948),
+        ])
 
     static let avifTunedForImages = QualityModel(
         bias: 92.220,
@@ -112,14 +95,10 @@ extension QualityModel {
             48.015, 15.887, -21.849, -3.359, -30.153, -104.452, -74.750, 3.080, 46.548, -11.267, 48.681, 202.650,
             10.467, 21.589, 71.232, 18.647,
         ],
-        lines: Lines(
-            qualities: [30, 45, 57, 68, 80],
-            intercepts: [
-                -239.07, -107.03, -26.43, 23.21, 48.88,
-            ],
-            slopes: [
-                3.7653, 2.2681, 1.3355, 0.7567, 0.4709,
-            ]))
+        knots: [
+            (30, -239.07, 3.7653), (45, -107.03, 2.2681), (57, -26.43, 1.3355), (68, 23.21, 0.7567),
+            (80, 48.88, 0.4709),
+        ])
 
     static let jxl = QualityModel(
         bias: 86.228,
@@ -128,12 +107,7 @@ extension QualityModel {
             40.573, 4.742, -63.738, -13.668, -42.928, -149.949, -50.843, -9.313, 39.690, -3.373, 85.839, 256.862,
             69.957, -2.359, -69.804, -20.681,
         ],
-        lines: Lines(
-            qualities: [45, 62, 75, 85, 92],
-            intercepts: [
-                -92.64, -50.48, -2.62, 33.82, 60.42,
-            ],
-            slopes: [
-                2.0749, 1.5940, 1.0650, 0.6575, 0.3729,
-            ]))
+        knots: [
+            (45, -92.64, 2.0749), (62, -50.48, 1.5940), (75, -2.62, 1.0650), (85, 33.82, 0.6575), (92, 60.42, 0.3729),
+        ])
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Compares stripes of an image at half size with the result of coding them at a medium quality, without an encoder:
 /// sample values and color differences are rounded in blocks as JPEG does.
 struct StripeComparison {
@@ -135,11 +133,8 @@ struct StripeComparison {
 
     private typealias Vector = SIMD4<Float>
 
-    /// The linear light of each sRGB sample (IEC 61966-2-1).
-    private static let light: [Float] = (0..<256).map { sample in
-        let value = Double(sample) / 255
-        return Float(value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4))
-    }
+    /// The linear light of each sRGB sample.
+    private static let light = SRGBCurve.lightOfBytes.map(Float.init)
     /// The steps of the full size's lowest frequencies, which are all frequencies at half size. The steps are half as
     /// large there.
     private static let luminance = BlockRounding<SIMD4<Float>> { QuantizationTable.luminance($0, $1) / 2 }

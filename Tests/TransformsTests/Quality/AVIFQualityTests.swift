@@ -29,10 +29,8 @@ struct AVIFQualityTests {
     @Test func `The model of the tuned encoder has a number for each feature and each quality`() {
         let model = QualityModel.avifTunedForImages
         #expect(model.weights.count == StructuralSimilarity.featureCount)
-        #expect(model.lines.qualities.count == model.lines.slopes.count)
-        #expect(model.lines.qualities.count == model.lines.intercepts.count)
         for trial in [55.0, 65, 75] {
-            let scores = zip(model.lines.intercepts, model.lines.slopes).map { $0 + $1 * trial }
+            let scores = model.knots.map { $0.intercept + $0.slope * trial }
             #expect(scores == scores.sorted())
         }
     }

@@ -189,19 +189,19 @@ private struct SplitMix {
 }
 
 struct QualityModelTests {
-    private let lines = QualityModel.Lines(
-        qualities: [20, 40, 60, 80], intercepts: [-10, 0, 8, 20], slopes: [1, 1, 0.9, 0.9])
+    private let model = QualityModel(
+        bias: 0, weights: [], knots: [(20, -10, 1), (40, 0, 1), (60, 8, 0.9), (80, 20, 0.9)])
 
     @Test func `The lowest quality is interpolated and rounded up, and stays within what is known`() {
-        #expect(lines.quality(scoring: 60, of: 70) == 20)
-        #expect(lines.quality(scoring: 60.1, of: 70) == 21)
-        #expect(lines.quality(scoring: 65, of: 70) == 30)
-        #expect(lines.quality(scoring: 99, of: 70) == 80)
+        #expect(model.quality(scoring: 60, of: 70) == 20)
+        #expect(model.quality(scoring: 60.1, of: 70) == 21)
+        #expect(model.quality(scoring: 65, of: 70) == 30)
+        #expect(model.quality(scoring: 99, of: 70) == 80)
     }
 
     @Test func `Lines that cross are never followed down`() {
         for trial in stride(from: -50.0, through: 150, by: 5) {
-            let qualities = [40.0, 65, 75, 82, 95].map { lines.quality(scoring: $0, of: trial) }
+            let qualities = [40.0, 65, 75, 82, 95].map { model.quality(scoring: $0, of: trial) }
             #expect(qualities == qualities.sorted())
         }
     }
@@ -212,12 +212,11 @@ struct QualityModelTests {
     {
         let model = try #require(format.row.qualityModel?())
         #expect(model.weights.count == StructuralSimilarity.featureCount)
-        let lines = model.lines
-        #expect(lines.intercepts.count == lines.qualities.count && lines.slopes.count == lines.qualities.count)
-        #expect(lines.qualities == lines.qualities.sorted() && lines.qualities.allSatisfy { (20...100).contains($0) })
+        let qualities = model.knots.map(\.quality)
+        #expect(qualities == qualities.sorted() && qualities.allSatisfy { (20...100).contains($0) })
         // Lines may cross at the extremes, which the test above is about.
         for trial in [55.0, 65, 75] {
-            let scores = zip(lines.intercepts, lines.slopes).map { $0 + $1 * trial }
+            let scores = model.knots.map { $0.intercept + $0.slope * trial }
             #expect(scores == scores.sorted())
         }
     }
