@@ -43,9 +43,7 @@ struct EmbeddedMetadata {
     func exifNumber(_ field: String) -> Double? {
         guard let text = exif(field) else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
-        guard let number = parts.first ?? nil, parts.count <= 2 else { return nil }
-        guard parts.count == 2 else { return number.isFinite ? number : nil }
-        guard let divisor = parts[1] else { return nil }
+        guard parts.count <= 2, let number = parts[0], let divisor = parts.count == 2 ? parts[1] : 1 else { return nil }
         let quotient = number / divisor
         return quotient.isFinite ? quotient : nil
     }

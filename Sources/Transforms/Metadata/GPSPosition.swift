@@ -9,10 +9,6 @@ struct GPSPosition: Encodable, Hashable {
     /// Meters above sea level.
     let altitude: Double?
 
-    private enum CodingKeys: String, CodingKey {
-        case latitude, longitude, altitude
-    }
-
     /// Nil if the position is missing or impossible. An impossible altitude is left out.
     init?(exif: ByteBuffer) {
         guard let gps = EXIFDirectory(exif)?.directory(0x8825),

@@ -14,7 +14,15 @@ struct IPTCDataSets {
     ///
     /// - Parameter field: libvips' `iptc-data`: a JPEG's APP13 segment, image resource blocks, or bare data sets.
     init(_ field: ByteBuffer) {
-        values = Self.dataSets(field).map(Self.applicationRecord) ?? [:]
+        var rest = Self.dataSets(field)
+        var values: [UInt8: ByteBuffer] = [:]
+        while rest.readInteger(as: UInt8.self) == Self.marker, let record = rest.readInteger(as: UInt8.self),
+            let number = rest.readInteger(as: UInt8.self), let length = Self.readLength(&rest),
+            let value = rest.readSlice(length: length)
+        {
+            if record == Self.applicationRecord, values[number] == nil { values[number] = value }
+        }
+        self.values = values
     }
 
     /// The first value of a data set, as UTF-8 where it is valid UTF-8 and as ISO 8859-1 otherwise.
@@ -24,62 +32,30 @@ struct IPTCDataSets {
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
-    // MARK: Image resource blocks
-
     private static let photoshopSignature = Array("Photoshop 3.0\0".utf8)
     private static let blockSignature = Array("8BIM".utf8)
     private static let iptcResource: UInt16 = 0x0404
+    private static let marker: UInt8 = 0x1C
+    private static let applicationRecord: UInt8 = 2
 
-    /// The data sets' bytes, taken out of the resource block that holds them.
-    private static func dataSets(_ field: ByteBuffer) -> ByteBuffer? {
+    /// The data sets' bytes, taken out of the resource block that holds them; empty if there is none.
+    private static func dataSets(_ field: ByteBuffer) -> ByteBuffer {
         var rest = field
         if rest.readableBytesView.first == marker { return rest }
         if rest.readableBytesView.starts(with: photoshopSignature) {
             rest.moveReaderIndex(forwardBy: photoshopSignature.count)
         }
-        while let block = readBlock(&rest) {
-            if block.id == iptcResource { return block.data }
-        }
-        return nil
-    }
-
-    /// Signature, identifier, a Pascal string and the data, the last two padded to an even length.
-    private static func readBlock(_ rest: inout ByteBuffer) -> (id: UInt16, data: ByteBuffer)? {
-        guard rest.readBytes(length: blockSignature.count) == blockSignature,
-            let id = rest.readInteger(as: UInt16.self),
-            let nameLength = rest.readInteger(as: UInt8.self),
-            rest.readSlice(length: Int(nameLength | 1)) != nil,
-            let length = rest.readInteger(as: UInt32.self),
+        // A block has a signature, an identifier, a Pascal string and the data, the last two padded to an even length.
+        while rest.readBytes(length: blockSignature.count) == blockSignature,
+            let id = rest.readInteger(as: UInt16.self), let nameLength = rest.readInteger(as: UInt8.self),
+            rest.readSlice(length: Int(nameLength | 1)) != nil, let length = rest.readInteger(as: UInt32.self),
             let data = rest.readSlice(length: Int(length))
-        else { return nil }
-        // The padding of the last block is often missing.
-        if length % 2 == 1 { _ = rest.readSlice(length: 1) }
-        return (id, data)
-    }
-
-    // MARK: Data sets
-
-    private static let marker: UInt8 = 0x1C
-    private static let applicationRecordNumber: UInt8 = 2
-
-    private static func applicationRecord(_ dataSets: ByteBuffer) -> [UInt8: ByteBuffer] {
-        var rest = dataSets
-        var values: [UInt8: ByteBuffer] = [:]
-        while let dataSet = readDataSet(&rest) {
-            guard dataSet.record == applicationRecordNumber, values[dataSet.number] == nil else { continue }
-            values[dataSet.number] = dataSet.value
+        {
+            if id == iptcResource { return data }
+            // The padding of the last block is often missing.
+            if length % 2 == 1 { _ = rest.readSlice(length: 1) }
         }
-        return values
-    }
-
-    private static func readDataSet(_ rest: inout ByteBuffer) -> (record: UInt8, number: UInt8, value: ByteBuffer)? {
-        guard rest.readInteger(as: UInt8.self) == marker,
-            let record = rest.readInteger(as: UInt8.self),
-            let number = rest.readInteger(as: UInt8.self),
-            let length = readLength(&rest),
-            let value = rest.readSlice(length: length)
-        else { return nil }
-        return (record, number, value)
+        return ByteBuffer()
     }
 
     /// Two bytes, or for an extended data set (IIM §1.6.4) the number of length bytes, at most four, followed by the

@@ -42,8 +42,6 @@ struct XMLTokenizer {
         return nil
     }
 
-    // MARK: Tags
-
     private mutating func openingTag() -> Token? {
         guard let name = name() else { return nil }
         var attributes: [(name: Substring, value: String)] = []
@@ -87,8 +85,6 @@ struct XMLTokenizer {
         isSpace(byte) || "<>/='\"&".utf8.contains(byte)
     }
 
-    // MARK: Text
-
     private mutating func text() -> Token? {
         let start = index
         while index < bytes.count, bytes[index] != UInt8(ascii: "<") { index += 1 }
@@ -110,28 +106,23 @@ struct XMLTokenizer {
     }
 
     private static func character(_ reference: String) -> Unicode.Scalar? {
-        switch reference {
-        case "amp": return "&"
-        case "lt": return "<"
-        case "gt": return ">"
-        case "apos": return "'"
-        case "quot": return "\""
-        default:
-            guard reference.hasPrefix("#") else { return nil }
-            let isHexadecimal = reference.hasPrefix("#x")
-            let digits = reference.dropFirst(isHexadecimal ? 2 : 1)
-            guard digits.allSatisfy(\.isHexDigit) else { return nil }
-            guard let code = UInt32(digits, radix: isHexadecimal ? 16 : 10), isCharacter(code) else { return nil }
-            return Unicode.Scalar(code)
-        }
+        if let character = entities[reference] { return character }
+        guard reference.hasPrefix("#") else { return nil }
+        let isHexadecimal = reference.hasPrefix("#x")
+        let digits = reference.dropFirst(isHexadecimal ? 2 : 1)
+        guard digits.allSatisfy(\.isHexDigit) else { return nil }
+        guard let code = UInt32(digits, radix: isHexadecimal ? 16 : 10), isCharacter(code) else { return nil }
+        return Unicode.Scalar(code)
     }
+
+    private static let entities: [String: Unicode.Scalar] = [
+        "amp": "&", "lt": "<", "gt": ">", "apos": "'", "quot": "\"",
+    ]
 
     /// Whether XML allows the character (§2.2): most control characters are excluded.
     private static func isCharacter(_ code: UInt32) -> Bool {
         code == 0x09 || code == 0x0A || code == 0x0D || (code >= 0x20 && code != 0xFFFE && code != 0xFFFF)
     }
-
-    // MARK: Bytes
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 

@@ -4,25 +4,15 @@
 /// of an `rdf:Description` that is itself a child of `rdf:RDF`. Of a language alternative or a list the first text
 /// counts. Reading ends at the first violation of XML's rules; properties that were complete by then count.
 struct XMPPacket {
-    /// The first text of each Dublin Core property, by its local name.
-    private let texts: [String: String]
-
     /// Reads at most the first 256 KiB.
     init(_ packet: some Sequence<UInt8>) {
-        var reader = Reader()
         var tokens = XMLTokenizer(Array(packet.prefix(Self.maxBytes)))
-        while let token = tokens.next(), reader.accept(token) {}
-        texts = reader.texts
+        while let token = tokens.next(), accept(token) {}
     }
 
     /// A property of Dublin Core by its local name, such as `rights`.
     subscript(property: String) -> String? { texts[property] }
 
-    private static let maxBytes = 262_144
-}
-
-/// Follows elements and namespaces down to the properties.
-private struct Reader {
     private struct Element {
         let qualifiedName: Substring
         let name: ExpandedName
@@ -35,13 +25,16 @@ private struct Reader {
         let local: Substring
     }
 
-    private(set) var texts: [String: String] = [:]
+    /// The first text of each Dublin Core property, by its local name.
+    private var texts: [String: String] = [:]
+    /// The elements that are open.
     private var elements: [Element] = []
     /// The Dublin Core property that is open, and its depth.
     private var property: (name: Substring, depth: Int)?
     /// Text since the last tag, inside a property.
     private var text = ""
 
+    private static let maxBytes = 262_144
     private static let maxDepth = 32
     private static let dublinCore = "http://purl.org/dc/elements/1.1/"
     private static let syntax = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -49,7 +42,7 @@ private struct Reader {
     private static let description = ExpandedName(namespace: syntax, local: "Description")
 
     /// False if the packet is not well-formed, too deep, or at its end.
-    mutating func accept(_ token: XMLTokenizer.Token) -> Bool {
+    private mutating func accept(_ token: XMLTokenizer.Token) -> Bool {
         switch token {
         case .text(let characters):
             if property != nil { text += characters }
