@@ -36,7 +36,8 @@ public struct InProcessImageProcessor: ImageProcessing {
         let framesUsed = try job.framesUsed(of: header)
         if job.output.isHeaderOnly {
             return ProcessedImage(
-                body: try SourceDocument(of: job, header).json, format: .json, size: header.size, frames: 1,
+                body: ByteBuffer(json: try SourceDocument(of: job, header)), format: .json, size: header.size,
+                frames: 1,
                 sourceFormat: header.format, isProven: false)
         }
         var timer = StageTimer()
@@ -52,8 +53,9 @@ public struct InProcessImageProcessor: ImageProcessing {
         } else {
             let encoder = Encoder(job.output, format: format, efforts: job.efforts, interrupt: interrupt)
             let encoded = try encoder.encode(image, &timer)
-            let source = SourcePassthrough(of: job, header, framesUsed: framesUsed, as: format, image)
-            (body, quality) = source?.result(insteadOf: encoded.body) ?? encoded
+            (body, quality) =
+                job.unchangedSource(header, framesUsed: framesUsed, as: format, image, insteadOf: encoded.body)
+                ?? encoded
         }
         timer.finishEncoding()
         return ProcessedImage(

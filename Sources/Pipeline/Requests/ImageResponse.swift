@@ -36,7 +36,7 @@ public struct ImageResponse: Sendable {
     public var isInterim = false
     /// The placeholders that the request asked for; nil if it asked for none, or if they could not be computed.
     public var placeholders: Placeholders?
-    /// The quality of the result if the request left it to the image (``OutputOptions/decidesQuality``); nil if not.
+    /// The quality of the result if the request left it to the image; nil if not.
     public var quality: ResultQuality?
     /// The origin's response fields about the source and its caching: the fields in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()

@@ -14,7 +14,7 @@ struct Encoder {
         interrupt: @escaping Interrupt
     ) {
         self.format = format
-        self.options = options.resolved(for: format)
+        self.options = options.converted(to: format)
         self.efforts = efforts.with(png: self.options.compression)
         self.interrupt = interrupt
     }

@@ -63,7 +63,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if format?.isText == true { maxBytes = nil }
         interlaced = interlaced && (format?.supportsInterlacing ?? true)
         palette = palette && (format ?? .png) == .png
-        let canPassOn = isOpen || format?.row.stripping != nil
+        let canPassOn = isOpen || format?.row.stripped != nil
         supportsPassthrough = canPassOn && !interlaced && !palette
         if !supportsPassthrough { passthrough = .off }
         if (format ?? .png) != .png { (compression, filtersRows) = (nil, false) }
@@ -103,14 +103,8 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         return "\(name)(\(parts.joined(separator: ",")))"
     }
 
-    /// Whether the quality depends on the pixels, so that it is known only afterward.
-    public var decidesQuality: Bool { target != nil || maxBytes != nil }
-
     /// Whether the source's header is sufficient, so that nothing is decoded.
     var isHeaderOnly: Bool { format == .json && !details.needsPixels }
-
-    /// The same options for a format that the source has decided.
-    func resolved(for format: OutputFormat) -> OutputOptions { converted(to: format) }
 
     /// The same options for another format.
     ///

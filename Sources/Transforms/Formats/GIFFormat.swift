@@ -11,7 +11,7 @@ extension SourceFormat.Row {
 extension OutputFormat.Row {
     static let gif = OutputFormat.Row(
         mediaType: "image/gif", extensions: ["gif"], saver: .gif, frames: .animation, isInterlaceable: true,
-        maxSide: 65_535, stripping: SourceStripping(format: .gif, strip: GIFContainer.stripped),
+        maxSide: 65_535, stripped: GIFContainer.stripped,
         arguments: { encoder, _, strip in
             ["effort": 4, "interlace": .bool(encoder.options.interlaced), "strip": .bool(strip)]
         },

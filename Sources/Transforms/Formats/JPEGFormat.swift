@@ -15,7 +15,7 @@ extension OutputFormat.Row {
     static let jpeg = OutputFormat.Row(
         mediaType: "image/jpeg", aliases: ["jpeg"], extensions: ["jpg", "jpeg", "jpe"], saver: .jpeg,
         isEssential: true, hasAlpha: false, isInterlaceable: true, defaultQuality: 80, maxSide: 65_500,
-        stripping: SourceStripping(format: .jpeg, strip: JPEGContainer.stripped), qualityModel: { .jpeg },
+        stripped: JPEGContainer.stripped, qualityModel: { .jpeg },
         arguments: { encoder, quality, strip in
             [
                 "Q": .int(quality), "optimize_coding": true, "interlace": .bool(encoder.options.interlaced),

@@ -1,4 +1,5 @@
 import DarkroomVips
+import NIOCore
 
 /// The output formats: raster images, and texts that describe an image.
 public enum OutputFormat: String, Codable, Sendable, CaseIterable {
@@ -64,8 +65,9 @@ extension OutputFormat {
         /// The predicted number of encodes, including the first.
         var expectedEncodes = 2.5
         var maxSide = 1_000_000
-        /// Removes the metadata of a source that is the result; nil = such a source is always encoded again.
-        var stripping: SourceStripping?
+        /// Removes the parts of a file that draw nothing, from a source that is the result; nil = such a source is
+        /// always encoded again. Returns nil for a file in an unexpected form, and never a larger file.
+        var stripped: (@Sendable (ByteBuffer) -> ByteBuffer?)?
         /// Predicts how an image looks at each quality; nil = no quality setting.
         var qualityModel: (@Sendable () -> QualityModel)?
         /// The saver's options for a quality of 1…100, without any metadata or with the remaining metadata.

@@ -11,7 +11,7 @@ extension SourceFormat.Row {
 extension OutputFormat.Row {
     static let png = OutputFormat.Row(
         mediaType: "image/png", extensions: ["png"], saver: .png, isEssential: true, isInterlaceable: true,
-        stripping: SourceStripping(format: .png, strip: PNGContainer.stripped),
+        stripped: PNGContainer.stripped,
         arguments: { encoder, _, strip in
             [
                 "compression": .int(encoder.efforts.png), "interlace": .bool(encoder.options.interlaced),

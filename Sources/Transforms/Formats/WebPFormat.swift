@@ -20,7 +20,7 @@ extension OutputFormat.Row {
     static let webp = OutputFormat.Row(
         mediaType: "image/webp", extensions: ["webp"], saver: .webp, isEssential: true, isNegotiated: true,
         frames: .animation, hasLosslessMode: true, defaultQuality: 82, maxSide: 16_383,
-        stripping: SourceStripping(format: .webp, strip: WebPContainer.stripped), qualityModel: { .webp },
+        stripped: WebPContainer.stripped, qualityModel: { .webp },
         arguments: { encoder, quality, strip in
             let options = encoder.options
             if options.nearLossless {

@@ -23,60 +23,52 @@ struct ImageDescriber {
     /// - Parameter image: the result of a job from `preparing`.
     func describe(_ image: ImageFrames, as format: OutputFormat) throws(ImageProcessingError) -> ByteBuffer {
         if format == .json, job.output.details.contains(.weserv) {
-            return try WeservDocument(of: job, header, image).json
+            let document = try header.withFields(of: job.source) { WeservDocument(header, $0, image) }
+            return ByteBuffer(json: document, keys: .useDefaultKeys)
         }
-        var document = format == .json ? try SourceDocument(of: job, header) : nil
+        let document = format == .json ? try SourceDocument(of: job, header) : nil
         do {
             let frame = try image.first.convertedToSRGB().rendered(interrupt: interrupt)
-            let text = try text(of: frame, as: format, document: &document)
-            return document?.json ?? ByteBuffer(string: text)
+            let thumbnail = try Thumbnail(frame, interrupt: interrupt)
+            if let document { return ByteBuffer(json: try completed(document, frame, thumbnail)) }
+            switch format {
+            case .blurHash: return ByteBuffer(string: BlurHash.encode(thumbnail))
+            case .thumbHash: return ByteBuffer(string: ThumbHash.encode(thumbnail))
+            case .lqip: return ByteBuffer(string: try placeholder(of: frame))
+            // The only other text is the color.
+            default: return ByteBuffer(string: Palette(thumbnail).dominant.css)
+            }
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
         }
     }
 
-    private func text(
-        of frame: VipsImage, as format: OutputFormat, document: inout SourceDocument?
-    ) throws(VipsError) -> String {
-        let thumbnail = try Thumbnail(frame, interrupt: interrupt)
-        switch format {
-        case .blurHash: return BlurHash.encode(thumbnail)
-        case .thumbHash: return ThumbHash.encode(thumbnail)
-        case .color: return Palette(thumbnail).dominant.css
-        case .lqip: return try placeholder(of: frame)
-        default:
-            try complete(&document, frame, thumbnail)
-            return ""
-        }
-    }
-
-    private func complete(
-        _ document: inout SourceDocument?, _ frame: VipsImage, _ thumbnail: Thumbnail
-    ) throws(VipsError) {
+    /// The document with the requested members about the result.
+    private func completed(
+        _ document: SourceDocument, _ frame: VipsImage, _ thumbnail: Thumbnail
+    ) throws(VipsError) -> SourceDocument {
+        var document = document
         let details = job.output.details
         let palette = Palette(thumbnail)
         if details.contains(.color) {
-            document?.dominantColor = palette.dominant.css
-            document?.averageColor = palette.average.css
+            document.dominantColor = palette.dominant.css
+            document.averageColor = palette.average.css
         }
-        if details.contains(.palette) { document?.palette = palette.colors.map(\.css) }
-        if details.contains(.blurHash) { document?.blurHash = BlurHash.encode(thumbnail) }
-        if details.contains(.thumbHash) { document?.thumbHash = ThumbHash.encode(thumbnail) }
-        if details.contains(.lqip) { document?.lqip = try placeholder(of: frame) }
+        if details.contains(.palette) { document.palette = palette.colors.map(\.css) }
+        if details.contains(.blurHash) { document.blurhash = BlurHash.encode(thumbnail) }
+        if details.contains(.thumbHash) { document.thumbhash = ThumbHash.encode(thumbnail) }
+        if details.contains(.lqip) { document.lqip = try placeholder(of: frame) }
+        return document
     }
 
     /// A low-quality image placeholder: a WebP of at most 16 pixels a side without metadata, as a `data:` URI.
     private func placeholder(of frame: VipsImage) throws(VipsError) -> String {
-        let tiny = ResizeGeometry(
-            source: frame.size, box: Box(width: Self.placeholderSide, height: Self.placeholderSide), fit: .inside,
-            enlarge: false
-        ).scaled
+        let box = Box(width: 16, height: 16)
+        let tiny = ResizeGeometry(source: frame.size, box: box, fit: .inside, enlarge: false).scaled
         let webp = try VipsSaver.webp.encode(
             frame.resampled(to: tiny).setting(removing: frame.fields).rendered(interrupt: interrupt),
             ["Q": 40, "effort": 6, "strip": true])
         let bytes = WebPContainer.removingEXIF(from: webp)
         return "data:image/webp;base64," + Data(bytes.readableBytesView).base64EncodedString()
     }
-
-    private static let placeholderSide = 16
 }

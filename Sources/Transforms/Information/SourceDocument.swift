@@ -2,8 +2,8 @@ import DarkroomVips
 import Foundation
 package import NIOCore
 
-/// The JSON document about a source. Members with an unknown value are left out.
-struct SourceDocument: ResultDocument {
+/// The JSON document about a source, with its members in snake case. Members with an unknown value are left out.
+struct SourceDocument: Encodable {
     let format: String
     let mimeType: String
     let bytes: Int
@@ -40,8 +40,8 @@ struct SourceDocument: ResultDocument {
     var dominantColor: String?
     var averageColor: String?
     var palette: [String]?
-    var blurHash: String?
-    var thumbHash: String?
+    var blurhash: String?
+    var thumbhash: String?
     var lqip: String?
 
     /// Pixels per inch.
@@ -66,39 +66,9 @@ struct SourceDocument: ResultDocument {
         let exposureSeconds: Double?
         let fNumber: Double?
         let iso: Int?
-        let focalLength: Double?
+        let focalLengthMm: Double?
         let lens: String?
         let software: String?
-
-        enum CodingKeys: String, CodingKey {
-            case exposureSeconds = "exposure_seconds"
-            case fNumber = "f_number"
-            case iso
-            case focalLength = "focal_length_mm"
-            case lens, software
-        }
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case format
-        case mimeType = "mime_type"
-        case bytes, sha256, width, height
-        case uprightWidth = "upright_width"
-        case uprightHeight = "upright_height"
-        case orientation, pages, delays, loop
-        case hasAlpha = "has_alpha"
-        case bitDepth = "bit_depth"
-        case colorSpace = "color_space"
-        case iccProfile = "icc_profile"
-        case density, progressive
-        case chromaSubsampling = "chroma_subsampling"
-        case metadata, exif, gps
-        case dominantColor = "dominant_color"
-        case averageColor = "average_color"
-        case palette
-        case blurHash = "blurhash"
-        case thumbHash = "thumbhash"
-        case lqip
     }
 }
 
@@ -125,7 +95,8 @@ extension SourceDocument {
         hasAlpha = image.hasAlpha
         bitDepth = image.int("heif-bitdepth") ?? image.sampleBits
         colorSpace = image.colorModel
-        iccProfile = image.blob("icc-profile-data").flatMap { ICCProfile($0).description }.flatMap(embedded.clean)
+        iccProfile = image.blob("icc-profile-data").flatMap { ICCProfile(bytes: $0).description }.flatMap(
+            embedded.clean)
         density = header.format.row.statesDensity ? Density(image.density) : nil
         progressive = image.int("interlaced") == 1 || image.int("jpeg-multiscan") == 1
         chromaSubsampling = image.text("jpeg-chroma-subsample").flatMap(embedded.clean)
@@ -137,16 +108,15 @@ extension SourceDocument {
     private static let maxTextLength = 200
 }
 
-/// A JSON document that is the result of a job.
-protocol ResultDocument: Encodable {}
-
-extension ResultDocument {
-    /// The encoded document, with members in a fixed order, so that equal documents are equal bytes.
-    var json: ByteBuffer {
+extension ByteBuffer {
+    /// A JSON document that is the result of a job, with members in a fixed order, so that equal documents are equal
+    /// bytes.
+    init(json document: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = keys
         // Strings, finite numbers and booleans always encode.
-        return ByteBuffer(bytes: (try? encoder.encode(self)) ?? Data("{}".utf8))
+        self.init(bytes: (try? encoder.encode(document)) ?? Data("{}".utf8))
     }
 }
 
@@ -182,7 +152,7 @@ extension SourceDocument.CameraSettings {
         exposureSeconds = embedded.exifNumber("exif-ifd2-ExposureTime")
         fNumber = embedded.exifNumber("exif-ifd2-FNumber")
         iso = embedded.exifNumber("exif-ifd2-ISOSpeedRatings").flatMap { Int(exactly: $0) }
-        focalLength = embedded.exifNumber("exif-ifd2-FocalLength")
+        focalLengthMm = embedded.exifNumber("exif-ifd2-FocalLength")
         lens = embedded.exif("exif-ifd2-LensModel")
         software = embedded.exif("exif-ifd0-Software")
     }

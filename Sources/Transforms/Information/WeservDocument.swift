@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// The JSON document of weserv/images about the chain's result, with the members that it has.
-struct WeservDocument: ResultDocument {
+struct WeservDocument: Encodable {
     let format: String
     let width: Int
     /// Of all frames, which lie below each other.
@@ -25,11 +25,7 @@ struct WeservDocument: ResultDocument {
     /// 0 = none. An image after applying its orientation has 0 too.
     let orientation: Int
 
-    init(of job: ImageJob, _ header: SourceHeader, _ result: ImageFrames) throws(ImageProcessingError) {
-        self = try header.withFields(of: job.source) { image in WeservDocument(header, image, result) }
-    }
-
-    private init(_ header: SourceHeader, _ source: VipsImage, _ result: ImageFrames) {
+    init(_ header: SourceHeader, _ source: VipsImage, _ result: ImageFrames) {
         format = header.format == .avif || header.format == .heic ? "heif" : header.format.rawValue
         width = result.size.width
         height = result.size.height * result.frames.count

@@ -3,11 +3,7 @@ import NIOCore
 
 /// The parts of an embedded ICC profile that decide whether a conversion can be skipped (ICC.1:2022, §7).
 struct ICCProfile {
-    private let bytes: ByteBuffer
-
-    init(_ bytes: ByteBuffer) {
-        self.bytes = bytes
-    }
+    let bytes: ByteBuffer
 
     /// Whether the profile's color space is the image's: a gray image ignores an RGB profile.
     func suits(_ image: VipsImage) -> Bool {

@@ -139,13 +139,13 @@ extension OutputFormat {
     package func encodingNanoseconds(
         for options: OutputOptions, _ efforts: EncoderEfforts, frameArea: Double = 500_000
     ) -> Double {
-        let options = options.resolved(for: self)
+        let options = options.converted(to: self)
         return row.nanosecondsPerPixel(options, max(frameArea, 1)) * factor(options, efforts)
     }
 
     /// The processor time of encoding one pixel of an alpha channel, in addition.
     fileprivate func alphaNanoseconds(for options: OutputOptions, _ efforts: EncoderEfforts) -> Double {
-        let options = options.resolved(for: self)
+        let options = options.converted(to: self)
         return row.alphaNanosecondsPerPixel(options) * factor(options, efforts)
     }
 

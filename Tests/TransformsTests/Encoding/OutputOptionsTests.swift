@@ -13,7 +13,7 @@ struct OutputOptionsTests {
         #expect(OutputOptions(format: .avif, nearLossless: true) == OutputOptions(format: .avif))
         #expect(OutputOptions(format: .webp, palette: true) == OutputOptions(format: .webp))
         #expect(OutputOptions(format: .jpeg, compression: 9, filtersRows: true) == OutputOptions(format: .jpeg))
-        #expect(OutputOptions(compression: 9, filtersRows: true).resolved(for: .webp) == OutputOptions(format: .webp))
+        #expect(OutputOptions(compression: 9, filtersRows: true).converted(to: .webp) == OutputOptions(format: .webp))
         #expect(OutputOptions(format: .png, target: .high) == OutputOptions(format: .png))
         #expect(OutputOptions(format: .jpeg, quality: 30, target: .low) == OutputOptions(format: .jpeg, target: .low))
         #expect(
@@ -57,24 +57,24 @@ struct OutputOptionsTests {
     @Test func `A highest default quality is kept until the format is known`() {
         let open = OutputOptions(maxQuality: 70)
         #expect(open.quality == nil && open.key != OutputOptions().key)
-        #expect(open.resolved(for: .jpeg) == OutputOptions(format: .jpeg, quality: 70))
-        #expect(open.resolved(for: .avif) == OutputOptions(format: .avif))
-        #expect(open.resolved(for: .png) == OutputOptions(format: .png))
+        #expect(open.converted(to: .jpeg) == OutputOptions(format: .jpeg, quality: 70))
+        #expect(open.converted(to: .avif) == OutputOptions(format: .avif))
+        #expect(open.converted(to: .png) == OutputOptions(format: .png))
         #expect(OutputOptions(format: .webp, maxQuality: 90) == OutputOptions(format: .webp))
         let animated = OutputOptions(format: .avif, maxQuality: 70, animation: .webp)
         #expect(animated.quality == nil)
-        #expect(animated.resolved(for: .webp) == OutputOptions(format: .webp, quality: 70))
-        #expect(animated.resolved(for: .avif) == OutputOptions(format: .avif))
+        #expect(animated.converted(to: .webp) == OutputOptions(format: .webp, quality: 70))
+        #expect(animated.converted(to: .avif) == OutputOptions(format: .avif))
         #expect(OutputOptions(quality: 95, maxQuality: 70) == OutputOptions(quality: 95))
         #expect(OutputOptions(maxQuality: 70, target: .low) == OutputOptions(target: .low))
         let near = OutputOptions(maxQuality: 70, nearLossless: true)
-        #expect(near.resolved(for: .webp) == OutputOptions(format: .webp, nearLossless: true))
-        #expect(near.resolved(for: .jpeg) == OutputOptions(format: .jpeg, quality: 70))
+        #expect(near.converted(to: .webp) == OutputOptions(format: .webp, nearLossless: true))
+        #expect(near.converted(to: .jpeg) == OutputOptions(format: .jpeg, quality: 70))
     }
 
     @Test func `Options without a format become that format's own`() {
         let open = OutputOptions(quality: 80, interlaced: true)
-        #expect(open.resolved(for: .jpeg) == OutputOptions(format: .jpeg, interlaced: true))
-        #expect(open.resolved(for: .png) == OutputOptions(format: .png, interlaced: true))
+        #expect(open.converted(to: .jpeg) == OutputOptions(format: .jpeg, interlaced: true))
+        #expect(open.converted(to: .png) == OutputOptions(format: .png, interlaced: true))
     }
 }

@@ -52,7 +52,7 @@ struct SourcePassthroughTests {
         let source = try make()
         let encoded = try produce(source, output: OutputOptions())
         let result = try produce(source, output: Self.auto)
-        let stripped = try #require(result.format.row.stripping?.strip(source))
+        let stripped = try #require(result.format.row.stripped?(source))
         #expect(result.body == stripped && result.quality == .ofSource())
         #expect(result.body.readableBytes < source.readableBytes)
         #expect(result.body.readableBytes <= encoded.body.readableBytes)
