@@ -54,15 +54,12 @@ public enum VipsSaver: String, Sendable, CaseIterable {
     public func encode(
         _ image: VipsImage, _ options: KeyValuePairs<String, VipsValue> = [:], interrupt: Interrupt? = nil
     ) throws(VipsError) -> ByteBuffer {
-        let outcome = image.withInterrupt(interrupt) { () -> Result<ByteBuffer, VipsError> in
-            Result { () throws(VipsError) -> ByteBuffer in
-                var operation = try VipsOperation(rawValue)
-                try operation.setInput(image)
-                try operation.run(options)
-                return try operation.bytes("buffer")
-            }
+        try image.withInterrupt(interrupt) { () throws(VipsError) in
+            var operation = try VipsOperation(rawValue)
+            try operation.setInput(image)
+            try operation.run(options)
+            return try operation.bytes("buffer")
         }
-        return try outcome.get()
     }
 }
 

@@ -89,10 +89,12 @@ extension VipsImage {
     }
 
     /// Runs `body` with libvips' progress signal wired to `interrupt`.
-    func withInterrupt<Result>(_ interrupt: Interrupt?, _ body: () -> Result) -> Result {
-        guard let interrupt else { return body() }
+    func withInterrupt<Result>(
+        _ interrupt: Interrupt?, _ body: () throws(VipsError) -> Result
+    ) throws(VipsError) -> Result {
+        guard let interrupt else { return try body() }
         let box = InterruptBox(interrupt)
-        return withExtendedLifetime(box) {
+        return try withExtendedLifetime(box) { () throws(VipsError) in
             let handler = darkroom_on_eval(
                 pointer,
                 { image, _, context in if InterruptBox.isInterrupted(context) { vips_image_set_kill(image, 1) } },
@@ -102,7 +104,7 @@ extension VipsImage {
                 vips_image_set_progress(pointer, 0)
                 g_signal_handler_disconnect(pointer, handler)
             }
-            return body()
+            return try body()
         }
     }
 }

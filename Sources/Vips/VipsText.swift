@@ -67,7 +67,7 @@ public struct VipsText: Sendable {
             "text",
             [
                 "text": .string(markup(color)), "font": .string(font), "width": .int(width ?? 0),
-                "align": .string(alignment), "dpi": .int(Self.resolution), "rgba": true, "wrap": "word-char",
+                "align": .string(alignment), "dpi": .int(72), "rgba": true, "wrap": "word-char",
             ])
     }
 
@@ -84,8 +84,6 @@ public struct VipsText: Sendable {
     private func markup(_ color: String) -> String { "<span foreground=\"\(color)\">\(escaped)</span>" }
 
     /// At 72 dots per inch, points are pixels.
-    private static let resolution = 72
-
     private var font: String { "\(face) \(size)" }
 
     /// Scalar by scalar: in one character with a combining mark, `<` still begins a tag.

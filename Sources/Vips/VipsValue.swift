@@ -46,7 +46,13 @@ extension VipsValue {
             g_value_init(&value, vips_image_get_type())
             g_value_set_object(&value, image.pointer)
         case .images(let images):
-            writeImages(images, to: &value)
+            g_value_init(&value, vips_array_image_get_type())
+            vips_value_set_array_image(&value, Int32(clamping: images.count))
+            let slots = vips_value_get_array_image(&value, nil)
+            for (index, image) in images.enumerated() {
+                g_object_ref(image.pointer)
+                slots?[index] = image.pointer
+            }
         case .interpolator(let name):
             guard let interpolator = vips_interpolate_new(name) else { return false }
             g_value_init(&value, vips_interpolate_get_type())
@@ -86,15 +92,5 @@ extension VipsValue {
         g_value_init(&value, type)
         g_value_set_enum(&value, number)
         return true
-    }
-
-    private func writeImages(_ images: [VipsImage], to value: inout GValue) {
-        g_value_init(&value, vips_array_image_get_type())
-        vips_value_set_array_image(&value, Int32(clamping: images.count))
-        let slots = vips_value_get_array_image(&value, nil)
-        for (index, image) in images.enumerated() {
-            g_object_ref(image.pointer)
-            slots?[index] = image.pointer
-        }
     }
 }

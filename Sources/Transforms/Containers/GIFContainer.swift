@@ -19,6 +19,26 @@ struct GIFContainer {
         return walk.strippedFile()
     }
 
+    /// Whether the file ends inside a block. libvips drops an incomplete last frame without an error, so truncation is
+    /// found here. A missing trailer is accepted, since many complete files lack it.
+    static func isTruncated(_ file: ByteBuffer) -> Bool {
+        var rest = file
+        guard rest.readSlice(length: 10) != nil, rest.skipGIFColors(behind: 2) else { return true }
+        while let introducer = rest.readInteger(as: UInt8.self) {
+            switch introducer {
+            case Block.extensions: guard rest.readSlice(length: 1) != nil else { return true }
+            // Position and size, color table, and code size.
+            case Block.image:
+                guard rest.readSlice(length: 8) != nil, rest.skipGIFColors(behind: 0),
+                    rest.readSlice(length: 1) != nil
+                else { return true }
+            default: return false
+            }
+            guard rest.skipGIFSubBlocks() else { return true }
+        }
+        return false
+    }
+
     private mutating func strippedFile() -> ByteBuffer? {
         kept.reserveCapacity(rest.readableBytes)
         guard keepScreen() else { return nil }
@@ -120,14 +140,14 @@ struct GIFContainer {
 extension ByteBuffer {
     /// Reads a byte of flags, `behind` more bytes, and the color table that the flags declare; false if the GIF ends
     /// earlier.
-    mutating func skipGIFColors(behind: Int) -> Bool {
+    fileprivate mutating func skipGIFColors(behind: Int) -> Bool {
         guard let flags = readInteger(as: UInt8.self) else { return false }
         let colors = flags & 0x80 == 0 ? 0 : 2 << Int(flags & 7)
         return readSlice(length: behind + 3 * colors) != nil
     }
 
     /// Reads sub-blocks up to their terminator; false if the GIF ends earlier.
-    mutating func skipGIFSubBlocks() -> Bool {
+    fileprivate mutating func skipGIFSubBlocks() -> Bool {
         while let length = readInteger(as: UInt8.self) {
             if length == 0 { return true }
             guard readSlice(length: Int(length)) != nil else { return false }

@@ -1,7 +1,7 @@
 import DarkroomVips
 import NIOCore
 
-/// The chunks of a PNG file (PNG 3rd edition, §5), as far as needed to leave out chunks that draw nothing.
+/// The chunks of a PNG file (PNG 3rd edition, §5).
 enum PNGContainer {
     /// The file with only header, palette, transparent color and pixels. Texts, times, EXIF, animation frames, color
     /// spaces and bytes after the end are removed.
@@ -51,8 +51,36 @@ enum PNGContainer {
     static let signature: UInt64 = 0x8950_4E47_0D0A_1A0A
 }
 
+extension PNGContainer {
+    /// Whether a chunk before the pixels extends past the end of the file. libpng allocates the declared length of a
+    /// text before it reads the text: a file of a hundred bytes would take 2 GiB.
+    static func isTruncatedBeforePixels(_ file: ByteBuffer) -> Bool {
+        var rest = file
+        guard rest.readSlice(length: 8) != nil else { return false }
+        while let type: UInt32 = rest.getInteger(at: rest.readerIndex + 4), type != PNGChunk.pixels {
+            guard rest.readPNGChunk() != nil else { return true }
+        }
+        return false
+    }
+
+    /// Whether a chunk that decoders need has a wrong checksum (§13.2). libvips reads PNG with libspng on some systems,
+    /// which accepts that. Chunks after the first incomplete chunk are not checked: decoders report that chunk.
+    ///
+    /// - Parameter beforePixels: whether only chunks before the first chunk with pixels are checked, as for a header.
+    static func hasWrongChecksum(_ file: ByteBuffer, beforePixels: Bool = false) -> Bool {
+        var rest = file
+        guard rest.readSlice(length: 8) != nil else { return false }
+        while let chunk = rest.readPNGChunk() {
+            if beforePixels, chunk.type == PNGChunk.pixels { return false }
+            if chunk.isCritical, !chunk.isIntact { return true }
+            if chunk.type == PNGChunk.end { return false }
+        }
+        return false
+    }
+}
+
 /// A chunk with its length, its type and its checksum (§5.3).
-struct PNGChunk {
+private struct PNGChunk {
     let type: UInt32
     /// The length of the content.
     let length: Int
@@ -65,7 +93,7 @@ struct PNGChunk {
     static let pixels: UInt32 = 0x4944_4154
     static let end: UInt32 = 0x4945_4E44
 
-    fileprivate var isKept: Bool {
+    var isKept: Bool {
         [Self.header, Self.palette, Self.transparency, Self.pixels, Self.end].contains(type)
     }
 
@@ -73,7 +101,7 @@ struct PNGChunk {
     var isCritical: Bool { type & 0x2000_0000 == 0 }
 
     /// Whether the type has four letters, and a decoder may ignore the chunk.
-    fileprivate var isAncillary: Bool {
+    var isAncillary: Bool {
         let letters = (0..<4).map { UInt8(truncatingIfNeeded: type >> (24 - 8 * $0)) }
         return !isCritical && letters.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) }
     }
@@ -89,7 +117,7 @@ struct PNGChunk {
 
 extension ByteBuffer {
     /// The next chunk of a PNG; nil if it is incomplete.
-    mutating func readPNGChunk() -> PNGChunk? {
+    fileprivate mutating func readPNGChunk() -> PNGChunk? {
         guard let length: UInt32 = getInteger(at: readerIndex), let type: UInt32 = getInteger(at: readerIndex + 4),
             let bytes = readSlice(length: Int(length) + 12)
         else { return nil }

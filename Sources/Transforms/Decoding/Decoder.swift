@@ -11,7 +11,7 @@ struct Decoder {
 
     /// Decodes all pixels that `parameters` select.
     func decode(_ parameters: DecodeParameters) throws(ImageProcessingError) -> DecodedPixels {
-        if header.format == .gif, GIFBlocks.isTruncated(source) { throw .corrupt("GIF ends inside a block") }
+        if header.format == .gif, GIFContainer.isTruncated(source) { throw .corrupt("GIF ends inside a block") }
         let image = try SourceReader(of: source, header.format, entry: parameters.entry)
             .pixels(options(parameters), toleratesErrors: isPartial, interrupt: interrupt)
         return DecodedPixels(image: image, extent: extent(of: image, parameters), orientation: header.orientation)
@@ -54,7 +54,8 @@ struct Decoder {
             parameters.shrink = try shrink(for: request, headroom: headroom, maxPixels: maxPixels)
         case .webp where framesUsed == 1:
             let most = header.shrinking.largestSize(of: header.size, within: maxPixels).map { scale(covering: $0) } ?? 1
-            parameters.scale = min(eighths(scale(for: request, headroom: headroom)), most)
+            // Rounded up to an eighth, so that one cached decode serves several sizes.
+            parameters.scale = min((scale(for: request, headroom: headroom) * 8).rounded(.up) / 8, most)
         case .svg:
             parameters.scale = scale(for: request, headroom: 1)
         case .ico:
@@ -106,9 +107,6 @@ struct Decoder {
         let scale = scale(covering: target) * headroom
         return header.format.isVector ? scale : min(scale, 1)
     }
-
-    /// The scale rounded up to an eighth, so that one cached decode serves several sizes.
-    private func eighths(_ scale: Double) -> Double { (scale * 8).rounded(.up) / 8 }
 
     private func scale(covering target: PixelSize) -> Double {
         max(Double(target.width) / Double(header.size.width), Double(target.height) / Double(header.size.height))

@@ -8,9 +8,8 @@ enum SVGSource {
 
     /// Whether the bytes are XML whose root element is `svg`, by their first 64 KiB.
     static func matches(_ source: ByteBuffer) -> Bool {
-        guard Gzip.isGzip(source) else { return rootIsSVG(text(source)[...]) }
-        guard let head = try? Gzip.inflate(source, maxBytes: maxSniffedBytes).plain else { return false }
-        return rootIsSVG(text(head)[...])
+        let head = Gzip.isGzip(source) ? try? Gzip.inflate(source, maxBytes: maxSniffedBytes).plain : source
+        return head.map { rootIsSVG(text($0)[...]) } ?? false
     }
 
     /// The uncompressed document. It is inflated here under a limit, because the loader would inflate without one.

@@ -38,8 +38,8 @@ public struct SourceHeader: Hashable, Sendable {
         guard let format = SourceFormat(sniffing: source) else { throw .unsupported }
         guard format.isAvailable else { throw .missingDecoder(format) }
         if format == .png {
-            if PNGChunks.exceedsSource(source) { throw .corrupt("PNG ends inside a chunk") }
-            if PNGChunks.hasWrongChecksum(source, beforePixels: true) { throw .corrupt("PNG with a wrong checksum") }
+            if PNGContainer.isTruncatedBeforePixels(source) { throw .corrupt("PNG ends inside a chunk") }
+            if PNGContainer.hasWrongChecksum(source, beforePixels: true) { throw .corrupt("PNG with a wrong checksum") }
         }
         let entry = format == .ico ? try IconDirectory(of: source).index(ofPage: page) : nil
         let reader = try SourceReader(of: source, format, entry: entry)

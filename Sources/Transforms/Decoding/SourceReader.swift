@@ -32,7 +32,7 @@ struct SourceReader: Sendable {
                 let length = source.readableBytes - entry.start
                 bytes = source.getSlice(at: source.readerIndex + entry.start, length: length) ?? source
                 codec = .loader(.png, addsAlpha: true)
-                if PNGChunks.exceedsSource(bytes) { throw .corrupt("PNG in an icon ends inside a chunk") }
+                if PNGContainer.isTruncatedBeforePixels(bytes) { throw .corrupt("PNG in an icon ends inside a chunk") }
             }
         }
     }
@@ -65,7 +65,7 @@ struct SourceReader: Sendable {
         case .bitmap(let decoder):
             return try decoder.decode(interrupt: interrupt)
         case .loader(let loader, let addsAlpha):
-            if loader == .png, PNGChunks.hasWrongChecksum(bytes) { throw .corrupt("PNG with a wrong checksum") }
+            if loader == .png, PNGContainer.hasWrongChecksum(bytes) { throw .corrupt("PNG with a wrong checksum") }
             do {
                 return try loader.withImage(of: bytes, options, toleratesErrors: toleratesErrors) {
                     lazy throws(VipsError) in

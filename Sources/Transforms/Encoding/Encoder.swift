@@ -31,8 +31,7 @@ struct Encoder {
             let opaque = try opaque(image).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
             let pixels = try joinedFrames(of: opaque)
             timer.finishTransforming()
-            let pass = EncoderPass(encoder: self, saver: saver, pixels: pixels, strip: notice.isEmpty)
-            return try pass.encode(startingAt: startingQuality)
+            return try EncoderPass(encoder: self, saver: saver, pixels: pixels, strip: notice.isEmpty).encode()
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
         }
@@ -69,18 +68,6 @@ struct Encoder {
         return try VipsImage.stacked(image.frames, interrupt: interrupt).setting(
             ints: ["page-height": image.size.height, "loop": image.loop],
             arrays: image.delays.isEmpty ? [:] : ["delay": image.delays])
-    }
-
-    /// The quality to begin with; nil for a lossless encoding.
-    private var startingQuality: Int? {
-        options.lossless || options.nearLossless || !format.isLossy ? nil : options.quality ?? format.defaultQuality
-    }
-
-    /// The saver's options.
-    ///
-    /// - Parameter quality: 1…100; for a format without quality it is ignored.
-    func arguments(quality: Int, strip: Bool) -> KeyValuePairs<String, VipsValue> {
-        format.row.arguments(self, quality, strip)
     }
 
     /// The revision of the choices in `Formats`, `Decoder`, `Resampling` and `ImageDescriber`.

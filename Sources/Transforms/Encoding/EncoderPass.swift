@@ -14,17 +14,16 @@ struct EncoderPass {
     /// Bytes of pixels above which the encodes of a search take much memory.
     private static let largeBytes = 2 << 20
 
-    /// - Parameter quality: the quality of the options, or nil for a lossless encoding.
-    func encode(startingAt quality: Int?) throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
+    /// The image at the quality that the options ask for, which is nil if they leave no choice to the image.
+    func encode() throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
         let options = encoder.options
-        guard let quality else {
+        guard !options.lossless, !options.nearLossless, let usual = encoder.format.defaultQuality else {
             let body = try encode(1)
             return (body, options.maxBytes.map { ResultQuality(value: nil, fits: body.readableBytes <= $0) })
         }
-        var chosen = quality
+        var chosen = options.quality ?? usual
         if let target = options.target {
-            let chooser = QualityChooser(format: encoder.format, pixels: pixels)
-            chosen = try chooser.quality(for: target) ?? quality
+            chosen = try QualityChooser(format: encoder.format, pixels: pixels).quality(for: target) ?? chosen
         }
         guard let maxBytes = options.maxBytes else {
             return (try encode(chosen), options.target.map { _ in ResultQuality(value: chosen) })
@@ -38,10 +37,10 @@ struct EncoderPass {
         return try search.result(from: chosen)
     }
 
-    /// The image at a quality.
-    func encode(_ quality: Int) throws(VipsError) -> ByteBuffer {
+    /// The image at a quality of 1…100, which a format without quality ignores.
+    private func encode(_ quality: Int) throws(VipsError) -> ByteBuffer {
         let body = try saver.encode(
-            pixels, encoder.arguments(quality: quality, strip: strip), interrupt: encoder.interrupt)
+            pixels, encoder.format.row.arguments(encoder, quality, strip), interrupt: encoder.interrupt)
         return strip && encoder.format == .webp ? WebPContainer.removingEXIF(from: body) : body
     }
 }

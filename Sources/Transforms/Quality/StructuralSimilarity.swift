@@ -10,8 +10,6 @@ struct StructuralSimilarity {
 
     /// The number of scales, each half the size of the previous scale.
     static let scales = 3
-    /// The number of features.
-    static let featureCount = 4 + 12 * (scales - 1)
 
     /// Four statistics for each scale: the mean and the norm of the error of structure, and the norms of edges that
     /// were added and lost. Each is one number for Y at the first scale, where the other channels count little, and

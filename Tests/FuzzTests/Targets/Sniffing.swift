@@ -14,7 +14,10 @@ extension FuzzTests {
             try hold(
                 format == SourceFormat(sniffing: ByteBuffer(bytes: [0] + input).moved(by: 1)),
                 "it depends on where they lie")
-            _ = (GIFBlocks.isTruncated(source), TIFFDirectory.isPresent(in: source), PNGChunks.exceedsSource(source))
+            _ = (
+                GIFContainer.isTruncated(source), TIFFDirectory.isPresent(in: source),
+                PNGContainer.isTruncatedBeforePixels(source)
+            )
         }
     }
 

@@ -54,18 +54,18 @@ struct ForceDecodeTests {
 
     @Test func `A GIF that lacks only its trailer is complete`() throws {
         let whole = try Fixture.image("animation/disposal.gif")
-        #expect(!GIFBlocks.isTruncated(whole))
+        #expect(!GIFContainer.isTruncated(whole))
         let bare = try #require(whole.getSlice(at: 0, length: whole.readableBytes - 1))
-        #expect(!GIFBlocks.isTruncated(bare))
+        #expect(!GIFContainer.isTruncated(bare))
         let cut = try #require(whole.getSlice(at: 0, length: whole.readableBytes - 2))
-        #expect(GIFBlocks.isTruncated(cut))
+        #expect(GIFContainer.isTruncated(cut))
     }
 
     @Test func `A PNG text longer than the file is refused before memory is allocated`() throws {
         let claim = try Fixture.image("hostile/long-chunk.png")
         #expect(throws: ImageProcessingError.corrupt("PNG ends inside a chunk")) { try SourceHeader(of: claim) }
         for whole in ["color/palette.png", "formats/interlaced.png", "hostile/truncated.png"] {
-            #expect(!PNGChunks.exceedsSource(try Fixture.image(whole)))
+            #expect(!PNGContainer.isTruncatedBeforePixels(try Fixture.image(whole)))
         }
     }
 

@@ -28,7 +28,7 @@ struct AVIFQualityTests {
 
     @Test func `The model of the tuned encoder has a number for each feature and each quality`() {
         let model = QualityModel.avifTunedForImages
-        #expect(model.weights.count == StructuralSimilarity.featureCount)
+        #expect(model.weights.count == StructuralSimilarity().features.count)
         for trial in [55.0, 65, 75] {
             let scores = model.knots.map { $0.intercept + $0.slope * trial }
             #expect(scores == scores.sorted())
