@@ -20,30 +20,22 @@ public enum Gzip {
         var rest = source
         var plain = ByteBuffer()
         while plain.readableBytes <= maxBytes {
-            let outcome = inflateChunk(inflater, &rest, into: &plain)
+            var taken: gsize = 0
+            var outcome: Int32 = -1
+            plain.writeWithUnsafeMutableBytes(minimumWritableBytes: 65_536) { room in
+                var written: gsize = 0
+                outcome = rest.withUnsafeReadableBytes { bytes in
+                    darkroom_inflate(
+                        inflater, bytes.baseAddress, gsize(bytes.count), room.baseAddress, gsize(room.count), &taken,
+                        &written)
+                }
+                return Int(written)
+            }
+            rest.moveReaderIndex(forwardBy: Int(taken))
             guard outcome >= 0 else { throw VipsError(operation: "gunzip", message: "corrupt or truncated") }
             if outcome > 0, plain.readableBytes <= maxBytes { return (plain, true) }
         }
         return (plain.getSlice(at: 0, length: maxBytes) ?? plain, false)
-    }
-
-    /// One step of decompression, with the outcome of `darkroom_inflate`.
-    private static func inflateChunk(
-        _ inflater: gpointer, _ source: inout ByteBuffer, into plain: inout ByteBuffer
-    ) -> Int32 {
-        var taken: gsize = 0
-        var outcome: Int32 = -1
-        plain.writeWithUnsafeMutableBytes(minimumWritableBytes: 65_536) { room in
-            var written: gsize = 0
-            outcome = source.withUnsafeReadableBytes { bytes in
-                darkroom_inflate(
-                    inflater, bytes.baseAddress, gsize(bytes.count), room.baseAddress, gsize(room.count), &taken,
-                    &written)
-            }
-            return Int(written)
-        }
-        source.moveReaderIndex(forwardBy: Int(taken))
-        return outcome
     }
 }
 

@@ -9,15 +9,14 @@ struct BitmapDecoder: Sendable {
     let header: BitmapHeader
     let source: ByteBuffer
 
-    /// The header fields of the decoded image.
-    var fields: VipsCanvas.Fields {
-        var fields = VipsCanvas.Fields(
-            width: header.size.width, height: header.size.height, bands: header.hasAlpha ? 4 : 3)
-        fields.density = header.density
-        fields.profile = header.profile.flatMap {
+    /// An image with the header fields of the decoded image.
+    func template() throws(VipsError) -> VipsImage {
+        let profile = header.profile.flatMap {
             source.getSlice(at: source.readerIndex + $0.lowerBound, length: $0.count)
         }
-        return fields
+        return try VipsCanvas.template(
+            width: header.size.width, height: header.size.height, bands: header.bands, density: header.density,
+            profile: profile)
     }
 
     /// Decodes every row.
@@ -25,7 +24,7 @@ struct BitmapDecoder: Sendable {
         try header.requireEveryRow(in: source)
         let canvas: VipsCanvas
         do {
-            canvas = try VipsCanvas(fields)
+            canvas = try VipsCanvas(template())
         } catch {
             throw .corrupt(error.description)
         }
@@ -54,7 +53,7 @@ struct BitmapDecoder: Sendable {
         let hasOwnAlpha = try hasVisibleAlpha(interrupt: interrupt)
         let reader = RowReader(header, palette: palette, readsAlpha: hasOwnAlpha)
         let isMasked = header.isIcon && !hasOwnAlpha && header.maskEnd <= source.readableBytes
-        var samples = [UInt8](repeating: 255, count: header.size.width * (header.hasAlpha ? 4 : 3))
+        var samples = [UInt8](repeating: 255, count: header.size.width * header.bands)
         for y in 0..<header.size.height {
             if y.isMultiple(of: 64), interrupt() { throw .interrupted }
             let row = header.storedRow(y)
@@ -100,7 +99,7 @@ private struct RowReader {
     init(_ header: BitmapHeader, palette: [UInt8], readsAlpha: Bool) {
         self.header = header
         self.palette = palette
-        bands = header.hasAlpha ? 4 : 3
+        bands = header.bands
         if case .masked(let masks) = header.encoding {
             let colors = [masks.red, masks.green, masks.blue]
             channels = (readsAlpha ? colors + [masks.alpha] : colors).map(MaskedChannel.init)

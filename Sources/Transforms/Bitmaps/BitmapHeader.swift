@@ -179,6 +179,9 @@ extension BitmapHeader {
         }
     }
 
+    /// The channels of the decoded image.
+    var bands: Int { hasAlpha ? 4 : 3 }
+
     /// Throws if the file ends before the last row. Where runs end is known only once they are decoded.
     func requireEveryRow(in source: ByteBuffer) throws(ImageProcessingError) {
         // Many writers leave out the mask of a bitmap that has alpha.

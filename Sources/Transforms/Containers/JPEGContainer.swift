@@ -26,17 +26,17 @@ struct JPEGContainer {
         kept.reserveCapacity(rest.readableBytes + 2)
         kept.writeInteger(Marker.start)
         while let marker = readMarker() {
-            guard marker != Marker.end else { return finished() }
-            guard let content = readContent(), keep(marker, content) else { return nil }
+            guard marker != Marker.end else {
+                guard endOfScans > 0 else { return nil }
+                kept.moveWriterIndex(to: endOfScans)
+                kept.writeBytes([0xFF, Marker.end])
+                return kept
+            }
+            guard let length = rest.readInteger(as: UInt16.self), length >= 2,
+                let content = rest.readSlice(length: Int(length) - 2), keep(marker, content)
+            else { return nil }
         }
         return nil
-    }
-
-    private mutating func finished() -> ByteBuffer? {
-        guard endOfScans > 0 else { return nil }
-        kept.moveWriterIndex(to: endOfScans)
-        kept.writeBytes([0xFF, Marker.end])
-        return kept
     }
 
     /// The second byte of a marker. Any number of 0xFF may come before it (B.1.1.2).
@@ -46,11 +46,6 @@ struct JPEGContainer {
             if byte != 0xFF { return byte }
         }
         return nil
-    }
-
-    private mutating func readContent() -> ByteBuffer? {
-        guard let length = rest.readInteger(as: UInt16.self), length >= 2 else { return nil }
-        return rest.readSlice(length: Int(length) - 2)
     }
 
     /// Returns false for a segment that the file must not have.

@@ -48,7 +48,7 @@ struct SourceReader: Sendable {
                     try body(addsAlpha ? lazy.addingAlpha() : lazy)
                 }
             case .bitmap(let decoder):
-                return try body(decoder.fields.imageWithoutPixels())
+                return try body(decoder.template())
             }
         } catch {
             throw .corrupt(error.description)

@@ -81,19 +81,17 @@ struct Encoder {
 /// Part of every variant key, so that after an upgrade no variant of the old encoders is served.
 public enum EncoderEpoch {
     /// The identifier for the default efforts: sixteen hexadecimal digits, constant for the life of the process.
-    public static let current = digest(of: "")
+    public static let current = digest("")
 
     /// The identifier for these efforts, in sixteen hexadecimal digits.
     public static func identifier(_ efforts: EncoderEfforts) -> String {
-        efforts == EncoderEfforts() ? current : digest(of: efforts.key)
-    }
-
-    private static func digest(of efforts: String) -> String {
-        digest(efforts, VipsRuntime.codecs, tunesAVIF: AVIFQuality.isTuned)
+        efforts == EncoderEfforts() ? current : digest(efforts.key)
     }
 
     /// - Parameter tunesAVIF: part of the epoch in addition to the codecs' versions, which are known on Linux only.
-    static func digest(_ efforts: String, _ codecs: [String], tunesAVIF: Bool) -> String {
+    static func digest(
+        _ efforts: String, _ codecs: [String] = VipsRuntime.codecs, tunesAVIF: Bool = AVIFQuality.isTuned
+    ) -> String {
         let parts =
             [VipsRuntime.version, Encoder.defaultsRevision] + codecs + [efforts] + (tunesAVIF ? ["tuned AVIF"] : [])
         let digest = SHA256.hash(data: Array(parts.joined(separator: "\n").utf8))

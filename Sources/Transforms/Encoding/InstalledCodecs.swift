@@ -22,15 +22,10 @@ public struct InstalledCodecs: Sendable {
     /// The codecs of this process. Reading it starts libvips if necessary, because codecs are loaded then.
     public static let current = InstalledCodecs()
 
-    private init() {
-        self.init(
-            libvips: Self.libvipsVersion, vectorUnit: VipsRuntime.vectorDescription,
-            codecs: VipsRuntime.codecs, readable: SourceFormat.allCases.filter(Self.canRead),
-            writable: OutputFormat.images.filter(Self.canWrite))
-    }
-
     init(
-        libvips: String, vectorUnit: String, codecs: [String], readable: [SourceFormat], writable: [OutputFormat]
+        libvips: String = VipsRuntime.version, vectorUnit: String = VipsRuntime.vectorDescription,
+        codecs: [String] = VipsRuntime.codecs, readable: [SourceFormat] = SourceFormat.allCases.filter(canRead),
+        writable: [OutputFormat] = OutputFormat.images.filter(canWrite)
     ) {
         (self.libvips, self.vectorUnit, self.codecs) = (libvips, vectorUnit, codecs)
         (self.readable, self.writable) = (readable, writable)

@@ -56,12 +56,12 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         let isStill = format.map { !$0.isText && !$0.supportsAnimation } ?? false
         if !isStill { animation = .firstFrame }
         nearLossless = nearLossless && (format ?? .webp) == .webp
-        lossless = lossless && !nearLossless && (format?.supportsLossless ?? true)
+        lossless = lossless && !nearLossless && (format?.row.hasLosslessMode ?? true)
         let isLossy = !lossless && !nearLossless && (format?.isLossy ?? true)
         if !isLossy, !nearLossless || format != nil { target = nil }
         limitQuality(hasQuality: target == nil && (isLossy || nearLossless))
         if format?.isText == true { maxBytes = nil }
-        interlaced = interlaced && (format?.supportsInterlacing ?? true)
+        interlaced = interlaced && (format?.row.isInterlaceable ?? true)
         palette = palette && (format ?? .png) == .png
         let canPassOn = isOpen || format?.row.stripped != nil
         supportsPassthrough = canPassOn && !interlaced && !palette

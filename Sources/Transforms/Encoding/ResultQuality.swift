@@ -6,22 +6,19 @@ public struct ResultQuality: Hashable, Sendable, CustomStringConvertible {
     /// Whether the result has at most the requested number of bytes.
     public let fits: Bool
     /// Whether the result is the source without its metadata (``Passthrough/auto``), not encoded again.
-    public let isSource: Bool
+    public private(set) var isSource = false
 
     /// A quality outside of 1…100 becomes the nearest valid quality.
     public init(value: Int?, fits: Bool = true) {
-        self.init(value: value.map { min(max($0, 1), 100) }, fits: fits, isSource: false)
-    }
-
-    private init(value: Int?, fits: Bool, isSource: Bool) {
-        self.value = value
+        self.value = value.map { min(max($0, 1), 100) }
         self.fits = fits
-        self.isSource = isSource
     }
 
     /// The quality of a source that is passed on, which is not known.
     public static func ofSource(fits: Bool = true) -> ResultQuality {
-        ResultQuality(value: nil, fits: fits, isSource: true)
+        var quality = ResultQuality(value: nil, fits: fits)
+        quality.isSource = true
+        return quality
     }
 
     /// The value of `X-Quality`, a structured field (RFC 9651): `72`, `lossless`, `source`, or `20;fits=?0`.
@@ -37,8 +34,9 @@ public struct ResultQuality: Hashable, Sendable, CustomStringConvertible {
     package init?(code: UInt8) {
         let (quality, fits) = (code & 127, code < 128)
         guard quality <= 100 || quality == Self.sourceCode else { return nil }
-        let isSource = quality == Self.sourceCode
-        self.init(value: isSource || quality == 0 ? nil : Int(quality), fits: fits, isSource: isSource)
+        self =
+            quality == Self.sourceCode
+            ? .ofSource(fits: fits) : ResultQuality(value: quality == 0 ? nil : Int(quality), fits: fits)
     }
 
     private static let sourceCode: UInt8 = 126

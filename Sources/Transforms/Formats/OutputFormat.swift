@@ -39,11 +39,8 @@ extension OutputFormat {
         enum Frames { case one, animation, pages }
 
         var mediaType: String
-        /// Other names in queries.
         var aliases: [String] = []
-        /// The file extensions, the extension of results first.
         var extensions: [String]
-        /// The libvips encoder; nil for texts.
         var saver: VipsSaver?
         /// The codec that libheif must be able to encode.
         var codec: HEIFCodec?
@@ -55,6 +52,7 @@ extension OutputFormat {
         var isNegotiated = false
         var hasAlpha = true
         var frames = Frames.one
+        /// Whether a lossy format also has a lossless mode.
         var hasLosslessMode = false
         /// Whether it has a progressive or interlaced form.
         var isInterlaceable = false
@@ -105,10 +103,6 @@ extension OutputFormat {
     public var supportsMultipleFrames: Bool { row.frames != .one }
     /// Whether it has a quality setting.
     public var isLossy: Bool { defaultQuality != nil }
-    /// Whether a lossy format also has a lossless mode.
-    public var supportsLossless: Bool { row.hasLosslessMode }
-    /// Whether it has a progressive or interlaced form.
-    public var supportsInterlacing: Bool { row.isInterlaceable }
     /// The default quality, 1…100; nil for formats without one. Photographs look about equally good at all defaults: at
     /// 400 pixels, their mean SSIMULACRA2 scores are within 1.5 points.
     public var defaultQuality: Int? { row.defaultQuality }

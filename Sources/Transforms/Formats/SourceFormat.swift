@@ -28,16 +28,14 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
 extension SourceFormat {
     /// A format's row: everything that differs from format to format, except how the decoder uses a plan.
     struct Row: Sendable {
-        /// The usual spelling; nil = the name of the case in capitals.
+        /// Nil = the name of the case in capitals.
         var name: String?
         /// Nil = the name of the case as a kind of image.
         var mediaType: String?
-        /// The file extensions of a format that is not an output format.
         var extensions: [String] = []
         /// Patterns of a file's first bytes, where nil is any byte. Formats without a pattern have a parser that
         /// detects them.
         var signatures: [[UInt8?]] = []
-        /// Nil for bitmaps, which are decoded by ``BitmapDecoder``.
         var loader: VipsLoader?
         /// The codec that libheif must be able to decode.
         var codec: HEIFCodec?
@@ -45,11 +43,9 @@ extension SourceFormat {
         var debianPackage: String?
         /// Whether every complete build of libvips decodes it.
         var isEssential = false
-        /// Whether its frames form an animation; the pages of other formats are separate images.
         var isAnimation = false
         /// Whether each page has a size of its own.
         var hasPages = false
-        /// Whether it is drawn at any size.
         var isVector = false
         /// Whether the decoder leaves it to us to apply the EXIF orientation.
         var statesOrientation = true
@@ -91,13 +87,10 @@ extension SourceFormat {
 extension SourceFormat {
     /// Detects the format by the first bytes; nil for an unsupported format.
     public init?(sniffing source: ByteBuffer) {
-        if let format = SourceFormat(signatureOf: source) {
-            self = format
-        } else if SVGSource.matches(source) {
-            self = .svg
-        } else {
+        guard let format = SourceFormat(signatureOf: source) ?? (SVGSource.matches(source) ? .svg : nil) else {
             return nil
         }
+        self = format
     }
 
     /// Like `init(sniffing:)`, but by signature only: SVG, which has to be parsed, is never detected.

@@ -10,11 +10,8 @@ enum BlurHash {
     static func encode(_ image: Thumbnail) -> String {
         let linear = SRGBCurve.lightOfBytes
         let pixels = image.overWhite.map { [linear[Int($0.red)], linear[Int($0.green)], linear[Int($0.blue)]] }
-        var waves: [[Double]] = []
-        for row in 0..<rows {
-            for column in 0..<columns {
-                waves.append(wave(column, row, of: pixels, width: image.width, height: image.height))
-            }
+        let waves = (0..<rows).flatMap { row in
+            (0..<columns).map { wave($0, row, of: pixels, width: image.width, height: image.height) }
         }
         let varying = waves.dropFirst()
         let strongest = varying.joined().map(abs).max() ?? 0

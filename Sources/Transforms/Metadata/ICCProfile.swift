@@ -83,12 +83,8 @@ struct ICCProfile {
     /// The offset of a tag's data, from the tag table at byte 128.
     private func offset(of tag: String) -> Int? {
         guard let count = bytes.getInteger(at: 128, as: UInt32.self) else { return nil }
-        for index in 0..<min(Int(count), 64) {
-            let entry = 132 + index * 12
-            guard text(at: entry) == tag else { continue }
-            return bytes.getInteger(at: entry + 4, as: UInt32.self).map(Int.init)
-        }
-        return nil
+        let entry = (0..<min(Int(count), 64)).lazy.map { 132 + $0 * 12 }.first { text(at: $0) == tag }
+        return entry.flatMap { bytes.getInteger(at: $0 + 4, as: UInt32.self) }.map(Int.init)
     }
 
     private func fixed(at index: Int) -> Double? {
