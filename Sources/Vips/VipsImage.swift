@@ -107,13 +107,9 @@ public final class VipsImage: @unchecked Sendable {
         let height = joined.height
         // libvips fills smaller images up.
         let isWhole = images.allSatisfy { $0.width == joined.width && $0.height == height }
-        return isWhole ? VipsImage(sharing: joined, parts: images) : joined
-    }
-
-    /// The same image, which remembers its parts.
-    private convenience init(sharing image: VipsImage, parts: [VipsImage]) {
-        g_object_ref(image.pointer)
-        self.init(taking: image.pointer, parts: parts)
+        guard isWhole else { return joined }
+        g_object_ref(joined.pointer)
+        return VipsImage(taking: joined.pointer, parts: images)
     }
 
     /// Runs an operation without a single input image and returns its `out`.

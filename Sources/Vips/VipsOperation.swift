@@ -124,12 +124,6 @@ public struct VipsError: Error, Sendable, Equatable, CustomStringConvertible {
 
     public var description: String { "\(operation): \(message)" }
 
-    /// An error that this project detects itself.
-    package init(operation: String, message: String) {
-        self.operation = operation
-        self.message = message
-    }
-
     /// Reads and clears libvips' error buffer, right after `operation` failed.
     static func taken(after operation: String) -> VipsError {
         // The buffer itself may change while it is read.

@@ -112,7 +112,10 @@ private struct RowReader {
     func read(_ row: [UInt8], into samples: inout [UInt8]) {
         switch header.encoding {
         case .indices, .runs: readIndices(row, into: &samples)
-        case .triples: readTriples(row, into: &samples)
+        case .triples:
+            for x in 0..<header.size.width {
+                for channel in 0..<3 { samples[bands * x + channel] = row[3 * x + 2 - channel] }
+            }
         case .masked: readMasked(row, into: &samples)
         }
     }
@@ -124,12 +127,6 @@ private struct RowReader {
             let position = x * bits
             let index = Int(row[position >> 3] >> UInt8(8 - bits - position & 7) & most)
             for channel in 0..<3 { samples[bands * x + channel] = palette[4 * index + channel] }
-        }
-    }
-
-    private func readTriples(_ row: [UInt8], into samples: inout [UInt8]) {
-        for x in 0..<header.size.width {
-            for channel in 0..<3 { samples[bands * x + channel] = row[3 * x + 2 - channel] }
         }
     }
 

@@ -69,8 +69,6 @@ struct SVGFilters: Hashable {
 
 /// The text between the name of an element and its end.
 private struct Attributes {
-    private static let huge = 1e9
-
     private let text: String
 
     init(_ bytes: some Collection<UInt8>) { text = String(decoding: bytes, as: UTF8.self) }
@@ -84,7 +82,7 @@ private struct Attributes {
             let value = rest.dropFirst().drop(while: \.isWhitespace)
             guard let quote = value.first, quote == "\"" || quote == "'" else { continue }
             let content = value.dropFirst().prefix { $0 != quote }
-            if content.contains("&") { return [Self.huge] }
+            if content.contains("&") { return [1e9] }
             return content.split { $0.isWhitespace || $0 == "," }.map { max(Double($0) ?? 0, 0) }
         }
         return []

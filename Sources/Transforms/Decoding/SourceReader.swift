@@ -15,7 +15,7 @@ struct SourceReader: Sendable {
 
     /// - Parameter entry: the index of an icon's image; nil = the largest.
     init(of source: ByteBuffer, _ format: SourceFormat, entry: Int? = nil) throws(ImageProcessingError) {
-        if let loader = format.loader {
+        if let loader = format.row.loader {
             bytes = format == .svg ? try SVGSource.plain(source) : source
             codec = .loader(loader, addsAlpha: false)
         } else if format == .bmp {

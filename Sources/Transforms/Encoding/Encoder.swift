@@ -40,7 +40,7 @@ struct Encoder {
     /// The format's saver. Throws if the format cannot hold an image of that size, or is not supported by this libvips.
     @discardableResult
     func requireWritable(_ size: PixelSize) throws(ImageProcessingError) -> VipsSaver {
-        guard let saver = format.saver, format.isAvailable else {
+        guard let saver = format.row.saver, format.isAvailable else {
             throw .badParameter("output", MissingCodec.encoder(format).reason)
         }
         guard max(size.width, size.height) <= format.maxSide else {

@@ -54,12 +54,12 @@ public struct InstalledCodecs: Sendable {
     private static let oldestLibvips = "8.14"
 
     private static func canRead(_ format: SourceFormat) -> Bool {
-        guard let loader = format.loader else { return true }
+        guard let loader = format.row.loader else { return true }
         return VipsRuntime.canLoad(loader) && format.row.codec?.canDecode ?? true
     }
 
     private static func canWrite(_ format: OutputFormat) -> Bool {
-        guard let saver = format.saver else { return true }
+        guard let saver = format.row.saver else { return true }
         return VipsRuntime.canSave(saver) && format.row.codec?.canEncode ?? true
     }
 

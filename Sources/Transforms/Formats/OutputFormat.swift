@@ -41,6 +41,7 @@ extension OutputFormat {
         var mediaType: String
         var aliases: [String] = []
         var extensions: [String]
+        /// The libvips encoder; nil for texts.
         var saver: VipsSaver?
         /// The codec that libheif must be able to encode.
         var codec: HEIFCodec?
@@ -94,7 +95,7 @@ extension OutputFormat {
     /// The file extensions, the extension of results first.
     package var extensions: [String] { row.extensions }
     /// Whether it is a text that describes an image.
-    public var isText: Bool { saver == nil }
+    public var isText: Bool { row.saver == nil }
     /// Whether it has an alpha channel.
     public var supportsAlpha: Bool { row.hasAlpha }
     /// Whether it can be animated.
@@ -110,8 +111,6 @@ extension OutputFormat {
     public var maxSide: Int { row.maxSide }
     /// Whether this machine can encode it.
     public var isAvailable: Bool { isText || InstalledCodecs.current.writable.contains(self) }
-    /// The libvips encoder; nil for texts.
-    var saver: VipsSaver? { row.saver }
 
     /// The image formats.
     static let images = allCases.filter { !$0.isText }

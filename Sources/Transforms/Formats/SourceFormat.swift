@@ -36,6 +36,7 @@ extension SourceFormat {
         /// Patterns of a file's first bytes, where nil is any byte. Formats without a pattern have a parser that
         /// detects them.
         var signatures: [[UInt8?]] = []
+        /// Nil for bitmaps, which are decoded by ``BitmapDecoder``.
         var loader: VipsLoader?
         /// The codec that libheif must be able to decode.
         var codec: HEIFCodec?
@@ -72,8 +73,6 @@ extension SourceFormat {
     public var isVector: Bool { row.isVector }
     /// Whether this machine can decode it.
     public var isAvailable: Bool { InstalledCodecs.current.readable.contains(self) }
-    /// Nil for bitmaps, which are decoded by ``BitmapDecoder``.
-    var loader: VipsLoader? { row.loader }
 
     /// The loader's options for the header of a page, or of the file in formats without pages.
     ///

@@ -29,27 +29,23 @@ struct Palette {
 
     private static func average(_ pixels: [Color]) -> Color {
         let linear = SRGBCurve.lightOfBytes
-        var sum = (red: 0.0, green: 0.0, blue: 0.0, weight: 0.0)
+        var sum = SIMD4<Double>.zero
         for pixel in pixels {
-            let weight = Double(pixel.alpha)
-            sum.red += linear[Int(pixel.red)] * weight
-            sum.green += linear[Int(pixel.green)] * weight
-            sum.blue += linear[Int(pixel.blue)] * weight
-            sum.weight += weight
+            let light = SIMD4(linear[Int(pixel.red)], linear[Int(pixel.green)], linear[Int(pixel.blue)], 1)
+            sum += light * Double(pixel.alpha)
         }
-        guard sum.weight > 0 else { return .white }
-        return Color(
-            red: SRGBCurve.byte(sum.red / sum.weight), green: SRGBCurve.byte(sum.green / sum.weight),
-            blue: SRGBCurve.byte(sum.blue / sum.weight))
+        guard sum.w > 0 else { return .white }
+        let mean = sum / sum.w
+        return Color(red: SRGBCurve.byte(mean.x), green: SRGBCurve.byte(mean.y), blue: SRGBCurve.byte(mean.z))
     }
 }
 
 /// Pixels of similar color, as sums weighted by alpha.
 private struct Bin {
-    var weight = 0
-    private var red = 0
-    private var green = 0
-    private var blue = 0
+    /// Of red, green, blue and the weight.
+    private var sums = SIMD4<Int>.zero
+
+    var weight: Int { sums.w }
 
     /// Sixteen steps per channel.
     static func index(_ color: Color) -> Int {
@@ -57,23 +53,14 @@ private struct Bin {
     }
 
     mutating func add(_ color: Color) {
-        let alpha = Int(color.alpha)
-        weight += alpha
-        red += Int(color.red) * alpha
-        green += Int(color.green) * alpha
-        blue += Int(color.blue) * alpha
+        sums &+= SIMD4(Int(color.red), Int(color.green), Int(color.blue), 1) &* Int(color.alpha)
     }
 
-    mutating func add(_ other: Bin) {
-        weight += other.weight
-        red += other.red
-        green += other.green
-        blue += other.blue
-    }
+    mutating func add(_ other: Bin) { sums &+= other.sums }
 
     var mean: Color {
         func rounded(_ sum: Int) -> UInt8 { UInt8((sum + weight / 2) / weight) }
-        return Color(red: rounded(red), green: rounded(green), blue: rounded(blue))
+        return Color(red: rounded(sums.x), green: rounded(sums.y), blue: rounded(sums.z))
     }
 
     /// Whether the two look like the same color in a small palette.

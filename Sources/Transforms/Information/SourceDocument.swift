@@ -100,12 +100,21 @@ extension SourceDocument {
         density = header.format.row.statesDensity ? Density(image.density) : nil
         progressive = image.int("interlaced") == 1 || image.int("jpeg-multiscan") == 1
         chromaSubsampling = image.text("jpeg-chroma-subsample").flatMap(embedded.clean)
-        metadata = Metadata(embedded)
+        metadata = Metadata(
+            make: embedded.exif("exif-ifd0-Make"), model: embedded.exif("exif-ifd0-Model"),
+            taken: embedded.exif("exif-ifd2-DateTimeOriginal").flatMap(Self.moment), copyright: embedded.copyright,
+            artist: embedded.artist, description: embedded.description)
         exif = job.output.details.contains(.exif) ? CameraSettings(embedded) : nil
         gps = job.output.details.contains(.position) ? image.blob("exif-data").flatMap(GPSPosition.init(exif:)) : nil
     }
 
     private static let maxTextLength = 200
+
+    /// The ISO 8601 form of an EXIF time, `2024:05:31 18:30:00`.
+    private static func moment(_ text: String) -> String? {
+        guard let parts = text.wholeMatch(of: /(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)/) else { return nil }
+        return "\(parts.1)-\(parts.2)-\(parts.3)T\(parts.4)"
+    }
 }
 
 extension ByteBuffer {
@@ -127,23 +136,6 @@ extension SourceDocument.Density {
         guard stated != [1, 1], stated.allSatisfy({ $0.isFinite && $0 > 0 && $0 < 1e6 }) else { return nil }
         func perInch(_ value: Double) -> Double { (value * 2540).rounded() / 100 }
         self.init(x: perInch(density.x), y: perInch(density.y))
-    }
-}
-
-extension SourceDocument.Metadata {
-    fileprivate init(_ embedded: EmbeddedMetadata) {
-        make = embedded.exif("exif-ifd0-Make")
-        model = embedded.exif("exif-ifd0-Model")
-        taken = embedded.exif("exif-ifd2-DateTimeOriginal").flatMap(Self.moment)
-        copyright = embedded.copyright
-        artist = embedded.artist
-        description = embedded.description
-    }
-
-    /// The ISO 8601 form of an EXIF time, `2024:05:31 18:30:00`.
-    private static func moment(_ text: String) -> String? {
-        guard let parts = text.wholeMatch(of: /(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)/) else { return nil }
-        return "\(parts.1)-\(parts.2)-\(parts.3)T\(parts.4)"
     }
 }
 

@@ -6,7 +6,7 @@ import Testing
 
 struct AnimationTests {
     private func fields(of body: ByteBuffer) throws -> (frames: Int, delays: [Int], loop: Int, size: PixelSize) {
-        let loader = try #require(SourceFormat(sniffing: body)?.loader)
+        let loader = try #require(SourceFormat(sniffing: body)?.row.loader)
         return try loader.withImage(of: body, ["n": -1]) { image in
             (
                 image.int("n-pages") ?? 1, image.ints("delay") ?? [], image.int("loop") ?? -1,

@@ -6,7 +6,7 @@ import Testing
 
 struct CopyrightNoticeTests {
     private func fields(_ body: ByteBuffer) throws -> [String: String] {
-        let loader = try #require(SourceFormat(sniffing: body)?.loader)
+        let loader = try #require(SourceFormat(sniffing: body)?.row.loader)
         return try loader.withImage(of: body) { image in
             Dictionary(uniqueKeysWithValues: image.fields.map { ($0, image.text($0) ?? "") })
         }

@@ -23,7 +23,7 @@ struct Pixels {
 
     /// - Parameter frame: counted from 0.
     init(_ body: ByteBuffer, frame: Int = 0) throws {
-        let loader = try #require(SourceFormat(sniffing: body)?.loader)
+        let loader = try #require(SourceFormat(sniffing: body)?.row.loader)
         self = try loader.withImage(of: body, frame == 0 ? [:] : ["page": .int(frame)]) {
             lazy throws(VipsError) in try lazy.rendered()
         }.asPixels()
