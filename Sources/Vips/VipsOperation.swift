@@ -69,7 +69,6 @@ struct VipsOperation: ~Copyable {
         pointer = built
     }
 
-    /// The output image `out`.
     func image() throws(VipsError) -> VipsImage {
         guard let object = output("out", vips_image_get_type(), { g_value_dup_object(&$0) }) else {
             throw VipsError(operation: name, message: "returned no image as out")

@@ -19,7 +19,6 @@ struct BitmapDecoder: Sendable {
             profile: profile)
     }
 
-    /// Decodes every row.
     func decode(interrupt: Interrupt) throws(ImageProcessingError) -> VipsImage {
         try header.requireEveryRow(in: source)
         let canvas: VipsCanvas
@@ -108,7 +107,6 @@ private struct RowReader {
         }
     }
 
-    /// Writes the color of each pixel of a row.
     func read(_ row: [UInt8], into samples: inout [UInt8]) {
         switch header.encoding {
         case .indices, .runs: readIndices(row, into: &samples)

@@ -41,7 +41,6 @@ struct BitmapHeader: Sendable {
     /// libvips' limit.
     private static let maxSide = 10_000_000
 
-    /// Reads the header of a BMP.
     init(ofFile source: ByteBuffer) throws(ImageProcessingError) {
         try self.init(in: source, at: 14, pixelStart: source.bitmapInteger(at: 10, as: UInt32.self))
     }

@@ -5,7 +5,6 @@ import NIOCore
 /// Sizes and depths come from the images themselves. The values in the directory are not read: a width of 256 does not
 /// fit into its byte, and other values are often wrong.
 struct IconDirectory: Sendable {
-    /// One of the images.
     struct Entry: Sendable {
         enum Format: Sendable {
             case bitmap(BitmapHeader)
@@ -22,7 +21,6 @@ struct IconDirectory: Sendable {
     /// The images in a known format, in the order of the file; at least one.
     let entries: [Entry]
 
-    /// The most images that are accepted.
     static let maxEntries = 256
     private static let headerBytes = 6
     private static let entryBytes = 16

@@ -7,11 +7,9 @@ enum WebPContainer {
     ///
     /// Returns the file unchanged if it has no such chunk, or does not have the expected form.
     static func removingEXIF(from file: ByteBuffer) -> ByteBuffer {
-        guard let content = content(of: file, mayEndEarly: false), var chunks = chunks(of: content),
-            chunks.contains(where: { $0.name == "EXIF" })
-        else { return file }
-        chunks.removeAll { $0.name == "EXIF" }
-        return self.file(of: chunks, features: ~Features.exif) ?? file
+        guard let content = content(of: file, mayEndEarly: false), let chunks = chunks(of: content) else { return file }
+        let kept = chunks.filter { $0.name != "EXIF" }
+        return kept.count < chunks.count ? self.file(of: kept, features: ~Features.exif) ?? file : file
     }
 
     /// The file with only pixels and the timing of an animation. Color profile, EXIF, XMP, chunks of other kinds, also

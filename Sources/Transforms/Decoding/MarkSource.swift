@@ -8,7 +8,6 @@ struct MarkSource: Sendable {
     private let header: SourceHeader
     private let limits: PixelLimits
 
-    /// Reads the header.
     init(_ bytes: ByteBuffer, limits: PixelLimits) throws(ImageProcessingError) {
         self.bytes = bytes
         self.limits = limits

@@ -48,7 +48,6 @@ public struct PixelLimits: Hashable, Codable, Sendable {
         }
     }
 
-    /// Refuses a result that is too large.
     func check(output size: PixelSize) throws(ImageProcessingError) {
         guard max(size.width, size.height) <= maxOutputSide, size.area <= maxOutputPixels else {
             throw .badParameter(

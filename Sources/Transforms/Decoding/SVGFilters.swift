@@ -13,7 +13,6 @@ struct SVGFilters: Hashable {
     /// as a whole for each tile.
     func nanosecondsPerPixel(rows: Int) -> Double { nanosecondsPerPixel * (Double(rows) / 2000).rounded(.up) }
 
-    /// No filters.
     init() {}
 
     /// - Parameter document: not compressed.
@@ -32,7 +31,8 @@ struct SVGFilters: Hashable {
             let name = rest.prefix(Self.maxNameBytes).prefix { !Self.endsName($0) }
             guard let primitive = Self.localName(name) else { continue }
             let attributes = rest.dropFirst(name.count).prefix { $0 != UInt8(ascii: ">") }
-            nanosecondsPerPixel += Self.nanoseconds(primitive, Attributes(attributes.prefix(Self.maxAttributeBytes)))
+            let text = String(decoding: attributes.prefix(Self.maxAttributeBytes), as: UTF8.self)
+            nanosecondsPerPixel += Self.nanoseconds(primitive, Attributes(text: text))
             rest = rest[attributes.endIndex...]
         }
     }
@@ -69,9 +69,7 @@ struct SVGFilters: Hashable {
 
 /// The text between the name of an element and its end.
 private struct Attributes {
-    private let text: String
-
-    init(_ bytes: some Collection<UInt8>) { text = String(decoding: bytes, as: UTF8.self) }
+    let text: String
 
     /// The numbers of an attribute's value, at least 0; none if it is missing. A number that contains a reference
     /// counts as huge: only hostile files write numbers like that.

@@ -11,9 +11,6 @@ struct EncoderPass {
     /// Whether all metadata is stripped.
     let strip: Bool
 
-    /// Bytes of pixels above which the encodes of a search take much memory.
-    private static let largeBytes = 2 << 20
-
     /// The image at the quality that the options ask for, which is nil if they leave no choice to the image.
     func encode() throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
         let options = encoder.options
@@ -30,8 +27,8 @@ struct EncoderPass {
         }
         let search = ByteSearch(maxBytes: maxBytes, maxEncodes: encoder.format.row.searchEncodes) {
             quality throws(VipsError) in
-            // Otherwise the memory of an encode adds to the memory of the next one, since glibc keeps both.
-            if pixels.byteCount > Self.largeBytes { VipsRuntime.returnFreedPages() }
+            // Otherwise the memory of a large encode adds to the memory of the next one, since glibc keeps both.
+            if pixels.byteCount > 2 << 20 { VipsRuntime.returnFreedPages() }
             return try encode(quality)
         }
         return try search.result(from: chosen)

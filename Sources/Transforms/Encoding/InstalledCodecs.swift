@@ -40,7 +40,7 @@ public struct InstalledCodecs: Sendable {
     /// The reason why a server cannot run with this libvips, as a sentence that names the package to install; nil if it
     /// can.
     public var fault: String? {
-        let oldest = Self.oldestLibvips
+        let oldest = "8.14"
         guard libvips.compare(oldest, options: .numeric) != .orderedAscending else {
             return "libvips \(libvips) is too old; install libvips \(oldest) or later (the package libvips42)."
         }
@@ -50,8 +50,6 @@ public struct InstalledCodecs: Sendable {
             "libvips \(libvips) has no \(names.joined(separator: ", ")); install the distribution's package libvips42 "
             + "again, with the packages that it depends on."
     }
-
-    private static let oldestLibvips = "8.14"
 
     private static func canRead(_ format: SourceFormat) -> Bool {
         guard let loader = format.row.loader else { return true }

@@ -5,7 +5,6 @@ struct Palette {
     /// The mean in linear light, the color of a strong blur.
     let average: Color
 
-    /// The most frequent color.
     var dominant: Color { colors.first ?? .white }
 
     static let maxColors = 6

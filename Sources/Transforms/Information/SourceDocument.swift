@@ -79,7 +79,7 @@ extension SourceDocument {
     }
 
     private init(of job: ImageJob, _ header: SourceHeader, _ image: VipsImage) {
-        let embedded = EmbeddedMetadata(of: image, maxLength: Self.maxTextLength)
+        let embedded = EmbeddedMetadata(of: image, maxLength: 200)
         let upright = (5...8).contains(header.orientation) ? header.size.transposed : header.size
         format = header.format.rawValue
         mimeType = header.format.mediaType
@@ -107,8 +107,6 @@ extension SourceDocument {
         exif = job.output.details.contains(.exif) ? CameraSettings(embedded) : nil
         gps = job.output.details.contains(.position) ? image.blob("exif-data").flatMap(GPSPosition.init(exif:)) : nil
     }
-
-    private static let maxTextLength = 200
 
     /// The ISO 8601 form of an EXIF time, `2024:05:31 18:30:00`.
     private static func moment(_ text: String) -> String? {

@@ -8,7 +8,6 @@ struct Thumbnail {
     /// Row by row.
     let pixels: [Color]
 
-    /// The longest side in pixels.
     static let maxSide = 100
 
     /// - Parameter image: an image of at most `maxSide` pixels per side.

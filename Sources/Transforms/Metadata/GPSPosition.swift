@@ -32,16 +32,14 @@ struct GPSPosition: Encodable, Hashable {
     }
 
     private static func altitude(_ gps: EXIFDirectory) -> Double? {
-        guard let meters = gps.fractions(6, count: 1)?.first, meters <= maxMeters else { return nil }
+        // No camera is higher.
+        guard let meters = gps.fractions(6, count: 1)?.first, meters <= 1e6 else { return nil }
         switch gps.byte(5) {
         case 0, nil: return rounded(meters, 1e2)
         case 1: return rounded(-meters, 1e2)
         default: return nil
         }
     }
-
-    /// An altitude that no camera exceeds.
-    private static let maxMeters = 1e6
 
     /// The number rounded to a fraction of 1 / `steps`, never negative zero.
     private static func rounded(_ number: Double, _ steps: Double) -> Double { (number * steps).rounded() / steps + 0 }
