@@ -42,17 +42,13 @@ extension TransformChain {
         -> Bool
     {
         if result.isIdentical(to: decoded) { return true }
-        guard result.size == decoded.size, decoded.first.isPlainGray else { return false }
+        // 8-bit gray samples without a profile that gives them another meaning.
+        let frame = decoded.first
+        guard result.size == decoded.size, frame.interpretation == "b-w", frame.isByte, frame.bands <= 2,
+            frame.blob("icc-profile-data").map(ICCProfile.init)?.suits(frame) != true
+        else { return false }
         let others = TransformChain(transforms.filter { !($0 is ToSRGB) })
         let colorless = try? others.apply(to: decoded, start: start, interrupt: interrupt)
         return colorless?.isIdentical(to: decoded) == true
-    }
-}
-
-extension VipsImage {
-    /// Whether the image has 8-bit gray samples and no profile that gives them another meaning.
-    fileprivate var isPlainGray: Bool {
-        let profile = blob("icc-profile-data").map(ICCProfile.init(bytes:))
-        return interpretation == "b-w" && isByte && bands <= 2 && profile?.suits(self) != true
     }
 }

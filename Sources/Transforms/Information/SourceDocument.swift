@@ -48,6 +48,14 @@ struct SourceDocument: Encodable {
     struct Density: Encodable {
         let x: Double
         let y: Double
+
+        /// - Parameter density: pixels per millimeter; libvips reports 1 if the file states none.
+        init?(_ density: (x: Double, y: Double)) {
+            let stated = [density.x, density.y]
+            guard stated != [1, 1], stated.allSatisfy({ $0.isFinite && $0 > 0 && $0 < 1e6 }) else { return nil }
+            func perInch(_ value: Double) -> Double { (value * 2540).rounded() / 100 }
+            (x, y) = (perInch(density.x), perInch(density.y))
+        }
     }
 
     /// Texts from EXIF, IPTC or XMP. The position is not part of them.
@@ -69,6 +77,15 @@ struct SourceDocument: Encodable {
         let focalLengthMm: Double?
         let lens: String?
         let software: String?
+
+        init(_ embedded: EmbeddedMetadata) {
+            exposureSeconds = embedded.exifNumber("exif-ifd2-ExposureTime")
+            fNumber = embedded.exifNumber("exif-ifd2-FNumber")
+            iso = embedded.exifNumber("exif-ifd2-ISOSpeedRatings").flatMap { Int(exactly: $0) }
+            focalLengthMm = embedded.exifNumber("exif-ifd2-FocalLength")
+            lens = embedded.exif("exif-ifd2-LensModel")
+            software = embedded.exif("exif-ifd0-Software")
+        }
     }
 }
 
@@ -124,27 +141,6 @@ extension ByteBuffer {
         encoder.keyEncodingStrategy = keys
         // Strings, finite numbers and booleans always encode.
         self.init(bytes: (try? encoder.encode(document)) ?? Data("{}".utf8))
-    }
-}
-
-extension SourceDocument.Density {
-    /// - Parameter density: pixels per millimeter; libvips reports 1 if the file states none.
-    fileprivate init?(_ density: (x: Double, y: Double)) {
-        let stated = [density.x, density.y]
-        guard stated != [1, 1], stated.allSatisfy({ $0.isFinite && $0 > 0 && $0 < 1e6 }) else { return nil }
-        func perInch(_ value: Double) -> Double { (value * 2540).rounded() / 100 }
-        self.init(x: perInch(density.x), y: perInch(density.y))
-    }
-}
-
-extension SourceDocument.CameraSettings {
-    fileprivate init(_ embedded: EmbeddedMetadata) {
-        exposureSeconds = embedded.exifNumber("exif-ifd2-ExposureTime")
-        fNumber = embedded.exifNumber("exif-ifd2-FNumber")
-        iso = embedded.exifNumber("exif-ifd2-ISOSpeedRatings").flatMap { Int(exactly: $0) }
-        focalLengthMm = embedded.exifNumber("exif-ifd2-FocalLength")
-        lens = embedded.exif("exif-ifd2-LensModel")
-        software = embedded.exif("exif-ifd0-Software")
     }
 }
 

@@ -32,7 +32,9 @@ struct XMLTokenizer {
             } else if skip("<![CDATA[") {
                 return read(upTo: "]]>").map { .text(String(decoding: $0, as: UTF8.self)) }
             } else if skip("</") {
-                return closingTag()
+                guard let name = name() else { return nil }
+                skipSpace()
+                return skip(">") ? .close(name: name) : nil
             } else {
                 // In a document type declaration, "!" is not a name: that ends the reading.
                 index += 1
@@ -65,12 +67,6 @@ struct XMLTokenizer {
             let value = Self.resolved(raw)
         else { return nil }
         return (name, value)
-    }
-
-    private mutating func closingTag() -> Token? {
-        guard let name = name() else { return nil }
-        skipSpace()
-        return skip(">") ? .close(name: name) : nil
     }
 
     /// The bytes up to a byte that may follow a name. The characters of the name itself are not checked.
