@@ -6,23 +6,26 @@ struct ForeignSource: Hashable, Sendable {
     /// The prefix of a source without a scheme; nil = such a source begins with a host name, or is a local file.
     var base: String?
 
-    /// The URL of a source.
-    ///
-    /// - Parameter text: The source, percent-decoded once.
+    /// The URL of a source that was percent-decoded once.
     func url(_ text: String) throws(InvalidParameter) -> String {
-        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
-            throw InvalidParameter("image", "The image's URL must not contain control characters.")
-        }
-        let path = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        guard !path.split(separator: UInt8(ascii: "/")).contains(where: { $0.elementsEqual("..".utf8) }) else {
-            throw InvalidParameter("image", "The image's URL must not contain '..'.")
-        }
+        try Self.check(text)
         if Self.hasScheme(text) { return text }
         let relative = text.drop { $0 == "/" }
         if let base { return base + relative }
         let first = relative.prefix { $0 != "/" }
         let isHost = first.contains(".") && first.utf8.count < relative.utf8.count
         return isHost ? "https://\(relative)" : "local:///\(relative)"
+    }
+
+    /// Throws for control characters, and for `..` in the path.
+    static func check(_ text: String) throws(InvalidParameter) {
+        try require(
+            !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }), "image",
+            "The image's URL must not contain control characters.")
+        let path = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        try require(
+            !path.split(separator: UInt8(ascii: "/")).contains(where: { $0.elementsEqual("..".utf8) }), "image",
+            "The image's URL must not contain '..'.")
     }
 
     /// Whether a text begins with a scheme or a short name of a source. A colon before digits is the colon of a port.

@@ -52,15 +52,9 @@ struct OptionRow<Arguments, Draft: OptionDraft>: Sendable {
     let outcome: OptionOutcome
     /// Reads the arguments, or checks the arguments of an ignored option; nil = all arguments are accepted.
     var read: Read?
+}
 
-    init(names: [String], values: String = "", isPro: Bool = false, outcome: OptionOutcome, read: Read? = nil) {
-        self.names = names
-        self.values = values
-        self.isPro = isPro
-        self.outcome = outcome
-        self.read = read
-    }
-
+extension OptionRow {
     /// An option that becomes parameters, which a text in Markdown names.
     init(_ name: String, aliases: [String] = [], _ values: String, _ text: String, _ read: @escaping Read) {
         self.init(names: [name] + aliases, values: values, outcome: .parameters(text), read: read)

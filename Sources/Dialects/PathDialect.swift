@@ -13,15 +13,9 @@ package protocol PathDialect: Sendable {
     /// Whether the server has keys for this dialect, so that it answers no unsigned request.
     var requiresSignature: Bool { get }
 
-    /// The meaning of a request target.
-    ///
-    /// Splits the raw text first and decodes each part once. Throws
-    /// ``DarkroomQuery/AuthorizationError/invalidParameter(_:)`` with the option at fault, or
-    /// ``DarkroomQuery/AuthorizationError/pathSignatureWrong``.
-    ///
-    /// - Parameters:
-    ///   - target: path and query as received, without the base path; of any length.
-    ///   - limits: the server's limits on parameters.
+    /// The meaning of a request target: path and query as received, without the base path, of any length. Splits the
+    /// raw text first and decodes each part once. Throws `invalidParameter` with the option at fault, or
+    /// `pathSignatureWrong`.
     func translate(_ target: Substring, limits: QueryLimits) throws(AuthorizationError) -> PathTranslation
 }
 

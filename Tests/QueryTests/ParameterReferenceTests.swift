@@ -14,12 +14,12 @@ struct ParameterReferenceTests {
     @Test(.enabled(if: page != nil, "docs/parameters.md does not exist"))
     func `the page contains the reference of every parameter of image and info`() throws {
         let page = try #require(Self.page)
-        let sections = ParameterReference(ImageQueryGrammar().table).markdown
+        let sections = ImageQueryGrammar().table.markdown
         for line in sections.split(separator: "\n") { #expect(page.contains(line), "\(line)") }
-        for line in ParameterReference(AccessParameters.table).markdown.split(separator: "\n") {
+        for line in AccessParameters.table.markdown.split(separator: "\n") {
             #expect(page.contains(line), "\(line)")
         }
-        let info = ParameterReference(ImageQueryGrammar.info().table).markdown.split(separator: "\n")
+        let info = ImageQueryGrammar.info().table.markdown.split(separator: "\n")
         for line in info where line.hasPrefix("| `gps`") { #expect(page.contains(line), "\(line)") }
     }
 
@@ -34,7 +34,7 @@ struct ParameterReferenceTests {
     }
 
     @Test func `the reference lists each parameter once, by theme`() {
-        let markdown = ParameterReference(ImageQueryGrammar().table).markdown
+        let markdown = ImageQueryGrammar().table.markdown
         for parameter in ImageQueryGrammar().table.parameters {
             #expect(markdown.split(separator: "\n").count { $0.hasPrefix("| `\(parameter.name)` |") } == 1)
         }
@@ -46,9 +46,7 @@ struct ParameterReferenceTests {
     @Test(.enabled(if: ProcessInfo.processInfo.environment["PARAMETER_REFERENCE"] != nil))
     func `the reference can be written to a file`() throws {
         let path = try #require(ProcessInfo.processInfo.environment["PARAMETER_REFERENCE"])
-        let sections = [
-            ParameterReference(ImageQueryGrammar().table), ParameterReference(AccessParameters.table),
-        ].map(\.markdown)
+        let sections = [ImageQueryGrammar().table.markdown, AccessParameters.table.markdown]
         try (sections.joined(separator: "\n")).write(toFile: path, atomically: true, encoding: .utf8)
     }
 }

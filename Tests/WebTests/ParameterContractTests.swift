@@ -35,7 +35,9 @@ struct ParameterContractTests {
         expect(listed, toDescribe: grammar.table)
         for pair in ["widths=320,640,1280", "sizes=(min-width: 60em) 50vw, 100vw"] {
             #expect(listed.contains { "\($0["name"]?.string ?? "")=\($0["example"]?.string ?? "")" == pair })
-            #expect(throws: Never.self) { try grammar.parse("url=https://example.com/photo.jpg&" + pair) }
+            #expect(throws: Never.self) {
+                try grammar.parse(QueryString(parsing: "url=https://example.com/photo.jpg&" + pair))
+            }
         }
     }
 

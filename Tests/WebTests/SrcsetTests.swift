@@ -81,7 +81,7 @@ struct SrcsetTests {
     @Test func `each URL is valid for that image`() async throws {
         let rest = "&widths=9,99&h=50&fit=contain&a=focal&fpx=0.3&blur&crop=1,2,3,4&bg=red&placeholder=lqip&default=b"
         let grammar = ImageQueryGrammar()
-        let rows = try SrcsetGrammar().parse("url=https://example.com/a.jpg" + rest)
+        let rows = try SrcsetGrammar().parse(QueryString(parsing: "url=https://example.com/a.jpg" + rest))
         let urls = ImageURLBuilder(WebConfiguration())
         for image in rows.images {
             let query = urls.url(of: image).split(separator: "?").last.map(String.init) ?? ""

@@ -21,22 +21,16 @@ package struct Cloudflare: PathDialect {
     /// The most options of a path.
     static let maxOptions = 64
 
-    package func translate(
-        _ target: Substring, limits: QueryLimits
-    ) throws(AuthorizationError) -> PathTranslation {
-        do throws(InvalidParameter) { return try translation(target, limits) } catch { throw .invalidParameter(error) }
+    package func translate(_ target: Substring, limits: QueryLimits) throws(AuthorizationError) -> PathTranslation {
+        try AuthorizationError.wrapping(translation(target, limits))
     }
 
-    private func translation(
-        _ target: Substring, _ limits: QueryLimits
-    ) throws(InvalidParameter) -> PathTranslation {
-        guard target.utf8.count <= Self.maxBytes else {
-            throw InvalidParameter("path", "The path has more than \(Self.maxBytes) bytes. See docs/cloudflare.md.")
-        }
+    private func translation(_ target: Substring, _ limits: QueryLimits) throws(InvalidParameter) -> PathTranslation {
+        try require(
+            target.utf8.count <= Self.maxBytes, "path",
+            "The path has more than \(Self.maxBytes) bytes. See docs/cloudflare.md.")
         let prefix = "/cdn-cgi/image/"
-        guard target.hasPrefix(prefix) else {
-            throw InvalidParameter("path", "The path must begin with \(prefix). See docs/cloudflare.md.")
-        }
+        try require(target.hasPrefix(prefix), "path", "The path must begin with \(prefix). See docs/cloudflare.md.")
         let rest = target.dropFirst(prefix.count)
         guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else {
             throw InvalidParameter("path", "The path must have options and a source after \(prefix).")
@@ -48,16 +42,13 @@ package struct Cloudflare: PathDialect {
 
     private static func draft(_ text: Substring) throws(InvalidParameter) -> CloudflareDraft {
         let options = text.utf8.split(separator: UInt8(ascii: ","), maxSplits: maxOptions)
-        guard !options.isEmpty, options.count <= maxOptions else {
-            throw InvalidParameter("options", "A path must have 1 to \(maxOptions) options. See docs/cloudflare.md.")
-        }
+        try require(
+            !options.isEmpty && options.count <= maxOptions, "options",
+            "A path must have 1 to \(maxOptions) options. See docs/cloudflare.md.")
         var draft = CloudflareDraft()
         for option in options {
-            guard let decoded = PercentEncoding.decode(option) else {
-                throw InvalidParameter(
-                    "options", "An option is not valid percent-encoded UTF-8; write a literal % as %25.")
-            }
-            let parts = decoded.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let parts = try PercentEncoding.decode(option, "options", "An option")
+                .split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             try CloudflareOptions.table.apply(parts[0], parts.count > 1 ? parts[1] : "", to: &draft)
         }
         return draft
@@ -66,19 +57,11 @@ package struct Cloudflare: PathDialect {
     /// The source as a URL. It is decoded only if the path has it encoded as a whole: the escapes of a plain URL are
     /// its own.
     private static func source(_ raw: Substring) throws(InvalidParameter) -> String {
-        guard !raw.isEmpty else {
-            throw InvalidParameter("source", "The path names no source: its path or URL follows the options.")
-        }
-        guard let decoded = PercentEncoding.decode(raw.utf8) else {
-            throw InvalidParameter(
-                "source", "The source is not valid percent-encoded UTF-8; write a literal % as %25.")
-        }
+        try require(!raw.isEmpty, "source", "The path names no source: its path or URL follows the options.")
+        let decoded = try PercentEncoding.decode(raw.utf8, "source", "The source")
         let isEncoded = !raw.contains("://") && decoded.contains("://")
         // Escapes must not hide forbidden parts of a path.
-        _ = try ForeignSource(base: nil).url(decoded)
+        try ForeignSource.check(decoded)
         return isEncoded ? decoded : String(raw)
     }
-
-    /// The reference table of all options.
-    package static var reference: [OptionReference] { CloudflareOptions.reference }
 }

@@ -16,7 +16,7 @@ struct CloudflareDraft: OptionDraft {
     var pixelRatio = 1.0
     var fit = Fit.scaleDown
     /// `a`, `fpx` and `fpy`.
-    private(set) var gravity: [(name: String, value: String)] = []
+    private(set) var gravity: [QueryString.Pair] = []
     /// What is cut off each side. This and all other lengths are in pixels before the pixel ratio.
     private(set) var inset: Padding?
     var trimLeft: Int?
@@ -36,14 +36,9 @@ struct CloudflareDraft: OptionDraft {
     var quality: String?
     var isStill = false
     private var steps: [String] = []
-    private var parameters: [(name: String, value: String)] = []
+    /// Further parameters, each at most once.
+    var parameters = QueryString()
     var ignored: [Translation.Ignored] = []
-
-    /// Adds a parameter, in place of an earlier one of its name.
-    mutating func set(_ name: String, _ value: String) {
-        parameters.removeAll { $0.name == name }
-        parameters.append((name, value))
-    }
 
     mutating func addTones(factor: Double, offset: Double) {
         guard factor != 1 else { return }
@@ -53,8 +48,8 @@ struct CloudflareDraft: OptionDraft {
 
     mutating func setGravity(_ value: String) throws(InvalidParameter) {
         switch value {
-        case "auto": gravity = [("a", "attention")]
-        case "left", "right", "top", "bottom", "center": gravity = [("a", value)]
+        case "auto": gravity = [.init(name: "a", value: "attention")]
+        case "left", "right", "top", "bottom", "center": gravity = [.init(name: "a", value: value)]
         case "face":
             throw InvalidParameter(
                 "gravity",
@@ -68,8 +63,8 @@ struct CloudflareDraft: OptionDraft {
             let x = try CloudflareValue.number("gravity", parts[0], 0...1)
             let y = try CloudflareValue.number("gravity", parts[1], 0...1)
             gravity = [
-                ("a", "focal"), ("fpx", ThumborNumber.text(x, decimals: 6)),
-                ("fpy", ThumborNumber.text(y, decimals: 6)),
+                .init(name: "a", value: "focal"), .init(name: "fpx", value: ThumborNumber.text(x, decimals: 6)),
+                .init(name: "fpy", value: ThumborNumber.text(y, decimals: 6)),
             ]
         }
     }
@@ -115,7 +110,7 @@ extension CloudflareDraft {
         query.append("url", url)
         writeSize(to: &query, limits)
         writeCuts(to: &query)
-        for parameter in parameters { query.append(parameter.name, parameter.value) }
+        query.pairs += parameters.pairs
         let steps = steps + borderStep
         if !steps.isEmpty { query.append("steps", steps.joined(separator: ",")) }
         writeOutput(to: &query)
@@ -143,8 +138,8 @@ extension CloudflareDraft {
             let isLoose = fit == .scaleDown || fit == .crop || fit == .aspectCrop && !isTwoSided
             return "\(isLoose ? min(max(scaled(length), 1), limits.maxOutputSide) : max(scaled(length), 1))"
         }
-        if let width { query.append("w", side(width)) }
-        if let height { query.append("h", side(height)) }
+        query.put("w", width.map(side))
+        query.put("h", height.map(side))
         guard width != nil || height != nil else { return }
         let name: DarkroomTransforms.Fit =
             switch fit {
@@ -155,20 +150,15 @@ extension CloudflareDraft {
             case .squeeze: .fill
             }
         if isTwoSided || fit == .scaleUp, name != .inside { query.append("fit", name.rawValue) }
-        if enlarges { query.append("enlarge", "true") }
+        query.put("enlarge", isSet: enlarges)
         // The space around the image is white, also where the image is transparent.
-        if isTwoSided, fit == .pad, !parameters.contains(where: { $0.name == "bg" }) {
-            query.append("cbg", Color.white.hex)
-        }
+        if isTwoSided, fit == .pad, !parameters.contains("bg") { query.append("cbg", Color.white.hex) }
         guard isTwoSided, [.cover, .crop, .aspectCrop].contains(fit) else { return }
-        for part in gravity { query.append(part.name, part.value) }
+        query.pairs += gravity
     }
 
     private func writeCuts(to query: inout QueryString) {
-        if let inset, inset != Padding(0) {
-            let sides = [inset.top, inset.right, inset.bottom, inset.left].map { "\(min(scaled($0), 9999))" }
-            query.append("inset", sides.joined(separator: ","))
-        }
+        if let inset, inset != Padding(0) { query.append("inset", widths(inset).joined(separator: ",")) }
         if hasCrop {
             let corner = [trimLeft, trimTop].map { "\(scaled($0 ?? 0))" }
             let sides = [trimWidth, trimHeight].map { $0.map { "\(max(scaled($0), 1))" } ?? "100p" }
@@ -176,22 +166,25 @@ extension CloudflareDraft {
         }
         if let borderTrim {
             query.append("trim", "\(borderTrim)")
-            if let borderTrimColor { query.append("tbg", borderTrimColor.hex) }
+            query.put("tbg", borderTrimColor?.hex)
         }
-        if let rotation { query.append("ro", rotation) }
-        if mirrorsRows { query.append("flip", "true") }
-        if mirrorsColumns { query.append("flop", "true") }
+        query.put("ro", rotation)
+        query.put("flip", isSet: mirrorsRows)
+        query.put("flop", isSet: mirrorsColumns)
     }
 
     private var borderStep: [String] {
         guard border != Padding(0) else { return [] }
-        let sides = [border.top, border.right, border.bottom, border.left].map { "\(min(scaled($0), 9999))" }
-        return [(["pad", borderColor.hex] + sides).joined(separator: ":")]
+        return [(["pad", borderColor.hex] + widths(border)).joined(separator: ":")]
+    }
+
+    private func widths(_ sides: Padding) -> [String] {
+        [sides.top, sides.right, sides.bottom, sides.left].map { "\(min(scaled($0), 9999))" }
     }
 
     private func writeOutput(to query: inout QueryString) {
         query.append("output", format ?? "origin")
-        if isProgressive { query.append("il", "true") }
+        query.put("il", isSet: isProgressive)
         if isStill { query.append("n", "1") }
         guard let quality else { return }
         if quality.hasPrefix("-") {

@@ -5,12 +5,7 @@ import DarkroomTransforms
 enum CloudflareOptions {
     typealias Row = OptionRow<String, CloudflareDraft>
 
-    static let table = OptionTable(size + cutting + colors + output + others, page: "docs/cloudflare.md")
-
-    /// In the order of the table.
-    static let reference = table.rows.map { row in
-        OptionReference(syntax: row.names.joined(separator: ", ") + "=\(row.values)", outcome: row.outcome)
-    }
+    static let table = OptionTable(size + cutting + colors + output, page: "docs/cloudflare.md")
 
     /// An option whose value is an integer within a range.
     private static func integer<Value>(
@@ -23,9 +18,9 @@ enum CloudflareOptions {
     }
 
     private static let size: [Row] = [
-        Row("width", aliases: ["w"], "pixels|auto", "`w`; `auto` leaves it to [client hints](formats.md#client-hints)")
-        {
-            value, draft throws(InvalidParameter) in
+        Row(
+            "width", aliases: ["w"], "pixels|auto", "`w`; `auto` leaves it to [client hints](formats.md#client-hints)"
+        ) { value, draft throws(InvalidParameter) in
             draft.width = value == "auto" ? nil : try CloudflareValue.integer("width", value, 1...100_000)
         },
         integer("height", aliases: ["h"], 1...100_000, "`h`", \.height) { $0 },
@@ -72,7 +67,7 @@ enum CloudflareOptions {
         },
         Row("trim.border.tolerance", "difference", "`trim`") { value, draft throws(InvalidParameter) in
             let tolerance = try CloudflareValue.integer("trim.border.tolerance", value, 0...255)
-            draft.borderTrim = min(max(tolerance, 1), 254)
+            draft.borderTrim = tolerance.clamped(to: 1...254)
         },
         Row("trim.border.keep", "pixels", .ignored("A border is removed as a whole.")),
         Row("rotate", "90|180|270", "`ro` with `rules=cloudflare`, before the resize") {
@@ -101,11 +96,11 @@ enum CloudflareOptions {
 
     private static let colors: [Row] = [
         Row("background", aliases: ["bg"], "color", "`bg`") { value, draft throws(InvalidParameter) in
-            draft.set("bg", try CloudflareValue.color("background", value).hex)
+            draft.parameters.set("bg", try CloudflareValue.color("background", value).hex)
         },
         Row("blur", "1…250", "`blur`, with half of the radius as sigma") { value, draft throws(InvalidParameter) in
             let radius = try CloudflareValue.number("blur", value, 0...250)
-            if radius > 0 { draft.set("blur", ThumborNumber.text(max(radius / 2, 0.3), decimals: 2)) }
+            if radius > 0 { draft.parameters.set("blur", ThumborNumber.text(max(radius / 2, 0.3), decimals: 2)) }
         },
         Row("brightness", "factor", "step `linear`") { value, draft throws(InvalidParameter) in
             let factor = try CloudflareValue.number("brightness", value, 0...255)
@@ -118,17 +113,17 @@ enum CloudflareOptions {
         Row("gamma", "exponent", "`gam`, from 0.3 to 3; none for 0") { value, draft throws(InvalidParameter) in
             let exponent = try CloudflareValue.number("gamma", value, 0...255)
             if exponent > 0, exponent != 1 {
-                draft.set("gam", ThumborNumber.text(min(max(exponent, 0.3), 3), decimals: 4))
+                draft.parameters.set("gam", ThumborNumber.text(exponent.clamped(to: 0.3...3), decimals: 4))
             }
         },
         Row("saturation", "factor", "`sat`, up to 10") { value, draft throws(InvalidParameter) in
             let factor = try CloudflareValue.number("saturation", value, 0...255)
-            if factor != 1 { draft.set("sat", ThumborNumber.text(min(factor, 10), decimals: 4)) }
+            if factor != 1 { draft.parameters.set("sat", ThumborNumber.text(min(factor, 10), decimals: 4)) }
         },
         Row("sharpen", "0…10", "`sharp`, with 0.5 + a quarter of the strength as sigma") {
             value, draft throws(InvalidParameter) in
             let strength = try CloudflareValue.number("sharpen", value, 0...10)
-            if strength > 0 { draft.set("sharp", ThumborNumber.text(0.5 + strength / 4, decimals: 4)) }
+            if strength > 0 { draft.parameters.set("sharp", ThumborNumber.text(0.5 + strength / 4, decimals: 4)) }
         },
     ]
 
@@ -148,8 +143,8 @@ enum CloudflareOptions {
             "slow-connection-quality", aliases: ["scq"], "as quality", "`slow_q`, with 80, 70, 60 and 50 for the words"
         ) { value, draft throws(InvalidParameter) in
             let words = ["high": 80, "medium-high": 70, "medium-low": 60, "low": 50]
-            if let quality = words[value] { return draft.set("slow_q", "\(quality)") }
-            draft.set("slow_q", "\(try CloudflareValue.integer("slow-connection-quality", value, 1...100))")
+            if let quality = words[value] { return draft.parameters.set("slow_q", "\(quality)") }
+            draft.parameters.set("slow_q", "\(try CloudflareValue.integer("slow-connection-quality", value, 1...100))")
         },
         Row("anim", "true|false", "`n=1` for `false`") { value, draft throws(InvalidParameter) in
             guard ["true", "false"].contains(value) else {
@@ -161,11 +156,15 @@ enum CloudflareOptions {
         Row("metadata", "copyright|keep|none", .ignored("Results keep copyright and artist only.")),
         Row("onerror", "redirect", "`default=1`") { value, draft throws(InvalidParameter) in
             guard value == "redirect" else { throw CloudflareValue.invalid("onerror", "redirect", value) }
-            draft.set("default", "1")
+            draft.parameters.set("default", "1")
         },
+        Row("segment", "foreground", .refused("Subjects are not detected; cut the image out beforehand.")),
     ]
+}
 
-    private static let others: [Row] = [
-        Row("segment", "foreground", .refused("Subjects are not detected; cut the image out beforehand."))
-    ]
+extension Cloudflare {
+    /// The reference table of all options.
+    package static let reference = CloudflareOptions.table.rows.map { row in
+        OptionReference(syntax: row.names.joined(separator: ", ") + "=\(row.values)", outcome: row.outcome)
+    }
 }

@@ -69,15 +69,13 @@ struct ImgproxyArguments {
 
     /// Text in base64url.
     func decoded(_ text: Substring) throws(InvalidParameter) -> String {
-        guard let decoded = Base64URLText.decode(text), !decoded.utf8.contains(0) else {
+        guard let decoded = Base64URL.lenientText(of: text), !decoded.utf8.contains(0) else {
             throw error(text, isNot: "UTF-8 in base64url")
         }
         return decoded
     }
 
-    /// A gravity with its offsets, which begin at a place.
-    ///
-    /// - Parameter allowsSmart: whether the part may be chosen by its content.
+    /// A gravity at a place, with the offsets after it. A smart gravity chooses the part by its content.
     func gravity(from place: Int, allowsSmart: Bool) throws(InvalidParameter) -> Layout.Gravity {
         let text = texts[place]
         guard let anchor = Self.anchors[text], allowsSmart || anchor != .attention else {

@@ -41,27 +41,21 @@ package struct ImgproxyDialect: PathDialect {
     package let routes = ["/{signature}/**", "/info/{signature}/**"]
     package var requiresSignature: Bool { !rules.keys.isEmpty }
 
-    package func translate(
-        _ target: Substring, limits: QueryLimits
-    ) throws(AuthorizationError) -> PathTranslation {
-        let path: ImgproxyPath
-        do throws(InvalidParameter) { path = try ImgproxyPath(target) } catch { throw .invalidParameter(error) }
+    package func translate(_ target: Substring, limits: QueryLimits) throws(AuthorizationError) -> PathTranslation {
+        let path = try AuthorizationError.wrapping(ImgproxyPath(target))
         let isSigned = rules.keys.accept(path.signature, of: path.signed)
         guard isSigned || !requiresSignature || ImgproxyPath.unsigned.contains(path.signature) else {
             throw .pathSignatureWrong
         }
-        do throws(InvalidParameter) {
-            return try translation(of: path, isSigned: isSigned, limits)
-        } catch {
-            throw .invalidParameter(error)
-        }
+        return try AuthorizationError.wrapping(translation(of: path, isSigned: isSigned, limits))
     }
 
     private func translation(
         of path: ImgproxyPath, isSigned: Bool, _ limits: QueryLimits
     ) throws(InvalidParameter) -> PathTranslation {
         var reader = ImgproxyReader(
-            rules, presets, table: path.isInformation ? ImgproxyTable.information : ImgproxyTable.image)
+            presets: presets, separator: rules.separator, allowedOptions: rules.allowedOptions,
+            table: path.isInformation ? ImgproxyTable.information : ImgproxyTable.image)
         try reader.applyDefaultPreset()
         let source = rules.onlyPresets ? try reader.readPresets(path.segments) : try reader.readOptions(path.segments)
         let url = try ImgproxySource(source, rules)
@@ -92,9 +86,8 @@ struct ImgproxyPath {
     private static let maxSegments = 4096
 
     init(_ target: Substring) throws(InvalidParameter) {
-        guard target.utf8.count <= Self.maxBytes else {
-            throw InvalidParameter("path", "The path is too long: it may have \(Self.maxBytes) bytes.")
-        }
+        try require(
+            target.utf8.count <= Self.maxBytes, "path", "The path is too long: it may have \(Self.maxBytes) bytes.")
         var path = target.prefix { $0 != "?" }
         isInformation = path.hasPrefix("/info/")
         path = path.dropFirst(isInformation ? 6 : path.hasPrefix("/") ? 1 : 0)
@@ -105,9 +98,8 @@ struct ImgproxyPath {
         let restored = Self.restored(rest)
         signed = "/" + restored
         segments = restored.split(separator: "/", omittingEmptySubsequences: false)
-        guard segments.count <= Self.maxSegments else {
-            throw InvalidParameter("path", "The path may have at most \(Self.maxSegments) segments.")
-        }
+        try require(
+            segments.count <= Self.maxSegments, "path", "The path may have at most \(Self.maxSegments) segments.")
     }
 
     /// The path as it was before proxies encoded colons in options or merged slashes in a plain source.
@@ -121,10 +113,9 @@ struct ImgproxyPath {
             } else {
                 (path, nil)
             }
-        let decoded = options.replacing("%3A", with: ":")
-        guard let source else { return String(decoded.hasPrefix("/") ? decoded.dropFirst() : decoded[...]) }
-        let start = decoded.hasPrefix("/") ? String(decoded.dropFirst()) : String(decoded)
-        return (start.isEmpty ? "" : start + "/") + "plain/" + separated(source)
+        let decoded = options.replacing("%3A", with: ":").trimmingPrefix("/")
+        guard let source else { return String(decoded) }
+        return (decoded.isEmpty ? "" : "\(decoded)/") + "plain/" + separated(source)
     }
 
     /// A plain source with both slashes after its scheme.
@@ -153,41 +144,25 @@ struct ImgproxySource {
         let named = !isPlain && rules.hasFileNames && parts.count > 1 ? parts.dropLast() : parts
         let halves = named.joined(separator: isPlain ? "/" : "")
             .split(separator: isPlain ? "@" : ".", omittingEmptySubsequences: false)
-        guard halves.count <= 2 else {
-            throw InvalidParameter(
-                "url",
-                "The source is followed by more than one extension: "
-                    + (isPlain ? "write an @ in a plain URL as %40." : "only one dot may follow base64."))
-        }
+        try require(
+            halves.count <= 2, "url",
+            "The source is followed by more than one extension: "
+                + (isPlain ? "write an @ in a plain URL as %40." : "only one dot may follow base64."))
         guard !halves[0].isEmpty else { throw Self.missing }
         format = halves.count == 2 && !halves[1].isEmpty ? String(halves[1]) : nil
-        let text = try isPlain ? Self.plain(halves[0]) : Self.decoded(halves[0])
+        let text = try isPlain ? PercentEncoding.decode(halves[0].utf8, "url", "The source") : Self.decoded(halves[0])
+        try require(!text.utf8.contains(0), "url", "The source contains a NUL byte.")
         url = rules.baseURL.isEmpty || text.hasPrefix(rules.baseURL) ? text : rules.baseURL + text
     }
 
     private static let missing = InvalidParameter(
         "url", "The path has no source: it must end in /plain/URL or in the URL in base64. See docs/imgproxy.md.")
 
-    private static func plain(_ text: Substring) throws(InvalidParameter) -> String {
-        guard let url = PercentEncoding.decode(text.utf8) else {
-            throw InvalidParameter(
-                "url", "The source is not valid percent-encoded UTF-8; write a literal % as %25.")
-        }
-        return try checked(url)
-    }
-
     private static func decoded(_ text: Substring) throws(InvalidParameter) -> String {
-        guard let url = Base64URLText.decode(text) else {
-            throw InvalidParameter(
-                "url",
-                "The source is not UTF-8 in base64url. Begin a plain URL with 'plain/', and separate an option "
-                    + "from its value by the arguments separator.")
-        }
-        return try checked(url)
-    }
-
-    private static func checked(_ url: String) throws(InvalidParameter) -> String {
-        guard !url.utf8.contains(0) else { throw InvalidParameter("url", "The source contains a NUL byte.") }
-        return url
+        if let url = Base64URL.lenientText(of: text) { return url }
+        throw InvalidParameter(
+            "url",
+            "The source is not UTF-8 in base64url. Begin a plain URL with 'plain/', and separate an option from its "
+                + "value by the arguments separator.")
     }
 }

@@ -10,10 +10,10 @@ struct ImgproxyDraft: OptionDraft, Sendable {
     var minWidth = 0
     var minHeight = 0
     var enlarges = false
-    var isExtended = false { didSet { writeExtensions() } }
-    var extendGravity = Layout.Gravity() { didSet { writeExtensions() } }
-    var isRatioExtended = false { didSet { writeExtensions() } }
-    var extendRatioGravity = Layout.Gravity() { didSet { writeExtensions() } }
+    var isExtended = false
+    var extendGravity = Layout.Gravity()
+    var isRatioExtended = false
+    var extendRatioGravity = Layout.Gravity()
     var trim: Double?
     var trimColor: Color?
     var padding = Padding(0)
@@ -70,11 +70,6 @@ struct ImgproxyDraft: OptionDraft, Sendable {
         var text: String?
     }
 
-    private mutating func writeExtensions() {
-        layout.extend = isExtended ? extendGravity : nil
-        layout.extendRatio = isRatioExtended ? extendRatioGravity : nil
-    }
-
     /// The formats of results, by imgproxy's names.
     static let formats = [
         "jpg": "jpg", "jpeg": "jpg", "png": "png", "webp": "webp", "avif": "avif", "gif": "gif", "tiff": "tiff",
@@ -87,9 +82,7 @@ struct ImgproxyDraft: OptionDraft, Sendable {
         formats[String(name)] != nil || otherFormats.contains(String(name))
     }
 
-    /// Sets the format of the result.
-    ///
-    /// - Parameter option: the option that names it.
+    /// Sets the format of the result, which an option names.
     mutating func setFormat(_ name: String, of option: String) throws(InvalidParameter) {
         guard let format = Self.formats[name] else {
             let isKnown = Self.otherFormats.contains(name)
@@ -146,12 +139,14 @@ extension ImgproxyDraft {
         query.put("h", sideText(height, limits))
         if minWidth > 0 { query.append("min-w", "\(minWidth)") }
         if minHeight > 0 { query.append("min-h", "\(minHeight)") }
-        if enlarges { query.append("enlarge", "true") }
+        query.put("enlarge", isSet: enlarges)
         if let trim {
-            query.append(
-                "trim", "\(min(max(Int(trim.rounded()), Trim.thresholds.lowerBound), Trim.thresholds.upperBound))")
+            query.append("trim", "\(Int(trim.rounded()).clamped(to: Trim.thresholds))")
             query.put("tbg", trimColor?.hex)
         }
+        var layout = layout
+        layout.extend = isExtended ? extendGravity : nil
+        layout.extendRatio = isRatioExtended ? extendRatioGravity : nil
         let text = layout.text
         if !text.isEmpty { query.append("layout", text) }
         if padding != Padding(0) {
@@ -170,8 +165,8 @@ extension ImgproxyDraft {
         if !isUpright { query.append("orient", "none") }
         let angle = (rotation % 360 + 360) % 360
         if angle > 0 { query.append("ro", "\(angle)") }
-        if flips { query.append("flip", "true") }
-        if flops { query.append("flop", "true") }
+        query.put("flip", isSet: flips)
+        query.put("flop", isSet: flops)
     }
 
     // MARK: Colors and effects
@@ -227,7 +222,7 @@ extension ImgproxyDraft {
         query.put("markx", Self.offset(watermark.x, isGap: watermark.anchor == .tile))
         query.put("marky", Self.offset(watermark.y, isGap: watermark.anchor == .tile))
         if watermark.scale > 0 {
-            let share = "\(Layout.plain(min(max((watermark.scale * 10_000).rounded(), 1), 10_000) / 100))p"
+            let share = "\(Layout.plain((watermark.scale * 10_000).rounded().clamped(to: 1...10_000) / 100))p"
             query.append("markw", share)
             query.append("markh", share)
         } else {
@@ -265,8 +260,8 @@ extension ImgproxyDraft {
             }
         }
         if maxBytes > 0 { query.append("max_bytes", "\(min(maxBytes, 100_000_000))") }
-        if progressive { query.append("il", "true") }
-        if palette, format == "png" { query.append("palette", "true") }
+        query.put("il", isSet: progressive)
+        query.put("palette", isSet: palette && format == "png")
         query.put("page", page.map { "\($0 + 1)" })
         let count = isStill ? 1 : pages ?? frames ?? rules.animationFrames
         query.append("n", "\(min(max(count, 1), limits.maxFrames))")
@@ -280,20 +275,10 @@ extension ImgproxyDraft {
     private func writeDelivery(to query: inout QueryString) {
         query.put("v", version)
         query.put("filename", fileName.map { "\($0).*" })
-        if isAttachment { query.append("attachment", "true") }
-    }
-}
-
-extension QueryString {
-    fileprivate mutating func put(_ name: String, _ value: String?) {
-        if let value { append(name, value) }
+        query.put("attachment", isSet: isAttachment)
     }
 }
 
 extension Double {
-    fileprivate var roundedInt: Int { Int(Swift.min(Swift.max(rounded(), -1e9), 1e9)) }
-
-    fileprivate func clamped(to range: ClosedRange<Double>) -> Double {
-        Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
-    }
+    fileprivate var roundedInt: Int { Int(rounded().clamped(to: -1e9...1e9)) }
 }

@@ -1,21 +1,16 @@
 import Crypto
 import DarkroomNetwork
+import DarkroomQuery
 import Foundation
 
 /// The pairs of key and salt that sign paths of imgproxy, and the texts that are accepted as signatures.
 package struct ImgproxyKeys: Sendable {
-    /// A key and its salt.
-    fileprivate struct Pair: Sendable {
-        let key: SymmetricKey
-        let salt: Data
-    }
-
     /// A pair that is invalid; the description never repeats a secret.
     package struct Flaw: Error, CustomStringConvertible {
         package let description: String
     }
 
-    private var pairs: [Pair] = []
+    private var pairs: [(key: SymmetricKey, salt: Data)] = []
     private let size: Int
     private let trusted: [SymmetricKey]
 
@@ -37,45 +32,37 @@ package struct ImgproxyKeys: Sendable {
                     description:
                         "pair \(index + 1) must be a key and a salt in hexadecimal, such as 736563726574:68656C")
             }
-            self.pairs.append(Pair(key: SymmetricKey(data: key), salt: salt))
+            self.pairs.append((SymmetricKey(data: key), salt))
         }
     }
 
     package var isEmpty: Bool { pairs.isEmpty }
 
-    /// Whether the signature is valid for a path; always false without keys. Compares in constant time.
-    ///
-    /// - Parameters:
-    ///   - signature: base64url without padding, or a trusted text.
-    ///   - path: what follows the signature, beginning with a slash.
+    /// Whether the signature, in base64url, or a trusted text is valid for the path after it, beginning with a slash;
+    /// always false without keys. Compares in constant time.
     func accept(_ signature: Substring, of path: String) -> Bool {
         guard !isEmpty else { return false }
         // Keys compare in constant time.
         let given = SymmetricKey(data: Data(signature.utf8))
         if trusted.reduce(false, { $1 == given || $0 }) { return true }
-        guard let code = Base64URLText.bytes(of: signature) else { return false }
+        guard let code = Base64URL.lenientBytes(of: signature) else { return false }
         let claimed = SymmetricKey(data: code)
-        return pairs.reduce(false) { $1.code(for: path, size) == claimed || $0 }
+        return pairs.reduce(false) { self.code(for: path, $1.key, $1.salt) == claimed || $0 }
     }
 
     /// The signature of a path by the first pair; nil without keys.
     package func signature(of path: String) -> String? {
-        pairs.first.map { Base64URLText.text(of: $0.code(for: path, size).withUnsafeBytes { Data($0) }) }
+        pairs.first.map { Base64URL.text(of: code(for: path, $0.key, $0.salt).withUnsafeBytes { Data($0) }) }
+    }
+
+    /// The HMAC-SHA256 of salt and path, truncated.
+    private func code(for path: String, _ key: SymmetricKey, _ salt: Data) -> SymmetricKey {
+        SymmetricKey(data: Data(HMAC<SHA256>.authenticationCode(for: salt + Data(path.utf8), using: key)).prefix(size))
     }
 
     private static func bytes(ofHex text: String) -> Data? {
         let digits = text.utf8.compactMap(\.hexDigitValue)
         guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2), !digits.isEmpty else { return nil }
         return Data(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
-    }
-}
-
-extension ImgproxyKeys.Pair {
-    /// The HMAC-SHA256 of salt and path, truncated.
-    func code(for path: String, _ size: Int) -> SymmetricKey {
-        var code = HMAC<SHA256>(key: key)
-        code.update(data: salt)
-        code.update(data: Data(path.utf8))
-        return SymmetricKey(data: Data(code.finalize()).prefix(size))
     }
 }

@@ -28,9 +28,6 @@ package struct ImgproxyPresets: Sendable {
         package let description: String
     }
 
-    /// The preset that every path begins with.
-    static let standard = "default"
-
     /// - Parameter texts: definitions such as `thumb=resize:fill:200:200/quality:80`.
     init(_ texts: [String], separator: String) throws(Flaw) {
         for text in texts {
@@ -77,12 +74,6 @@ struct ImgproxyReader {
     private static let maxOptions = 500
 
     init(
-        _ rules: ImgproxyDialect.Rules, _ presets: ImgproxyPresets, table: OptionTable<ImgproxyArguments, ImgproxyDraft>
-    ) {
-        self.init(presets: presets, separator: rules.separator, allowedOptions: rules.allowedOptions, table: table)
-    }
-
-    init(
         presets: ImgproxyPresets, separator: String, allowedOptions: Set<String> = [],
         table: OptionTable<ImgproxyArguments, ImgproxyDraft> = ImgproxyTable.image
     ) {
@@ -95,34 +86,27 @@ struct ImgproxyReader {
     /// Whether presets alone determine the image, apart from its format.
     var hasOnlyPresets: Bool { presetCount > 0 && !hasOtherOptions }
 
+    /// Applies the preset that every path begins with.
     mutating func applyDefaultPreset() throws(InvalidParameter) {
-        if presets.definitions[ImgproxyPresets.standard] != nil { try applyPreset(ImgproxyPresets.standard[...]) }
+        if presets.definitions["default"] != nil { try applyPreset("default") }
     }
 
-    /// Reads the options.
-    ///
-    /// - Returns: the segments of the source.
+    /// Reads the options, and returns the segments of the source.
     mutating func readOptions(_ segments: [Substring]) throws(InvalidParameter) -> ArraySlice<Substring> {
         let (options, rest) = ImgproxyOption.split(segments, by: separator)
         if rest.first == "-" {
             throw InvalidParameter("-", "Chained pipelines are not supported. See docs/imgproxy.md.")
         }
         for option in options {
-            guard allowedOptions.isEmpty || allowedOptions.contains(option.name) else {
-                throw InvalidParameter(
-                    option.name,
-                    "Option '\(InvalidParameter.clipped(option.name))' is not allowed on this server "
-                        + "('imgproxy-options')."
-                )
-            }
+            try require(
+                allowedOptions.isEmpty || allowedOptions.contains(option.name), option.name,
+                "Option '\(InvalidParameter.clipped(option.name))' is not allowed on this server ('imgproxy-options').")
             try apply(option)
         }
         return rest
     }
 
-    /// Reads the names of presets in the first segment.
-    ///
-    /// - Returns: the segments of the source.
+    /// Reads the names of presets in the first segment, and returns the segments of the source.
     mutating func readPresets(_ segments: [Substring]) throws(InvalidParameter) -> ArraySlice<Substring> {
         for name in segments[0].split(separator: separator, omittingEmptySubsequences: false) {
             try applyPreset(name)
@@ -138,9 +122,7 @@ struct ImgproxyReader {
 
     private mutating func apply(_ option: ImgproxyOption) throws(InvalidParameter) {
         optionCount += 1
-        guard optionCount <= Self.maxOptions else {
-            throw InvalidParameter("path", "The path may have at most \(Self.maxOptions) options.")
-        }
+        try require(optionCount <= Self.maxOptions, "path", "The path may have at most \(Self.maxOptions) options.")
         if option.name == "preset" || option.name == "pr" {
             for name in option.arguments { try applyPreset(name) }
             return

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The settings of Darkroom that follow from the environment variables of another service.
 package struct ImportedSettings: Sendable {
     /// The services whose variables can be imported.
@@ -5,14 +7,8 @@ package struct ImportedSettings: Sendable {
         case imgproxy, imagor
 
         var variables: [ImportedVariable] {
-            switch self {
-            case .imgproxy: ImportedVariable.imgproxy
-            case .imagor: ImportedVariable.imagor
-            }
+            self == .imgproxy ? ImportedVariable.imgproxy : ImportedVariable.imagor
         }
-
-        /// The value of `compat` for the service's URLs.
-        var compatibility: Compatibility { self == .imgproxy ? .imgproxy : .thumbor }
     }
 
     private struct Line: Sendable {
@@ -23,17 +19,18 @@ package struct ImportedSettings: Sendable {
 
     private var lines: [Line] = []
     private var notes: [String] = []
-    /// Options of the preset `default`, and the presets that the variables define.
-    private var defaultOptions: [String] = []
-    private var presets: [String] = []
+    /// Options of the preset `default` of imgproxy paths, and the presets that the variables define.
+    var defaultOptions: [String] = []
+    var presets: [String] = []
     /// Values of variables that together form one setting.
-    private var parts: [String: String] = [:]
+    var parts: [String: String] = [:]
     private let service: Service
 
     /// Reads a file of variables as Docker and shells have it: `NAME=VALUE` lines, with or without `export` and quotes.
     package init(_ text: String, of service: Service) {
         self.service = service
-        set("compat", service.compatibility.rawValue, for: "URLs of \(service.rawValue)")
+        let compatibility = service == .imgproxy ? Compatibility.imgproxy : .thumbor
+        set("compat", compatibility.rawValue, for: "URLs of \(service.rawValue)")
         let known = Dictionary(
             service.variables.flatMap { row in row.names.map { ($0, row) } }, uniquingKeysWith: { first, _ in first })
         for (name, value) in Self.variables(in: text) {
@@ -41,7 +38,8 @@ package struct ImportedSettings: Sendable {
             if let row = known[name] {
                 row.read(value, name, &self)
             } else {
-                note(name, Self.reason(name, service))
+                let groups = service == .imgproxy ? ImportedVariable.imgproxyGroups : ImportedVariable.imagorGroups
+                note(name, groups.first { name.hasPrefix($0.prefix) }?.reason ?? "There is no such setting.")
             }
         }
         finish()
@@ -53,9 +51,8 @@ package struct ImportedSettings: Sendable {
             "\(line.name): \(Self.quoted(line.value))" + (line.comment.isEmpty ? "" : "  # \(line.comment)")
         }
         let notes = notes.isEmpty ? [] : ["", "# Without a setting:"] + notes.map { "# \($0)" }
-        return (["# Settings of Darkroom, made of variables of \(service.rawValue)."] + settings + notes).joined(
-            separator: "\n")
-            + "\n"
+        return (["# Settings of Darkroom, made of variables of \(service.rawValue)."] + settings + notes)
+            .map { $0 + "\n" }.joined()
     }
 
     // MARK: Writing
@@ -80,23 +77,14 @@ package struct ImportedSettings: Sendable {
     /// Explains a variable without a setting. Its value is not repeated, because it may be a secret.
     mutating func note(_ variable: String, _ reason: String) { notes.append("\(variable): \(reason)") }
 
-    /// Adds an option to the preset `default` of imgproxy paths.
-    mutating func addDefault(_ option: String) { defaultOptions.append(option) }
-
-    mutating func addPresets(_ texts: [String]) { presets += texts }
-
-    /// Remembers a value for ``finish()``.
-    mutating func keep(_ value: String, as name: String) { parts[name] = value }
-
     private mutating func finish() {
         if let keys = parts["key"] {
             let salts = parts["salt"]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
             let pairs = zip(keys.split(separator: ",", omittingEmptySubsequences: false), salts).map { "\($0):\($1)" }
             if !pairs.isEmpty { set("imgproxy-keys", pairs.joined(separator: ","), for: "IMGPROXY_KEY, IMGPROXY_SALT") }
         }
-        let separator = parts["presets-separator"] ?? ","
-        var definitions = presets.flatMap { $0.split(separator: separator).map(String.init) }
-            .map { $0.trimmingSpaces }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+        var definitions = presets.flatMap { $0.split(separator: parts["presets-separator"] ?? ",") }
+            .map { String($0).trimmingSpaces }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
         if !defaultOptions.isEmpty {
             let options = defaultOptions.joined(separator: "/")
             if let place = definitions.firstIndex(where: { $0.hasPrefix("default=") }) {
@@ -157,11 +145,6 @@ package struct ImportedSettings: Sendable {
         }
     }
 
-    private static func reason(_ name: String, _ service: Service) -> String {
-        let groups = service == .imgproxy ? ImportedVariable.imgproxyGroups : ImportedVariable.imagorGroups
-        return groups.first { name.hasPrefix($0.prefix) }?.reason ?? "There is no such setting."
-    }
-
     /// A double-quoted text of YAML.
     private static func quoted(_ text: String) -> String {
         "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
@@ -171,8 +154,7 @@ package struct ImportedSettings: Sendable {
 extension String {
     /// Without spaces and tabs at both ends.
     var trimmingSpaces: String {
-        let isBlank = { (character: Character) in character == " " || character == "\t" }
-        return String(String(drop(while: isBlank)).reversed().drop(while: isBlank).reversed())
+        trimmingCharacters(in: [" ", "\t"])
     }
 }
 
@@ -181,14 +163,14 @@ struct ImportedVariable: Sendable {
     let names: [String]
     let read: @Sendable (_ value: String, _ name: String, inout ImportedSettings) -> Void
 
+}
+
+extension ImportedVariable {
     init(_ names: String..., read: @escaping @Sendable (String, String, inout ImportedSettings) -> Void) {
-        self.names = names
-        self.read = read
+        self.init(names: names, read: read)
     }
 
-    /// A variable that is one setting.
-    ///
-    /// - Parameter convert: nil = the value has no counterpart.
+    /// A variable that is one setting. A value that is converted to nil has no counterpart.
     static func setting(
         _ names: String..., as setting: String, _ convert: @escaping @Sendable (String) -> String? = { $0 }
     ) -> ImportedVariable {
@@ -202,11 +184,9 @@ struct ImportedVariable: Sendable {
     }
 
     /// A variable that is the default of an option of paths.
-    static func option(
-        _ name: String, _ convert: @escaping @Sendable (String) -> String?
-    ) -> ImportedVariable {
+    static func option(_ name: String, _ convert: @escaping @Sendable (String) -> String?) -> ImportedVariable {
         ImportedVariable(name) { value, _, settings in
-            if let option = convert(value) { settings.addDefault(option) }
+            if let option = convert(value) { settings.defaultOptions.append(option) }
         }
     }
 
@@ -222,19 +202,10 @@ struct ImportedVariable: Sendable {
         ImportedVariable(names: names) { _, name, settings in settings.note(name, reason) }
     }
 
-    private init(
-        names: [String], read: @escaping @Sendable (String, String, inout ImportedSettings) -> Void
-    ) {
-        self.names = names
-        self.read = read
-    }
-
     // MARK: Conversions
 
     /// Whole seconds; nil for 0, which has another meaning here.
-    static let seconds: @Sendable (String) -> String? = { text in
-        Int(text).flatMap { $0 > 0 ? "\($0)s" : nil }
-    }
+    static let seconds: @Sendable (String) -> String? = { limit($0).map { "\($0)s" } }
 
     /// A positive number; nil for 0, which stands for "unlimited".
     static let limit: @Sendable (String) -> String? = { text in

@@ -1,3 +1,4 @@
+import DarkroomQuery
 import Foundation
 
 extension ImportedVariable {
@@ -38,8 +39,8 @@ extension ImportedVariable {
     ]
 
     private static let imgproxyAccess: [ImportedVariable] = [
-        ImportedVariable("IMGPROXY_KEY", "IMGPROXY_KEYS") { value, _, settings in settings.keep(value, as: "key") },
-        ImportedVariable("IMGPROXY_SALT", "IMGPROXY_SALTS") { value, _, settings in settings.keep(value, as: "salt") },
+        ImportedVariable("IMGPROXY_KEY", "IMGPROXY_KEYS") { value, _, settings in settings.parts["key"] = value },
+        ImportedVariable("IMGPROXY_SALT", "IMGPROXY_SALTS") { value, _, settings in settings.parts["salt"] = value },
         .setting("IMGPROXY_SIGNATURE_SIZE", as: "imgproxy-signature-size"),
         .setting("IMGPROXY_TRUSTED_SIGNATURES", as: "imgproxy-trusted-signatures"),
         .setting("IMGPROXY_ALLOW_ORIGIN", as: "cors-origins"),
@@ -53,16 +54,10 @@ extension ImportedVariable {
             }
             settings.note(name, "'allow-hosts' compares hosts only; paths are not compared.")
         },
-        ImportedVariable("IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES") { value, name, settings in
-            if isTrue(value) { settings.add("127.0.0.0/8,::1/128", to: "allow-networks", for: name) }
-        },
-        ImportedVariable("IMGPROXY_ALLOW_LINK_LOCAL_SOURCE_ADDRESSES") { value, name, settings in
-            if isTrue(value) { settings.add("169.254.0.0/16,fe80::/10", to: "allow-networks", for: name) }
-        },
-        ImportedVariable("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES") { value, name, settings in
-            guard isTrue(value) else { return }
-            settings.add("10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7", to: "allow-networks", for: name)
-        },
+        .networks("127.0.0.0/8,::1/128", if: "IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES"),
+        .networks("169.254.0.0/16,fe80::/10", if: "IMGPROXY_ALLOW_LINK_LOCAL_SOURCE_ADDRESSES"),
+        .networks(
+            "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7", if: "IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES"),
         .note("IMGPROXY_SECRET", because: "Requests for images carry no bearer token; sign their paths."),
         .note("IMGPROXY_SOURCE_URL_ENCRYPTION_KEY", because: "Encrypted source URLs are not supported."),
         .setting("IMGPROXY_ONLY_PRESETS", as: "presets-only", boolean),
@@ -87,13 +82,13 @@ extension ImportedVariable {
             }
         },
         .setting("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", as: "fallback-status", limit),
-        .option("IMGPROXY_FALLBACK_IMAGE_URL") { "fiu:\(Base64URLText.text(of: Data($0.utf8)))" },
+        .option("IMGPROXY_FALLBACK_IMAGE_URL") { "fiu:\(Base64URL.text(of: Data($0.utf8)))" },
     ]
 
     private static let imgproxyOptions: [ImportedVariable] = [
-        ImportedVariable("IMGPROXY_PRESETS") { value, _, settings in settings.addPresets([value]) },
+        ImportedVariable("IMGPROXY_PRESETS") { value, _, settings in settings.presets.append(value) },
         ImportedVariable("IMGPROXY_PRESETS_SEPARATOR") { value, _, settings in
-            settings.keep(value, as: "presets-separator")
+            settings.parts["presets-separator"] = value
         },
         .note("IMGPROXY_PRESETS_PATH", because: "Append the lines of that file to 'imgproxy-presets', with commas."),
         .setting("IMGPROXY_ARGUMENTS_SEPARATOR", as: "imgproxy-separator"),
@@ -128,15 +123,23 @@ extension ImportedVariable {
         .setting("IMGPROXY_ENABLE_CLIENT_HINTS", as: "client-hints", boolean),
     ]
 
-    /// The detection of a format by `Accept`, in the order JPEG XL, AVIF, WebP.
+    /// A variable that allows networks.
+    private static func networks(_ networks: String, if name: String) -> ImportedVariable {
+        ImportedVariable(name) { value, name, settings in
+            if isTrue(value) { settings.add(networks, to: "allow-networks", for: name) }
+        }
+    }
+
+    /// The detection of a format by `Accept`, in imgproxy's order of preference.
     private static func preferred(_ format: String) -> ImportedVariable {
         let name = format.uppercased()
         return ImportedVariable(
             "IMGPROXY_AUTO_\(name)", "IMGPROXY_ENFORCE_\(name)", "IMGPROXY_ENABLE_\(name)_DETECTION"
-        ) {
-            value, variable, settings in
+        ) { value, variable, settings in
             guard isTrue(value) else { return }
-            settings.addFormat(format, for: variable)
+            let given = (settings.value(of: "imgproxy-formats") ?? "").split(separator: ",").map(String.init) + [format]
+            let formats = ["jxl", "avif", "webp"].filter(given.contains)
+            settings.set("imgproxy-formats", formats.joined(separator: ","), for: variable)
         }
     }
 
@@ -158,13 +161,4 @@ extension ImportedVariable {
         ("IMGPROXY_LICENSE_", "No license key is needed."),
         ("IMGPROXY_COOKIE_", "Cookies of clients are never sent to origins."),
     ]
-}
-
-extension ImportedSettings {
-    /// Adds a format that clients accept, in imgproxy's order of preference.
-    fileprivate mutating func addFormat(_ format: String, for variable: String) {
-        let order = ["jxl", "avif", "webp"]
-        let given = Set((value(of: "imgproxy-formats") ?? "").split(separator: ",").map(String.init) + [format])
-        set("imgproxy-formats", order.filter(given.contains).joined(separator: ","), for: variable)
-    }
 }

@@ -25,9 +25,7 @@ package struct Thumbor: PathDialect {
     /// The most bytes of a path. Longer paths are refused before they are read.
     static let maxBytes = 32_768
 
-    package func translate(
-        _ target: Substring, limits: QueryLimits
-    ) throws(AuthorizationError) -> PathTranslation {
+    package func translate(_ target: Substring, limits: QueryLimits) throws(AuthorizationError) -> PathTranslation {
         guard target.utf8.count <= Self.maxBytes else {
             throw .invalidParameter(
                 InvalidParameter("path", "The path has more than \(Self.maxBytes) bytes. See docs/thumbor.md."))
@@ -36,14 +34,11 @@ package struct Thumbor: PathDialect {
         let first = path.utf8.firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
         let (signature, rest) = (path[..<first], path[first...].dropFirst())
         let isSigned = try isSigned(rest, signature)
-        do throws(InvalidParameter) {
-            let draft = try ThumborDraft(
-                ThumborPath(parsing: rest.drop { $0 == "/" }), source: source, frames: frames)
-            return PathTranslation(
-                query: try draft.query(limits), isSigned: isSigned, expires: draft.expires, ignored: draft.ignored)
-        } catch {
-            throw .invalidParameter(error)
-        }
+        let draft = try AuthorizationError.wrapping(
+            ThumborDraft(ThumborPath(parsing: rest.drop { $0 == "/" }), source: source, frames: frames))
+        return PathTranslation(
+            query: try AuthorizationError.wrapping(draft.query(limits)), isSigned: isSigned, expires: draft.expires,
+            ignored: draft.ignored)
     }
 
     /// Whether a path is signed. Throws for a wrong signature.
@@ -57,7 +52,4 @@ package struct Thumbor: PathDialect {
         guard isValid else { throw .pathSignatureWrong }
         return true
     }
-
-    /// The reference table of all options and filters.
-    package static var reference: [OptionReference] { ThumborFilters.reference }
 }

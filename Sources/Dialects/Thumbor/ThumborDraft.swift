@@ -12,11 +12,11 @@ struct ThumborDraft: OptionDraft {
     var enlarges: Bool?
     var isStretched = false
     /// The centers of focal regions with their areas, in pixels or parts of the image.
-    var focals: [Focal] = []
+    var focals: [(x: Double, y: Double, area: Double, isRelative: Bool)] = []
     /// Entries of `steps`.
     var steps: [String] = []
     /// Further parameters, each at most once.
-    var parameters: [(name: String, value: String)] = []
+    var parameters = QueryString()
     var format: String?
     /// The most frames of an animation; nil = all.
     var frames: Int?
@@ -24,13 +24,6 @@ struct ThumborDraft: OptionDraft {
     var details: Set<String> = []
     var expires: Date?
     var ignored: [Translation.Ignored] = []
-
-    struct Focal {
-        var x: Double
-        var y: Double
-        var area: Double
-        var isRelative: Bool
-    }
 
     /// - Parameter frames: The most frames of an animation; nil = all.
     init(_ path: ThumborPath, source: ForeignSource, frames: Int? = nil) throws(InvalidParameter) {
@@ -43,12 +36,6 @@ struct ThumborDraft: OptionDraft {
             try ThumborFilters.table.apply(filter.name, filter.arguments, to: &self)
         }
         if canvas != nil { enlarges = true }
-    }
-
-    /// Adds a parameter, in place of an earlier one of its name.
-    mutating func set(_ name: String, _ value: String) {
-        parameters.removeAll { $0.name == name }
-        parameters.append((name, value))
     }
 }
 
@@ -64,9 +51,9 @@ extension ThumborDraft {
         writeSize(to: &query, limits)
         try writeFocus(to: &query)
         writeCrops(to: &query)
-        if path.mirrorsColumns { query.append("flop", "true") }
-        if path.mirrorsRows { query.append("flip", "true") }
-        for parameter in parameters { query.append(parameter.name, parameter.value) }
+        query.put("flop", isSet: path.mirrorsColumns)
+        query.put("flip", isSet: path.mirrorsRows)
+        query.pairs += parameters.pairs
         writePages(to: &query, limits)
         if !steps.isEmpty { query.append("steps", steps.joined(separator: ",")) }
         let format = format ?? (canvas == nil ? nil : "jpg")
@@ -110,8 +97,8 @@ extension ThumborDraft {
         if path.width > 0 { query.append("w", side(path.width)) }
         if path.height > 0 { query.append("h", side(path.height)) }
         if fit != .inside { query.append("fit", fit.rawValue) }
-        if enlarges { query.append("enlarge", "true") }
-        if path.isAdaptive, path.width > 0, path.height > 0 { query.append("swap", "true") }
+        query.put("enlarge", isSet: enlarges)
+        query.put("swap", isSet: path.isAdaptive && path.width > 0 && path.height > 0)
         guard fit == .cover, focals.isEmpty else { return }
         let anchor = [path.vertical, path.horizontal].compactMap { ["middle", "center"].contains($0) ? nil : $0 }
         if path.isSmart {
@@ -124,17 +111,16 @@ extension ThumborDraft {
     /// The center of all focal regions by their areas.
     private func writeFocus(to query: inout QueryString) throws(InvalidParameter) {
         guard let first = focals.first, fit == .cover, path.width > 0 || path.height > 0 else { return }
-        guard focals.allSatisfy({ $0.isRelative == first.isRelative }) else {
-            throw InvalidParameter(
-                "focal", "Filters 'focal' must all be in pixels, or all in parts of the image. See docs/thumbor.md.")
-        }
+        try require(
+            focals.allSatisfy({ $0.isRelative == first.isRelative }), "focal",
+            "Filters 'focal' must all be in pixels, or all in parts of the image. See docs/thumbor.md.")
         let sum = focals.reduce(0) { $0 + $1.area }
         let x = focals.reduce(0) { $0 + $1.x * $1.area } / sum
         let y = focals.reduce(0) { $0 + $1.y * $1.area } / sum
         query.append("a", "focal")
         if first.isRelative {
-            query.append("fpx", ThumborNumber.text(min(max(x, 0), 1), decimals: 6))
-            query.append("fpy", ThumborNumber.text(min(max(y, 0), 1), decimals: 6))
+            query.append("fpx", ThumborNumber.text(x.clamped(to: 0...1), decimals: 6))
+            query.append("fpy", ThumborNumber.text(y.clamped(to: 0...1), decimals: 6))
         } else {
             query.append("focus", "\(ThumborNumber.text(x, decimals: 2)),\(ThumborNumber.text(y, decimals: 2))")
         }
@@ -142,7 +128,7 @@ extension ThumborDraft {
 
     private func writeCrops(to query: inout QueryString) {
         if let trim = path.trim {
-            query.append("trim", "\(min(max(trim.tolerance, 1), 254))")
+            query.append("trim", "\(trim.tolerance.clamped(to: 1...254))")
             if trim.isBottomRight { query.append("tcorner", "bottom-right") }
         }
         guard let crop = path.crop, [crop.left, crop.top, crop.right, crop.bottom].contains(where: { $0 > 0 }) else {

@@ -18,7 +18,7 @@ struct ThumborDrawing {
     init(url: String, _ arguments: [String]) {
         self.url = url
         let alpha = ThumborNumber.number(arguments.count > 3 ? arguments[3] : nil)
-        opacity = 100 - Int(min(max(alpha, 0), 100).rounded())
+        opacity = 100 - Int(alpha.clamped(to: 0...100).rounded())
         x = ThumborPlace(arguments.count > 2 ? arguments[1] : nil)
         y = ThumborPlace(arguments.count > 2 ? arguments[2] : nil)
     }
@@ -28,12 +28,10 @@ struct ThumborDrawing {
         var text = arguments[0].drop { $0 == "/" }
         let sides = Self.takeSides(&text)
         let path = try ThumborPath(parsing: text.replacing("%", with: "%25")[...])
-        guard !sides.contains(nil), path.isPlain else {
-            throw InvalidParameter(
-                "image",
-                "The path in a filter 'image' may have a size with 'fit-in' or 'stretch', and no other option or "
-                    + "filter. See docs/thumbor.md.")
-        }
+        try require(
+            !sides.contains(nil) && path.isPlain, "image",
+            "The path in a filter 'image' may have a size with 'fit-in' or 'stretch', and no other option or filter. "
+                + "See docs/thumbor.md.")
         let color = ThumborColor.canvas(path.image)
         if let color {
             self.init(url: "color:///\(color.hex)", arguments)
@@ -45,10 +43,9 @@ struct ThumborDrawing {
         scaling = path.fitsIn ? .shrink : path.isStretched || color != nil ? .fill : .cover
         if width == "-" || height == "-", scaling != .shrink || width == height { scaling = .inside }
         let mode = arguments.count > 4 ? arguments[4].lowercased() : ""
-        guard !Self.otherModes.contains(mode) else {
-            throw InvalidParameter(
-                "image", "The modes add, mask and mask-out of a filter 'image' are not available. See docs/thumbor.md.")
-        }
+        try require(
+            !Self.otherModes.contains(mode), "image",
+            "The modes add, mask and mask-out of a filter 'image' are not available. See docs/thumbor.md.")
         blend = Mark.Blend(rawValue: mode) ?? .over
     }
 
@@ -62,9 +59,8 @@ struct ThumborDrawing {
     /// Modes of imagor that are not available. Any other name means `normal`.
     private static let otherModes: Set = ["add", "mask", "mask-out"]
 
-    /// Removes a size such as `fxf` or `100xfull`, whose sides may be those of the image below.
-    ///
-    /// - Returns: width and height; no elements without such a size, and nil for a side that is not available.
+    /// Removes a size such as `fxf` or `100xfull`, whose sides may be the sides of the image below, and returns width
+    /// and height; no elements without such a size, and nil for a side that is not available.
     private static func takeSides(_ text: inout Substring) -> [String?] {
         var segments = text.split(separator: "/", omittingEmptySubsequences: false)
         for index in segments.indices.dropLast() {

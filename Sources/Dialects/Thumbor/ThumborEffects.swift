@@ -1,6 +1,5 @@
 import DarkroomQuery
 import DarkroomTransforms
-import Foundation
 
 /// Filters whose arguments need more than a line of code.
 extension ThumborDraft {
@@ -19,11 +18,6 @@ extension ThumborDraft {
         self.format = format
     }
 
-    mutating func setExpiry(milliseconds: Double) {
-        guard milliseconds.isFinite, milliseconds < 1e15 else { return }
-        expires = Date(timeIntervalSince1970: milliseconds / 1000)
-    }
-
     /// A region `AxB:CxD` or a point `XxY`, also with commas and colons in other places.
     mutating func addFocal(_ text: String) {
         let numbers = text.split { "x,:".contains($0) }.map { ThumborNumber.number(String($0)) }
@@ -31,16 +25,13 @@ extension ThumborDraft {
             let isRelative = numbers[0] < 1 && numbers[1] < 1 && numbers[2] <= 1 && numbers[3] <= 1
             let (across, down) = (numbers[2] - numbers[0], numbers[3] - numbers[1])
             guard across > 0, down > 0 else { return }
-            focals.append(
-                Focal(
-                    x: (numbers[0] + numbers[2]) / 2, y: (numbers[1] + numbers[3]) / 2, area: across * down,
-                    isRelative: isRelative))
+            let (x, y) = ((numbers[0] + numbers[2]) / 2, (numbers[1] + numbers[3]) / 2)
+            focals.append((x, y, across * down, isRelative))
         } else if numbers.count == 2, numbers[0] >= 0, numbers[1] >= 0 {
             let isRelative = numbers[0] < 1 && numbers[1] < 1
             let half = isRelative ? 0 : 0.5
-            focals.append(
-                Focal(
-                    x: min(numbers[0] + half, 9e6), y: min(numbers[1] + half, 9e6), area: 1, isRelative: isRelative))
+            let (x, y) = (min(numbers[0] + half, 9e6), min(numbers[1] + half, 9e6))
+            focals.append((x, y, 1, isRelative))
         }
     }
 
@@ -55,7 +46,7 @@ extension ThumborDraft {
             factor *= earlier[0]
             steps.removeLast()
         }
-        let numbers = [min(factor, 300)] + offsets.map { min(max($0, -30_000), 30_000) }
+        let numbers = [min(factor, 300)] + offsets.map { $0.clamped(to: -30_000...30_000) }
         steps.append(
             (["linear"] + numbers.map { ThumborNumber.text($0, decimals: 4) }).joined(separator: ":"))
     }
@@ -67,23 +58,22 @@ extension ThumborDraft {
 
     mutating func addFactor(_ step: String, _ factor: Double) {
         guard factor != 1 else { return }
-        steps.append("\(step):\(ThumborNumber.text(min(max(factor, 0), 10), decimals: 4))")
+        steps.append("\(step):\(ThumborNumber.text(factor.clamped(to: 0...10), decimals: 4))")
     }
 
     mutating func addCorners(_ arguments: [String]) {
         guard let first = arguments.first else { return }
-        let radii = first.split(separator: "|").map { min(max(ThumborNumber.integer(String($0)), 0), 9999) }
+        let radii = first.split(separator: "|").map { ThumborNumber.integer(String($0)).clamped(to: 0...9999) }
         guard let across = radii.first else { return }
         var down = radii.count > 1 ? radii[1] : across
         var color = ""
         if arguments.count >= 4 {
-            let channels = arguments[1...3].map { UInt8(min(max(ThumborNumber.integer($0), 0), 255)) }
-            let isTransparent = arguments.count > 4 && ["1", "true"].contains(arguments[4].lowercased())
-            if !isTransparent {
+            let channels = arguments[1...3].map { UInt8(ThumborNumber.integer($0).clamped(to: 0...255)) }
+            if arguments.count < 5 || !["1", "true"].contains(arguments[4].lowercased()) {
                 color = ":" + Color(red: channels[0], green: channels[1], blue: channels[2]).hex
             }
         } else if arguments.count > 1 {
-            down = min(max(ThumborNumber.integer(arguments[1]), 0), 9999)
+            down = ThumborNumber.integer(arguments[1]).clamped(to: 0...9999)
             if arguments.count == 3 { color = ":" + ThumborColor.color(arguments[2]).hex }
         }
         guard across > 0, down > 0 else { return }
@@ -91,18 +81,18 @@ extension ThumborDraft {
     }
 
     mutating func addModulation(_ percents: [Double]) {
-        let factors = percents.prefix(2).map { ThumborNumber.text(min(max(1 + $0 / 100, 0), 10), decimals: 4) }
+        let factors = percents.prefix(2).map { ThumborNumber.text((1 + $0 / 100).clamped(to: 0...10), decimals: 4) }
         let step = (["mod"] + factors + ["\((Int(percents[2].rounded()) % 360 + 360) % 360)"]).joined(separator: ":")
         if step != "mod:1:1:0" { steps.append(step) }
     }
 
     mutating func addWatermark(_ arguments: [String]) throws(InvalidParameter) {
         guard let image = arguments.first else { return }
-        let name = image.hasPrefix("b64:") ? Base64URLText.decode(image.dropFirst(4)) ?? image : image
+        let name = image.hasPrefix("b64:") ? Base64URL.lenientText(of: image.dropFirst(4)) ?? image : image
         let url = try source.url(name)
         var drawing = ThumborDrawing(url: url, arguments)
         let sides = arguments.dropFirst(4).prefix(2).map { ratio in
-            ratio == "none" ? "100p" : "\(min(max(ThumborNumber.integer(ratio), 1), 100))p"
+            ratio == "none" ? "100p" : "\(ThumborNumber.integer(ratio).clamped(to: 1...100))p"
         }
         if let width = sides.first, sides.count > 1 || arguments[4] != "none" {
             (drawing.width, drawing.height) = (width, sides.count > 1 ? sides[1] : "-")
@@ -117,23 +107,19 @@ extension ThumborDraft {
 
     private mutating func add(_ drawing: ThumborDrawing, of filter: String) throws(InvalidParameter) {
         guard drawing.opacity > 0 else { return }
-        guard !parameters.contains(where: { $0.name == "mark" && $0.value != drawing.url }) else {
-            throw InvalidParameter(
-                filter,
-                "All filters 'watermark' and 'image' of a path must have the same image. See docs/thumbor.md.")
-        }
-        set("mark", drawing.url)
+        try require(
+            !parameters.pairs.contains(where: { $0.name == "mark" && $0.value != drawing.url }), filter,
+            "All filters 'watermark' and 'image' of a path must have the same image. See docs/thumbor.md.")
+        parameters.set("mark", drawing.url)
         steps.append(drawing.step)
     }
 
     mutating func addText(_ text: ThumborText) throws(InvalidParameter) {
         guard !text.text.isEmpty else { return }
-        guard Text.isValid(text.text) else {
-            throw InvalidParameter(
-                "text",
-                "The text of a filter must have at most \(Text.lengths.upperBound) characters, without line breaks. "
-                    + "See docs/thumbor.md.")
-        }
+        try require(
+            Text.isValid(text.text), "text",
+            "The text of a filter must have at most \(Text.lengths.upperBound) characters, without line breaks. See "
+                + "docs/thumbor.md.")
         steps.append(text.step)
     }
 }

@@ -9,31 +9,27 @@ enum ThumborFilterList {
     private static let prefix = "filters:"
     private static let encodedPrefixes = ["filters%3A", "filters%3a"]
 
-    /// Removes the list and its slash from the beginning of a text, and reads it.
-    ///
-    /// A list whose colon is encoded was encoded as a whole: it is decoded before it is split. Otherwise each argument
-    /// is decoded after it was split.
+    /// Removes the list and its slash from the beginning of a text, and reads it. A list whose colon is encoded was
+    /// encoded as a whole: it is decoded before it is split. Otherwise each argument is decoded after it was split.
     static func read(_ text: inout Substring) throws(InvalidParameter) -> [ThumborPath.Filter] {
         if text.hasPrefix(prefix) {
             let list = try split(&text)
-            return try filters(list) { argument throws(InvalidParameter) in
-                guard let decoded = PercentEncoding.decode(argument.utf8) else { throw notDecodable }
-                return decoded
-            }
+            return try filters(list, decode)
         }
         guard encodedPrefixes.contains(where: text.hasPrefix) else { return [] }
         let end = text.utf8.firstIndex(of: UInt8(ascii: "/")) ?? text.endIndex
-        guard let decoded = PercentEncoding.decode(text[..<end].utf8) else { throw notDecodable }
+        let decoded = try decode(text[..<end])
         text = text[end...].dropFirst()
         // A slash within the decoded list may end it, before an image that was encoded along with it.
         var whole = decoded[...] + "/"
         let list = try split(&whole)
         if !whole.isEmpty { text = text.isEmpty ? whole.dropLast() : whole + text }
-        return try filters(list) { argument in String(argument) }
+        return try filters(list) { String($0) }
     }
 
-    private static let notDecodable = InvalidParameter(
-        "filters", "A filter is not valid percent-encoded UTF-8; write a literal % as %25.")
+    private static func decode(_ text: Substring) throws(InvalidParameter) -> String {
+        try PercentEncoding.decode(text.utf8, "filters", "A filter")
+    }
 
     /// Removes the list with its prefix and the slash that ends it.
     private static func split(_ text: inout Substring) throws(InvalidParameter) -> Substring {
@@ -62,9 +58,7 @@ enum ThumborFilterList {
     ) throws(InvalidParameter) -> [ThumborPath.Filter] {
         var filters: [ThumborPath.Filter] = []
         for entry in parts(of: list, at: UInt8(ascii: ":")) where !entry.isEmpty {
-            guard filters.count < maxCount else {
-                throw InvalidParameter("filters", "A path may have at most \(maxCount) filters.")
-            }
+            try require(filters.count < maxCount, "filters", "A path may have at most \(maxCount) filters.")
             guard let open = entry.utf8.firstIndex(of: UInt8(ascii: "(")), entry.utf8.last == UInt8(ascii: ")") else {
                 throw InvalidParameter(
                     "filters",

@@ -1,5 +1,6 @@
 import DarkroomQuery
 import DarkroomTransforms
+import Foundation
 
 /// Every filter of thumbor and imagor, and what becomes of it.
 enum ThumborFilters {
@@ -11,7 +12,7 @@ enum ThumborFilters {
     private static let output: [Row] = [
         Row("quality", "amount", "`q`; none for 0") { arguments, draft in
             let quality = ThumborNumber.integer(arguments.first)
-            if quality > 0 { draft.set("q", "\(min(quality, 100))") }
+            if quality > 0 { draft.parameters.set("q", "\(min(quality, 100))") }
         },
         Row(
             "format", "name",
@@ -25,7 +26,7 @@ enum ThumborFilters {
         },
         Row("max_bytes", "bytes", "`max_bytes`") { arguments, draft in
             let bytes = ThumborNumber.integer(arguments.first)
-            if bytes > 0 { draft.set("max_bytes", "\(min(bytes, 100_000_000))") }
+            if bytes > 0 { draft.parameters.set("max_bytes", "\(min(bytes, 100_000_000))") }
         },
         Row("max_frames", "count", "`n`") { arguments, draft in
             let frames = ThumborNumber.integer(arguments.first)
@@ -36,10 +37,10 @@ enum ThumborFilters {
             let page = ThumborNumber.integer(arguments.first)
             if page > 0 { draft.page = min(page, 999_999_999) }
         },
-        Row("lossless", "", "`ll=true`") { _, draft in draft.set("ll", "true") },
-        Row("palette", "", "`palette=true`") { _, draft in draft.set("palette", "true") },
+        Row("lossless", "", "`ll=true`") { _, draft in draft.parameters.set("ll", "true") },
+        Row("palette", "", "`palette=true`") { _, draft in draft.parameters.set("palette", "true") },
         Row("compression", "level", "`l`, from 1 to 9") { arguments, draft in
-            draft.set("l", "\(min(max(ThumborNumber.integer(arguments.first), 1), 9))")
+            draft.parameters.set("l", "\(ThumborNumber.integer(arguments.first).clamped(to: 1...9))")
         },
         Row("bitdepth", "bits", .ignored("A palette has as many bits as its colors need.")),
         Row("fallback_format", "name", .ignored("An animation keeps its frames where the format has frames.")),
@@ -52,20 +53,21 @@ enum ThumborFilters {
         Row(
             "attachment", "[filename]",
             "`attachment=true`, and `filename` for a name of letters, digits, `-`, `_` and `.`"
-        ) {
-            arguments, draft in
+        ) { arguments, draft in
             let name = arguments.first ?? ""
-            let isPlain = name.wholeMatch(of: /[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}/) != nil
-            if isPlain { draft.set("filename", name) }
-            draft.set("attachment", "true")
+            if name.wholeMatch(of: /[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}/) != nil {
+                draft.parameters.set("filename", name)
+            }
+            draft.parameters.set("attachment", "true")
         },
         Row("expire", "milliseconds", "the time in milliseconds since 1970 when the URL expires") { arguments, draft in
-            let time = ThumborNumber.number(arguments.first)
-            guard let text = arguments.first, time > 0, let milliseconds = Double(text) else { return }
-            draft.setExpiry(milliseconds: milliseconds)
+            guard ThumborNumber.number(arguments.first) > 0, let milliseconds = arguments.first.flatMap(Double.init),
+                milliseconds < 1e15
+            else { return }
+            draft.expires = Date(timeIntervalSince1970: milliseconds / 1000)
         },
         Row("max_age", "seconds", "`maxage`, from 1 second to 1 year") { arguments, draft in
-            draft.set("maxage", "\(min(max(ThumborNumber.integer(arguments.first), 1), 31_536_000))s")
+            draft.parameters.set("maxage", "\(ThumborNumber.integer(arguments.first).clamped(to: 1...31_536_000))s")
         },
     ]
 
@@ -80,11 +82,10 @@ enum ThumborFilters {
             arguments, draft in
             let orientations = [90: "8", 180: "3", 270: "6"]
             let degrees = ThumborNumber.integer(arguments.first)
-            if degrees > 0 { draft.set("orient", orientations[degrees] ?? "none") }
+            if degrees > 0 { draft.parameters.set("orient", orientations[degrees] ?? "none") }
         },
         Row("proportion", "percent", "step `scale`") { arguments, draft in
-            var part = ThumborNumber.number(arguments.first)
-            part = min(part, 100)
+            var part = min(ThumborNumber.number(arguments.first), 100)
             if part > 1 { part /= 100 }
             let hundredths = Int((part * 10_000).rounded())
             if (1..<10_000).contains(hundredths) { draft.steps.append("scale:\(Percentage(hundredths: hundredths))") }
@@ -94,7 +95,7 @@ enum ThumborFilters {
             draft.steps.append((["cut"] + arguments.prefix(4).map(length)).joined(separator: ":"))
         },
         Row("trim", "[tolerance[,corner]]", "step `trim`") { arguments, draft in
-            let tolerance = min(max(ThumborNumber.integer(arguments.first), 1), 254)
+            let tolerance = ThumborNumber.integer(arguments.first).clamped(to: 1...254)
             let isOpposite = arguments.count > 1 && arguments[1] == "bottom-right"
             draft.steps.append("trim:\(tolerance)\(isOpposite ? ":bottom-right" : "")")
         },
@@ -107,7 +108,7 @@ enum ThumborFilters {
     /// Pixels, or a part of the image below 1.
     @Sendable private static func length(_ text: String) -> String {
         let number = ThumborNumber.number(text)
-        guard number > 0, number < 1 else { return "\(Int(min(max(number, 0), 1e8)))" }
+        guard number > 0, number < 1 else { return "\(Int(number.clamped(to: 0...1e8)))" }
         return "\(Percentage(hundredths: Int((number * 10_000).rounded())))"
     }
 
@@ -124,7 +125,7 @@ enum ThumborFilters {
         },
         Row("padding", "color,left[,top[,right,bottom]]", "step `pad`") { arguments, draft in
             guard arguments.count >= 2 else { return }
-            let widths = arguments.dropFirst().map { min(max(ThumborNumber.integer($0), 0), 9999) }
+            let widths = arguments.dropFirst().map { ThumborNumber.integer($0).clamped(to: 0...9999) }
             let top = widths.count > 1 ? widths[1] : widths[0]
             let right = widths.count > 3 ? widths[2] : widths[0]
             let bottom = widths.count > 3 ? widths[3] : top
@@ -141,9 +142,7 @@ enum ThumborFilters {
             let sigma =
                 arguments.count > 1 ? ThumborNumber.number(arguments[1]) : ThumborNumber.number(arguments.first) / 2
             guard sigma > 0 else { return }
-            let range = Blur.sigmas
-            draft.steps.append(
-                "blur:\(ThumborNumber.text(min(max(sigma, range.lowerBound), range.upperBound), decimals: 4))")
+            draft.steps.append("blur:\(ThumborNumber.text(sigma.clamped(to: Blur.sigmas), decimals: 4))")
         },
         Row("sharpen", "sigma", "step `sharp`, with 1 + 2 · sigma, or 0.5 where that exceeds 10") { arguments, draft in
             let sigma = 1 + 2 * ThumborNumber.number(arguments.count > 1 ? arguments[1] : arguments.first)
@@ -156,7 +155,7 @@ enum ThumborFilters {
             draft.addTones(factor: 1, [percent, percent, percent])
         },
         Row("contrast", "percent", "step `linear`, on the line of imagor") { arguments, draft in
-            let level = min(max(ThumborNumber.number(arguments.first) * 2.55, -255), 255)
+            let level = (ThumborNumber.number(arguments.first) * 2.55).clamped(to: -255...255)
             let factor = 259 * (level + 255) / (255 * (259 - level))
             let offset = (128 - factor * 128) / 2.55
             draft.addTones(factor: factor, [offset, offset, offset])
@@ -225,13 +224,8 @@ enum ThumborFilters {
         Row("red_eye", "", .refused("No eyes are detected.")),
     ]
 
-    /// The table of all filters, and of the other parts of a path before it.
-    static let reference: [OptionReference] =
-        parts.map { OptionReference(syntax: $0, outcome: .parameters($1)) }
-        + table.rows.map { OptionReference(syntax: "\($0.names[0])(\($0.values))", outcome: $0.outcome) }
-
     /// The parts of a path that are not filters, and what becomes of each.
-    private static let parts = [
+    fileprivate static let parts = [
         ("unsafe/", "an unsigned request, if the server allows unsigned requests"),
         ("meta/", "`output=json`: [Darkroom's document](parameters.md#descriptions-and-placeholders)"),
         ("trim[:corner][:tolerance]/", "`trim`, `tcorner`"),
@@ -248,4 +242,11 @@ enum ThumborFilters {
         ("image", "`url`; percent-encoded or not, or in base64 after `b64:`"),
         ("color:name", "`url=color:///RRGGBBAA` with `fit=fill&enlarge=true`, in JPEG without `format`"),
     ]
+}
+
+extension Thumbor {
+    /// The reference table of all filters, and of the other parts of a path before it.
+    package static let reference =
+        ThumborFilters.parts.map { OptionReference(syntax: $0, outcome: .parameters($1)) }
+        + ThumborFilters.table.rows.map { OptionReference(syntax: "\($0.names[0])(\($0.values))", outcome: $0.outcome) }
 }

@@ -3,24 +3,14 @@ import DarkroomQuery
 import DarkroomTransforms
 
 /// The parts of a path of thumbor or imagor after its signature, in their order.
-struct ThumborPath: Hashable, Sendable {
-    /// `trim`, with the corner that gives the border's color and the tolerated difference.
-    struct Trim: Hashable, Sendable {
-        var isBottomRight = false
-        /// 0 = not given.
-        var tolerance = 0
-    }
-
-    /// Left, top, right and bottom of `AxB:CxD`.
-    struct Rectangle: Hashable, Sendable {
-        var left: Double
-        var top: Double
-        var right: Double
-        var bottom: Double
-    }
+struct ThumborPath: Sendable {
+    /// The corner that gives the border's color, and the tolerated difference; 0 = not given.
+    typealias Trim = (isBottomRight: Bool, tolerance: Int)
+    /// `AxB:CxD`
+    typealias Rectangle = (left: Double, top: Double, right: Double, bottom: Double)
 
     /// A filter with its arguments, each percent-decoded.
-    struct Filter: Hashable, Sendable {
+    struct Filter: Sendable {
         var name: String
         var arguments: [String]
     }
@@ -53,17 +43,24 @@ struct ThumborPath: Hashable, Sendable {
 
     /// Reads the raw text after the signature.
     init(parsing text: Substring) throws(InvalidParameter) {
-        var segments = ThumborSegments(text)
-        isMeta = try segments.takeWord { $0 == "meta" }
+        var segments = text
+        isMeta = try segments.takeWord("meta")
         trim = try segments.take(Self.trim)
         crop = try segments.take(Self.rectangle)
         try readFit(&segments)
-        try readSize(&segments)
+        if let sides = try segments.take(Self.sides) {
+            (mirrorsColumns, mirrorsRows) = (sides[0].isMirrored, sides[1].isMirrored)
+            // Both sides of the source, or one with its proportions, are its own size.
+            if sides.contains(where: { $0.length > 0 && $0.length < Self.sourceSide }) {
+                (width, height) = (sides[0].length, sides[1].length)
+            }
+        }
+        padding = try segments.take(Self.padding) ?? padding
         horizontal = try segments.take { ["left", "right", "center"].contains($0) ? $0 : nil }
         vertical = try segments.take { ["top", "bottom", "middle"].contains($0) ? $0 : nil }
-        isSmart = try segments.takeWord { $0 == "smart" }
-        filters = try ThumborFilterList.read(&segments.rest)
-        image = try Self.image(segments.rest)
+        isSmart = try segments.takeWord("smart")
+        filters = try ThumborFilterList.read(&segments)
+        image = try Self.image(segments)
     }
 
     /// The path for an image of one color, which is created at the size of the result: square if a side is missing.
@@ -75,29 +72,21 @@ struct ThumborPath: Hashable, Sendable {
         return path
     }
 
-    private mutating func readFit(_ segments: inout ThumborSegments) throws(InvalidParameter) {
+    private mutating func readFit(_ segments: inout Substring) throws(InvalidParameter) {
         let fits = ["adaptive-full-fit-in", "adaptive-fit-in", "full-fit-in", "fit-in"]
         if let fit = try segments.take({ fits.contains($0) ? $0 : nil }) {
             fitsIn = true
             isFull = fit.hasSuffix("full-fit-in")
             isAdaptive = fit.hasPrefix("adaptive")
         }
-        isStretched = try segments.takeWord { $0 == "stretch" }
-    }
-
-    private mutating func readSize(_ segments: inout ThumborSegments) throws(InvalidParameter) {
-        if let size = try segments.take(Self.size) {
-            (width, height) = (size.width, size.height)
-            (mirrorsColumns, mirrorsRows) = (size.mirrorsColumns, size.mirrorsRows)
-        }
-        padding = try segments.take(Self.padding) ?? Padding(0)
+        isStretched = try segments.takeWord("stretch")
     }
 
     private static func trim(_ segment: String) -> Trim? {
         guard segment.hasPrefix("trim"),
             let match = segment.wholeMatch(of: /trim(:(top-left|bottom-right))?(:([0-9]{1,9}))?/)
         else { return nil }
-        return Trim(isBottomRight: match.2 == "bottom-right", tolerance: match.4.flatMap { Int($0) } ?? 0)
+        return (match.2 == "bottom-right", match.4.flatMap { Int($0) } ?? 0)
     }
 
     private static func rectangle(_ segment: String) -> Rectangle? {
@@ -109,7 +98,7 @@ struct ThumborPath: Hashable, Sendable {
         else { return nil }
         let sides = [match.1, match.2, match.3, match.4].compactMap { Double("0\($0)") }
         guard sides.count == 4 else { return nil }
-        return Rectangle(left: sides[0], top: sides[1], right: sides[2], bottom: sides[3])
+        return (sides[0], sides[1], sides[2], sides[3])
     }
 
     private static func padding(_ segment: String) -> Padding? {
@@ -122,73 +111,46 @@ struct ThumborPath: Hashable, Sendable {
         )
     }
 
-    private struct Size {
-        var width = 0
-        var height = 0
-        var mirrorsColumns = false
-        var mirrorsRows = false
-    }
-
     /// `WxH`, each with an optional minus sign and possibly without digits.
-    private static func size(_ segment: String) throws(InvalidParameter) -> Size? {
+    private static func sides(_ segment: String) throws(InvalidParameter) -> [(length: Int, isMirrored: Bool)]? {
         let sides = segment.utf8.split(separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
         guard sides.count == 2 else { return nil }
         let digits = sides.map { $0.first == UInt8(ascii: "-") ? $0.dropFirst() : $0 }
         guard digits.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) || $0.elementsEqual("orig".utf8) }) else { return nil }
-        guard digits.allSatisfy({ $0.count <= 6 }) else {
-            throw InvalidParameter("size", "A side of the size has too many digits. See docs/thumbor.md.")
+        try require(
+            digits.allSatisfy({ $0.count <= 6 }), "size",
+            "A side of the size has too many digits. See docs/thumbor.md.")
+        return zip(sides, digits).map { side, digits in
+            let length = digits.elementsEqual("orig".utf8) ? sourceSide : digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+            return (length, digits.count < side.count)
         }
-        let numbers = digits.map { side in
-            side.elementsEqual("orig".utf8)
-                ? sourceSide : side.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-        }
-        // Both sides of the source, or one with its proportions, are its own size.
-        guard numbers.contains(where: { $0 > 0 && $0 < sourceSide }) else {
-            return Size(
-                mirrorsColumns: digits[0].count < sides[0].count, mirrorsRows: digits[1].count < sides[1].count)
-        }
-        return Size(
-            width: numbers[0], height: numbers[1], mirrorsColumns: digits[0].count < sides[0].count,
-            mirrorsRows: digits[1].count < sides[1].count)
     }
 
     private static func image(_ raw: Substring) throws(InvalidParameter) -> String {
-        guard !raw.isEmpty else {
-            throw InvalidParameter(
-                "image", "The path names no image: its URL follows the last option. See docs/thumbor.md.")
-        }
-        guard let text = PercentEncoding.decode(raw.utf8) else {
-            throw InvalidParameter(
-                "image", "The image's URL is not valid percent-encoded UTF-8; write a literal % as %25.")
-        }
-        guard text.hasPrefix("b64:"), let decoded = Base64URLText.decode(text.dropFirst(4)) else { return text }
+        try require(
+            !raw.isEmpty, "image", "The path names no image: its URL follows the last option. See docs/thumbor.md.")
+        let text = try PercentEncoding.decode(raw.utf8, "image", "The image's URL")
+        guard text.hasPrefix("b64:"), let decoded = Base64URL.lenientText(of: text.dropFirst(4)) else { return text }
         return decoded
     }
 }
 
 /// The segments of a path that have not been read yet.
-private struct ThumborSegments {
-    var rest: Substring
-
-    init(_ text: Substring) {
-        rest = text
-    }
-
+extension Substring {
     /// Removes the first segment if it has a meaning. The last segment belongs to the image and is never an option.
-    mutating func take<Value>(
+    fileprivate mutating func take<Value>(
         _ read: (String) throws(InvalidParameter) -> Value?
     ) throws(InvalidParameter) -> Value? {
-        guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
-        let segment = rest[..<slash]
-        guard segment.utf8.count <= 200, let text = PercentEncoding.decode(segment.utf8), let value = try read(text)
-        else {
+        guard let slash = utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        let segment = self[..<slash].utf8
+        guard segment.count <= 200, let text = PercentEncoding.decode(segment), let value = try read(text) else {
             return nil
         }
-        rest = rest[rest.utf8.index(after: slash)...]
+        self = self[utf8.index(after: slash)...]
         return value
     }
 
-    mutating func takeWord(_ isMeant: (String) -> Bool) throws(InvalidParameter) -> Bool {
-        try take { isMeant($0) ? true : nil } ?? false
+    fileprivate mutating func takeWord(_ word: String) throws(InvalidParameter) -> Bool {
+        try take { $0 == word ? true : nil } ?? false
     }
 }

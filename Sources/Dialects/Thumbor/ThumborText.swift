@@ -13,7 +13,7 @@ struct ThumborText {
         let words = Self.words(arguments, 3)
         let size = words.last.flatMap { Int($0) } ?? 20
         self.init(
-            arguments, size: "\(Self.clamped(size))", face: words, width: Self.argument(arguments, 7),
+            arguments, size: "\(size.clamped(to: Text.sizes))", face: words, width: Self.argument(arguments, 7),
             blend: Mark.Blend(rawValue: Self.argument(arguments, 6).lowercased()) ?? .over)
     }
 
@@ -21,18 +21,19 @@ struct ThumborText {
     init(label arguments: [String]) {
         let size = arguments.count > 3 ? ThumborNumber.integer(arguments[3]) : 20
         self.init(
-            arguments, size: "h\(Self.clamped(size > 0 ? size : 20))", face: Self.words(arguments, 6), width: "")
+            arguments, size: "h\((size > 0 ? size : 20).clamped(to: Text.sizes))", face: Self.words(arguments, 6),
+            width: "")
     }
 
     private init(
         _ arguments: [String], size: String, face: [String], width: String, blend: Mark.Blend = .over
     ) {
         var text = arguments.first ?? ""
-        if text.hasPrefix("b64:") { text = Base64URLText.decode(text.dropFirst(4)) ?? text }
+        if text.hasPrefix("b64:") { text = Base64URL.lenientText(of: text.dropFirst(4)) ?? text }
         self.text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         let color = Self.argument(arguments, 4)
         var ink = ThumborColor.color(color.isEmpty ? "black" : color)
-        let opacity = 1 - min(max(ThumborNumber.number(Self.argument(arguments, 5)), 0), 100) / 100
+        let opacity = 1 - ThumborNumber.number(Self.argument(arguments, 5)).clamped(to: 0...100) / 100
         ink.alpha = UInt8((opacity * 255).rounded())
         let values = [
             ThumborPlace(Self.argument(arguments, 1)).text("l", "r"),
@@ -55,10 +56,6 @@ struct ThumborText {
     /// The words of a font, which are separated by hyphens or spaces.
     private static func words(_ arguments: [String], _ index: Int) -> [String] {
         argument(arguments, index).lowercased().split { "- +".contains($0) }.map(String.init)
-    }
-
-    private static func clamped(_ size: Int) -> Int {
-        min(max(size, Text.sizes.lowerBound), Text.sizes.upperBound)
     }
 
     /// The generic family and the style of a font.

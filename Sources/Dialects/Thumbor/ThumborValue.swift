@@ -10,7 +10,7 @@ enum ThumborNumber {
         guard let text, text.utf8.count <= 24, let number = Double(text.hasPrefix(".") ? "0\(text)" : text),
             number.isFinite, !text.utf8.contains(where: { "xXpPnN".utf8.contains($0) })
         else { return 0 }
-        return min(max(number, -1e9), 1e9)
+        return number.clamped(to: -1e9...1e9)
     }
 
     /// An integer; 0 for any other text.
@@ -89,7 +89,7 @@ struct ThumborPlace: Hashable {
             place = nil
         } else if let word = words.first(where: { text == $0.0 || text.hasPrefix($0.0 + "-") }) {
             let outward = ThumborNumber.integer(String(text.dropFirst(word.0.count + 1)))
-            place = Place(word.1, distance: .pixels(-Self.clamped(outward)))
+            place = Place(word.1, distance: .pixels(-outward.clamped(to: -99_999...99_999)))
         } else {
             place = Self.number(text)
         }
@@ -100,17 +100,15 @@ struct ThumborPlace: Hashable {
         let edge: Place.Edge = text.hasPrefix("-") ? .end : .start
         if digits.hasSuffix("p") {
             let part = ThumborNumber.integer(String(digits.dropLast()))
-            return Place(edge, distance: .percent(Percentage(hundredths: min(max(part, 0), 100) * 100)))
+            return Place(edge, distance: .percent(Percentage(hundredths: part.clamped(to: 0...100) * 100)))
         }
         guard !digits.hasPrefix("0.") else {
-            let part = min(max(ThumborNumber.number(String(digits)), 0), 1)
+            let part = ThumborNumber.number(String(digits)).clamped(to: 0...1)
             return Place(edge, distance: .percent(Percentage(hundredths: Int((part * 10_000).rounded()))))
         }
-        let pixels = clamped(ThumborNumber.integer(String(digits)))
+        let pixels = ThumborNumber.integer(String(digits)).clamped(to: -99_999...99_999)
         return Place(pixels == 0 ? .start : edge, distance: .pixels(pixels))
     }
-
-    private static func clamped(_ pixels: Int) -> Int { min(max(pixels, -99_999), 99_999) }
 
     /// The place as steps spell it, with the letters of the edges.
     func text(_ start: Character, _ end: Character) -> String { place?.text(start, end) ?? "tile" }

@@ -13,21 +13,18 @@ enum AccessParameters {
     static let preset = Parameter<Draft>(
         "preset",
         .text(pattern: "^[A-Za-z0-9_-]{1,32}$", expected: "the name of a preset of this server") { _ in true },
-        \.preset,
-        .of(.access, .respond, "A named set of parameters; parameters of the request take precedence."))
+        \.preset, .access, .respond, "A named set of parameters; parameters of the request take precedence.")
 
     static let expiry = Parameter<Draft>(
-        "exp",
-        ValueFormat(.integer(1...maxSeconds), read: time, write: text), \.expires,
-        .of(.access, .respond, "When the signed URL expires, in seconds since 1970."))
+        "exp", ValueFormat(.integer(1...maxSeconds), write: text, read: time), \.expires, .access, .respond,
+        "When the signed URL expires, in seconds since 1970.")
 
     static let signature = Parameter<Draft>(
         "s",
         .text(
             pattern: "^[A-Za-z0-9_-]{1,32}\\.[A-Za-z0-9_-]{43}$",
             expected: "a key ID, a dot and a signature in base64url"
-        ) { _ in true }, \.signature,
-        .of(.access, .respond, "The signature of path and parameters."))
+        ) { _ in true }, \.signature, .access, .respond, "The signature of path and parameters.")
 
     /// In the order of the documentation.
     static let table = ParameterTable([preset, expiry, signature], initial: Draft())

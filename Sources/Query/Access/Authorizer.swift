@@ -37,8 +37,6 @@ package struct Authorizer: Sendable {
     /// Checks signature, expiry and preset of a request.
     ///
     /// - Parameters:
-    ///   - query: The parameters as received.
-    ///   - path: The path that the signature is made for.
     ///   - isAdmin: Whether the request carries the admin token.
     ///   - isOpen: Whether the request needs no signature, although the server has keys.
     package func authorize(
@@ -49,7 +47,10 @@ package struct Authorizer: Sendable {
         let signature = authorization.query.removeValue(of: AccessParameters.signature.name)
         if let signature {
             let request = SignedRequest(path: path, parameters: authorization.query)
-            authorization.key = try signer(of: request, signature)
+            guard let signature = Signature(signature), let key = keyring.signer(of: request, by: signature) else {
+                throw .signatureWrong
+            }
+            authorization.key = key
         } else if requiresSignature, !isOpen {
             guard isAdmin else { throw .signatureRequired }
             authorization.isPersonal = true
@@ -63,8 +64,6 @@ package struct Authorizer: Sendable {
     }
 
     /// Checks signature, expiry and presets of a path of another service.
-    ///
-    /// - Parameter isAdmin: Whether the request carries the admin token.
     package func authorize(_ path: PathTranslation, isAdmin: Bool) throws(AuthorizationError) -> Authorization {
         let isUnrestricted = isAdmin && !path.isSigned
         guard path.isSigned || isAdmin || !requiresSignature else { throw .pathSignatureRequired }
@@ -72,13 +71,6 @@ package struct Authorizer: Sendable {
         if presetsOnly, !isUnrestricted, !path.hasOnlyPresets { throw .pathPresetsOnly }
         return Authorization(
             query: path.query, expires: path.expires, isPersonal: requiresSignature && !path.isSigned)
-    }
-
-    private func signer(of request: SignedRequest, _ text: String) throws(AuthorizationError) -> SigningKey {
-        guard let signature = Signature(text), let key = keyring.signer(of: request, by: signature) else {
-            throw .signatureWrong
-        }
-        return key
     }
 
     private func expiry(_ query: inout QueryString) throws(AuthorizationError) -> Date? {

@@ -32,7 +32,8 @@ package struct Presets: Hashable, Sendable {
             let parameters = try QueryString(parsing: query)
             let image = try ImageQueryGrammar(limits: limits).parseWithoutSource(
                 parameters, elsewhere: "A preset must not contain 'url'; requests give it.")
-            try image.checkMark(sources)
+            // Throws where the mark cannot be found.
+            if let sources { try InvalidParameter.wrapping(image.markSource(sources)) }
             queries[name] = parameters
         } catch {
             throw Flaw(description: "the preset '\(name)' is invalid: \(error.detail)")
@@ -52,15 +53,5 @@ package struct Presets: Hashable, Sendable {
         let given = Set(rest.pairs.map(\.name))
         rest.pairs += preset.pairs.filter { !given.contains($0.name) }
         return rest
-    }
-}
-
-extension ImageQuery {
-    /// Throws where the mark cannot be found.
-    fileprivate func checkMark(_ sources: SourceMap?) throws(InvalidParameter) {
-        guard let sources else { return }
-        do throws(InvalidSourceURL) { _ = try markSource(sources) } catch {
-            throw InvalidParameter(error.parameter, error.detail)
-        }
     }
 }

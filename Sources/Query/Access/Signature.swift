@@ -7,20 +7,13 @@ package struct SignedRequest: Hashable, Sendable {
     /// All parameters but `s`, each once.
     package let parameters: QueryString
 
-    package init(path: String, parameters: QueryString) {
-        self.path = path
-        self.parameters = parameters
-    }
-
     /// The signed text, one for all spellings of the request: a line for the version of these rules, one for the path,
     /// and ``query``.
     package var text: String { "darkroom 1\n\(path)\n\(query)" }
 
     /// The parameters in one spelling, sorted by the bytes of their names.
     package var query: String {
-        QueryString(
-            pairs: parameters.pairs.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        ).text
+        QueryString(pairs: parameters.pairs.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }).text
     }
 }
 
@@ -29,42 +22,20 @@ package struct Signature: Hashable, Sendable {
     package let keyID: String
     package let code: Data
 
-    init(keyID: String, code: Data) {
-        self.keyID = keyID
-        self.code = code
-    }
+    package var text: String { "\(keyID).\(Base64URL.text(of: code))" }
+}
 
+extension Signature {
     /// Nil for any other text, of any length.
     package init?(_ text: String) {
         guard text.utf8.count <= Self.maxBytes, let dot = text.firstIndex(of: "."),
             let code = Base64URL.bytes(of: String(text[dot...].dropFirst())), code.count == 32
         else { return nil }
-        keyID = String(text[..<dot])
-        self.code = code
+        self.init(keyID: String(text[..<dot]), code: code)
     }
-
-    package var text: String { "\(keyID).\(Base64URL.text(of: code))" }
 
     /// An ID of 32 characters, a dot, and 43 characters for 32 bytes.
     private static let maxBytes = 76
-}
-
-/// Base64url without padding (RFC 4648 §5). Each sequence of bytes has exactly one accepted spelling.
-enum Base64URL {
-    static func text(of bytes: some Sequence<UInt8>) -> String {
-        Data(bytes).base64EncodedString(options: [.base64URLAlphabet, .omitPaddingCharacter])
-    }
-
-    /// Decodes the canonical form, which ``text(of:)`` produces; nil for any other text.
-    static func bytes(of text: String) -> Data? {
-        // Foundation decodes the standard alphabet only, with padding, and ignores trailing bits.
-        let standard = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
-        let padding = String(repeating: "=", count: (4 - standard.count % 4) % 4)
-        guard let bytes = Data(base64Encoded: String(standard) + padding),
-            Self.text(of: bytes).utf8.elementsEqual(text.utf8)
-        else { return nil }
-        return bytes
-    }
 }
 
 /// `/signed/{signature}/{query}`: the same as `/image?{query}&s={signature}`, for caches that key on paths alone.

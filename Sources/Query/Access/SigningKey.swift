@@ -50,11 +50,6 @@ package struct SigningKey: Sendable {
 }
 
 extension SigningKey: Hashable, CustomStringConvertible, CustomReflectable {
-    package static func == (left: SigningKey, right: SigningKey) -> Bool {
-        left.secret == right.secret && left.id == right.id && left.hosts == right.hosts
-            && left.presets == right.presets
-    }
-
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
     /// The ID alone: printing or dumping a key must not reveal its secret.
@@ -73,8 +68,6 @@ package struct Keyring: Sendable {
         let secret = SymmetricKey(size: .bits256).withUnsafeBytes { Base64URL.text(of: $0) }
         decoy = try? SigningKey(id: "none", secret: secret)
     }
-
-    var isEmpty: Bool { keys.isEmpty }
 
     /// The key that signed the request; nil for an unknown ID and for a wrong signature alike.
     package func signer(of request: SignedRequest, by signature: Signature) -> SigningKey? {

@@ -48,7 +48,7 @@ package struct URLSigner: Sendable {
     ) throws(Refusal) -> String {
         let key = try key(keyID)
         let (prefix, path, query) = parts(of: request)
-        guard let endpoint = isUpload && path == "/image" ? Self.upload : Self.endpoints[path] else {
+        guard let presets = Self.endpoints[path] else {
             let paths = Self.endpoints.keys.sorted().joined(separator: ", ")
             throw Refusal(description: "'\(path)' cannot be signed; signed requests go to \(paths).")
         }
@@ -57,16 +57,19 @@ package struct URLSigner: Sendable {
         }
         guard !isUpload || path == "/image" else { throw Refusal(description: "Uploads go to /image only.") }
         do throws(AuthorizationError) {
-            let standard = endpoint.dialect(standard: dialect)
+            let hasDialects = !isUpload && ["/", "/image", "/explain"].contains(path)
+            let standard = path == "/" ? .wsrv : hasDialects ? dialect : .darkroom
             var parameters = try AuthorizationError.wrapping(Dialect.parameters(of: query, standard: standard))
             if let expires { parameters.append(AccessParameters.expiry.name, AccessParameters.text(of: expires)) }
             let signed = SignedRequest(path: path, parameters: parameters)
             let signature = key.sign(signed)
             parameters.append(AccessParameters.signature.name, signature.text)
-            let isTranslated = endpoint.hasDialects && Dialect.of(parameters, standard: standard) != .darkroom
+            let isTranslated = hasDialects && Dialect.of(parameters, standard: standard) != .darkroom
             let authorization = try authorizer.authorize(
-                parameters, path: path, presets: isTranslated ? .unsupported : endpoint.presets, isAdmin: false)
-            try check(authorization, endpoint, standard)
+                parameters, path: path, presets: isTranslated ? .unsupported : presets, isAdmin: false)
+            try check(
+                authorization,
+                AuthorizationError.wrapping(image(authorization.query, of: path, isUpload: isUpload, standard)))
             return prefix
                 + (inPath ? SignedPath.path(signature, of: signed) : "\(path)?\(signed.query)&s=\(signature.text)")
         } catch {
@@ -74,56 +77,28 @@ package struct URLSigner: Sendable {
         }
     }
 
-    /// How an endpoint reads its queries.
-    private struct Endpoint {
-        let presets: Authorizer.PresetUse
-        var hasDialects = false
-        /// Whether the dialect is wsrv.nl's, whatever the dialect of other URLs is.
-        var isWsrv = false
-        let read: @Sendable (QueryString, QueryLimits, Dialect) throws(InvalidParameter) -> ImageQuery?
-
-        func dialect(standard: Dialect) -> Dialect { isWsrv ? .wsrv : hasDialects ? standard : .darkroom }
-    }
-
-    private static let endpoints: [String: Endpoint] = [
-        "/": Endpoint(presets: .accepted, hasDialects: true, isWsrv: true) {
-            query, limits, dialect throws(InvalidParameter) in
-            try ImageQueryGrammar(limits: limits, dialect: dialect).parse(query)
-        },
-        "/image": Endpoint(presets: .accepted, hasDialects: true) {
-            query, limits, dialect throws(InvalidParameter) in
-            try ImageQueryGrammar(limits: limits, dialect: dialect).parse(query)
-        },
-        "/info": Endpoint(presets: .irrelevant) { query, limits, _ throws(InvalidParameter) in
-            try ImageQueryGrammar.info(limits: limits).parse(query)
-        },
-        "/explain": Endpoint(presets: .accepted, hasDialects: true) {
-            query, limits, dialect throws(InvalidParameter) in
-            try ExplainGrammar(limits: limits, dialect: dialect).parse(query).image
-        },
-        "/srcset": Endpoint(presets: .unsupported) { query, limits, _ throws(InvalidParameter) in
-            try SrcsetGrammar(limits: limits).parse(query).first
-        },
+    /// The endpoints that take signed requests, and what `preset` means there.
+    private static let endpoints: [String: Authorizer.PresetUse] = [
+        "/": .accepted, "/image": .accepted, "/info": .irrelevant, "/explain": .accepted, "/srcset": .unsupported,
     ]
 
-    private static let upload = Endpoint(presets: .accepted) { query, limits, _ throws(InvalidParameter) in
-        try ImageQueryGrammar.upload(limits: limits).parseUpload(query)
+    /// The image that a query of an endpoint asks for.
+    private func image(
+        _ query: QueryString, of path: String, isUpload: Bool, _ standard: Dialect
+    ) throws(InvalidParameter) -> ImageQuery {
+        if isUpload { return try ImageQueryGrammar.upload(limits: limits).parseUpload(query) }
+        return switch path {
+        case "/info": try ImageQueryGrammar.info(limits: limits).parse(query)
+        case "/explain": try ExplainGrammar(limits: limits, dialect: standard).parse(query).image
+        case "/srcset": try SrcsetGrammar(limits: limits).parse(query).first
+        default: try ImageQueryGrammar(limits: limits, dialect: standard).parse(query)
+        }
     }
 
-    /// Throws if the query is malformed, or if the key does not permit its sources.
-    private func check(
-        _ authorization: Authorization, _ endpoint: Endpoint, _ standard: Dialect
-    ) throws(AuthorizationError) {
-        guard let query = try AuthorizationError.wrapping(endpoint.read(authorization.query, limits, standard)) else {
-            return
-        }
-        let request: ImageRequest
-        do throws(InvalidSourceURL) {
-            request = try query.sourceRequest(sourceMap)
-        } catch {
-            throw .invalidParameter(InvalidParameter(error.parameter, error.detail))
-        }
-        try authorization.requireSources(of: request)
+    /// Throws if the key does not permit the sources of a query.
+    private func check(_ authorization: Authorization, _ query: ImageQuery) throws(AuthorizationError) {
+        try authorization.requireSources(
+            of: AuthorizationError.wrapping(InvalidParameter.wrapping(query.sourceRequest(sourceMap))))
     }
 
     private func key(_ id: String?) throws(Refusal) -> SigningKey {

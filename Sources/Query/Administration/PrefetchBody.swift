@@ -50,7 +50,9 @@ package struct PrefetchBody: Decodable, Hashable {
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         for key in members.allKeys where Member(rawValue: key.stringValue) == nil {
-            throw InvalidBody(unknown: key.stringValue, known: Member.allCases.map(\.rawValue))
+            let hint = NameSuggestions.sentence(for: key.stringValue, among: Member.allCases.map(\.rawValue))
+            throw InvalidBody(
+                key.stringValue, "There is no member '\(InvalidParameter.clipped(key.stringValue))'.\(hint)")
         }
         urls = try members.decode([String].self, forKey: Key(.urls))
         // `decodeIfPresent` would accept null, which is not a list.
@@ -102,25 +104,17 @@ package struct InvalidBody: Error, Hashable {
 
     static let notJSON = InvalidBody(nil, "The body is not a JSON document (RFC 8259).")
 
-    fileprivate init(unknown name: String, known: [String]) {
-        let hint = NameSuggestions.sentence(for: name, among: known)
-        self.init(name, "There is no member '\(InvalidParameter.clipped(name))'.\(hint)")
-    }
-
     fileprivate init(_ error: DecodingError) {
         switch error {
         case .keyNotFound(let key, _):
             self.init(key.stringValue, "Member '\(key.stringValue)' is required: a list of URLs.")
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            self.init(wrongTypeAt: context.codingPath)
+            let path = context.codingPath
+            let name = path.map { key in key.intValue.map { "[\($0)]" } ?? key.stringValue }.joined()
+            self.init(
+                name.isEmpty ? nil : name,
+                "\(name.isEmpty ? "The body" : "Member '\(name)'") must be \(PrefetchBody.type(at: path)).")
         default: self = .notJSON
         }
-    }
-
-    private init(wrongTypeAt path: [any CodingKey]) {
-        let name = path.map { key in key.intValue.map { "[\($0)]" } ?? key.stringValue }.joined()
-        self.init(
-            name.isEmpty ? nil : name,
-            "\(name.isEmpty ? "The body" : "Member '\(name)'") must be \(PrefetchBody.type(at: path)).")
     }
 }

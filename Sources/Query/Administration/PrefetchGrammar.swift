@@ -26,11 +26,8 @@ package struct PrefetchGrammar: Sendable {
         let mark: SourceMap.Mark?
     }
 
-    /// The images that a body asks for. Images of one source follow each other, so that the source is downloaded once.
-    ///
-    /// - Parameters:
-    ///   - accept: The field `Accept`, which selects negotiated formats. Each image is encoded in the preferred format.
-    ///   - connection: The fields about the connection.
+    /// The images that a body asks for, each in the format that the field `Accept` prefers. Images of one source follow
+    /// each other, so that the source is downloaded once.
     package func images(
         of body: PrefetchBody, accept: String?, connection: ConnectionHints = ConnectionHints(saveData: nil)
     ) throws(InvalidBody) -> [PrefetchItem] {

@@ -6,26 +6,27 @@ enum PurgeParameters {
     typealias Row = Parameter<PurgeDraft>
 
     static let rows: [Row] = [
-        Row("url", .url, \.url, cache("The source with this URL.")),
-        Row("prefix", .urlPrefix, \.prefix, cache("Every source whose canonical URL begins with this text.")),
-        Row("host", .host, \.host, cache("Every source of this host.")),
-        Row("tag", .tag, \.tag, cache("Every source that its origin tagged with `Surrogate-Key` or `Cache-Tag`.")),
-        Row("all", .boolean, \.all, cache("Every entry.")),
-        Row("expired", .boolean, \.expired, cache("Entries older than the maximum age of the disk cache.")),
+        Row("url", .url, \.url, .caching, .cache, "The source with this URL."),
         Row(
-            "tier", .choice(["memory": TierSet.memory, "disk": .disk]), \.tier,
-            cache("The tier of this server that `all` empties; by default both tiers of all servers.")),
-        Row("soft", .boolean, \.soft, cache("Marks entries stale instead of removing them.")),
-        Row("dry_run", .boolean, \.dryRun, cache("Lists entries and removes nothing.")),
+            "prefix", .urlPrefix, \.prefix, .caching, .cache, "Every source whose canonical URL begins with this text."),
+        Row("host", .host, \.host, .caching, .cache, "Every source of this host."),
         Row(
-            "wait", .boolean, \.wait,
-            cache("Answers once the purge holds on all servers and the caches of `purge-to` have confirmed it.")),
+            "tag", .tag, \.tag, .caching, .cache,
+            "Every source that its origin tagged with `Surrogate-Key` or `Cache-Tag`."),
+        Row("all", .boolean, \.all, .caching, .cache, "Every entry."),
+        Row("expired", .boolean, \.expired, .caching, .cache, "Entries older than the maximum age of the disk cache."),
         Row(
-            "edges", .boolean, \.edges,
-            cache("Whether the caches of `purge-to` get the purge. A receiver of webhooks that purges sends false.")),
+            "tier", .choice(["memory": TierSet.memory, "disk": .disk]), \.tier, .caching, .cache,
+            "The tier of this server that `all` empties; by default both tiers of all servers."),
+        Row("soft", .boolean, \.soft, .caching, .cache, "Marks entries stale instead of removing them."),
+        Row("dry_run", .boolean, \.dryRun, .caching, .cache, "Lists entries and removes nothing."),
+        Row(
+            "wait", .boolean, \.wait, .caching, .cache,
+            "Answers once the purge holds on all servers and the caches of `purge-to` have confirmed it."),
+        Row(
+            "edges", .boolean, \.edges, .caching, .cache,
+            "Whether the caches of `purge-to` get the purge. A receiver of webhooks that purges sends false."),
     ]
-
-    private static func cache(_ summary: String) -> ParameterDocumentation { .of(.caching, .cache, summary) }
 }
 
 extension ValueFormat where Value == String {
@@ -56,15 +57,12 @@ extension ValueFormat where Value == String {
     /// A host without its port, read in lowercase; an IPv6 address without brackets.
     fileprivate static var host: ValueFormat {
         ValueFormat(
-            .text(
-                pattern: "^([A-Za-z0-9._-]{1,253}|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)$",
-                expected: "a host name or an IP address, without port and brackets")
+            pattern: "^([A-Za-z0-9._-]{1,253}|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)$",
+            expected: "a host name or an IP address, without port and brackets", write: \.self
         ) { text in
             let host = text.lowercased()
             let isName = (1...253).contains(host.utf8.count) && host.utf8.allSatisfy { $0.isPlainNameCharacter }
             return isName || isIPv6Address(host) ? host : nil
-        } write: {
-            $0
         }
     }
 

@@ -96,7 +96,7 @@ package struct EntriesGrammar: Sendable {
     }
 
     let table = ParameterTable<Draft>(
-        [Parameter("url", .url, \.url, .of(.source, .fetch, "URL of the source image. Required."))], initial: Draft())
+        [Parameter("url", .url, \.url, .source, .fetch, "URL of the source image. Required.")], initial: Draft())
 
     package init() {}
 

@@ -10,10 +10,8 @@ package enum Dialect: String, CaseIterable, Sendable {
     /// The parameter that names the dialect of a query.
     package static let parameter = "compat"
 
-    /// The dialect that a query names, otherwise its endpoint's. Presets are written in Darkroom's dialect, so a query
-    /// with a preset is too.
-    ///
-    /// - Parameter standard: The dialect of queries that do not name theirs.
+    /// The dialect that a query names, otherwise its endpoint's standard. Presets are written in Darkroom's dialect, so
+    /// a query with a preset is too.
     package static func of(_ query: QueryString, standard: Dialect) -> Dialect {
         if let pair = query.pairs.first(where: { $0.name == parameter }) {
             // The grammar refuses other names.
@@ -24,8 +22,6 @@ package enum Dialect: String, CaseIterable, Sendable {
 
     /// The parameters after a `?`. wsrv.nl reads a percent sign that encodes nothing as a percent sign, as in `w=50%`.
     /// Of repeated parameters it takes the first, unless the query is signed.
-    ///
-    /// - Parameter standard: The dialect of queries that do not name theirs.
     package static func parameters(of text: String, standard: Dialect) throws(InvalidParameter) -> QueryString {
         let strict = Result { () throws(InvalidParameter) in try QueryString(parsing: text) }
         // Nearly all requests, which need not be read twice.

@@ -2,10 +2,8 @@ import DarkroomTransforms
 
 /// A query of wsrv.nl while it is read. Nil = not given, or without a meaning.
 struct WsrvDraft: Sendable {
-    var url: String?
-    var fallback: String?
-    var version: String?
-    var nonce: String?
+    /// Values of Darkroom's parameters that no other parameter changes, by their names.
+    var texts: [String: String] = [:]
 
     var width: Length?
     var height: Length?
@@ -35,35 +33,19 @@ struct WsrvDraft: Sendable {
 
     var background: Color?
     var canvasBackground: Color?
-    var brightness: Int?
-    private(set) var lightness: Double?
-    var saturation: Double?
-    var hue: Int?
-    var contrast: Int?
-    var gamma: Double?
-    var tint: Color?
     var filter: String?
     var start: Color?
     var stop: Color?
 
-    var blur: WsrvValue.Sigma?
-    private(set) var sharpening: WsrvValue.Sigma?
     var flat: Double?
     var jagged: Double?
 
     var output: String?
-    var quality: Int?
     var interlaced: Bool?
     var lossless: Bool?
     /// -1 = all.
     var pages: Int?
-    /// Counted from 0; -1 = the largest, -2 = the smallest.
-    var page: Int?
-    var compression: Int?
     var filtersRows: Bool?
-    var encoding: String?
-    var days: Int?
-    var fileName: String?
 
     /// `a`, also as `focal-x%-y%` and in the names before version 5.
     mutating func setPlace(_ text: String?) {
@@ -102,9 +84,11 @@ struct WsrvDraft: Sendable {
     /// `mod=brightness,saturation,hue`.
     mutating func setModulation(_ text: String?) -> Bool {
         let items = WsrvValue.items(text)
-        lightness = items.first.flatMap { WsrvValue.factor($0) }
-        if items.count > 1 { saturation = saturation ?? WsrvValue.factor(items[1]) }
-        if items.count > 2 { hue = hue ?? WsrvValue.number(items[2]).map { WsrvValue.modulo360(Int($0)) } }
+        texts["mod"] = items.first.flatMap { WsrvValue.factor($0) }
+        if items.count > 1 { texts["sat"] = texts["sat"] ?? WsrvValue.factor(items[1]) }
+        if items.count > 2 {
+            texts["hue"] = texts["hue"] ?? WsrvValue.number(items[2]).map { "\(WsrvValue.modulo360(Int($0)))" }
+        }
         return !items.isEmpty
     }
 
@@ -112,12 +96,12 @@ struct WsrvDraft: Sendable {
     mutating func setSharpening(_ text: String?) -> Bool {
         let items = WsrvValue.items(text)
         guard items.count > 1 else {
-            sharpening = WsrvValue.sigma(text, in: Sharpen.sigmas)
-            return sharpening != nil
+            texts["sharp"] = WsrvValue.sigma(text, in: Sharpen.sigmas)
+            return texts["sharp"] != nil
         }
         flat = flat ?? WsrvValue.number(items[0], in: Sharpen.slopes)
         jagged = jagged ?? WsrvValue.number(items[1], in: Sharpen.slopes)
-        if items.count > 2 { sharpening = WsrvValue.sigma(items[2], in: Sharpen.sigmas) }
+        if items.count > 2 { texts["sharp"] = WsrvValue.sigma(items[2], in: Sharpen.sigmas) }
         return true
     }
 }
@@ -126,16 +110,14 @@ extension WsrvDraft {
     /// The query in Darkroom's parameters.
     func written(_ limits: QueryLimits) throws(InvalidParameter) -> QueryString {
         var query = QueryString()
-        query.put("url", url)
-        query.put("default", fallback)
+        for name in ["url", "default"] { query.put(name, texts[name]) }
         writeSize(to: &query, limits)
         writeCrops(to: &query)
         writeTurns(to: &query)
         writeColors(to: &query)
         writeEffects(to: &query)
         writeOutput(to: &query, limits)
-        query.put("v", version)
-        query.put("_", nonce)
+        for name in ["v", "_"] { query.put(name, texts[name]) }
         query.put("rules", ChainRules.weserv.rawValue)
         return query
     }
@@ -225,14 +207,7 @@ extension WsrvDraft {
         // On wsrv.nl, a gray image has a gray background.
         query.put("bg", (filter == "greyscale" ? background?.gray : background)?.hex)
         if fit == .contain { query.put("cbg", (canvasBackground ?? .transparent).hex) }
-        query.put("bri", brightness.map(String.init))
-        query.put("mod", lightness.map(ValueSchema.plain))
-        // The same curve, on a scale of its own.
-        query.put("con", contrast.map { "\($0 * 3)" })
-        query.put("sat", saturation.map(ValueSchema.plain))
-        query.put("hue", hue.map(String.init))
-        query.put("gam", gamma.map(ValueSchema.plain))
-        query.put("tint", tint?.hex)
+        for name in ["bri", "mod", "con", "sat", "hue", "gam", "tint"] { query.put(name, texts[name]) }
         guard filter == "duotone" else {
             query.put("filt", filter)
             return
@@ -246,16 +221,8 @@ extension WsrvDraft {
     )
 
     private func writeEffects(to query: inout QueryString) {
-        switch blur {
-        case nil: break
-        case .mild: query.put("blur", "")
-        case .of(let sigma): query.put("blur", ValueSchema.plain(sigma))
-        }
-        switch sharpening {
-        case nil: break
-        case .mild: query.put("sharp", "")
-        case .of(let sigma):
-            query.put("sharp", ValueSchema.plain(sigma))
+        for name in ["blur", "sharp"] { query.put(name, texts[name]) }
+        if texts["sharp"]?.isEmpty == false {
             query.put("sharpf", ValueSchema.plain(flat ?? 1))
             query.put("sharpj", ValueSchema.plain(jagged ?? 2))
         }
@@ -270,26 +237,13 @@ extension WsrvDraft {
     private func writeOutput(to query: inout QueryString, _ limits: QueryLimits) {
         query.put("output", output ?? "origin")
         if output == "json" { query.put("fields", "weserv") }
-        query.put("q", quality.map(String.init))
+        query.put("q", texts["q"])
         query.put("il", isSet: interlaced)
         query.put("ll", isSet: lossless)
         if pages != -1 { query.put("n", "\(min(pages ?? 1, limits.maxFrames))") }
-        query.put("l", compression.map { "\(max($0, 1))" })
+        query.put("l", texts["l"])
         query.put("af", isSet: filtersRows)
-        query.put("page", page.map { $0 == -1 ? "largest" : $0 == -2 ? "smallest" : "\($0 + 1)" })
-        query.put("encoding", encoding)
-        query.put("maxage", days.map { "\($0)d" })
-        query.put("filename", fileName.map { "\($0).*" })
-    }
-}
-
-extension QueryString {
-    fileprivate mutating func put(_ name: String, _ value: String?) {
-        if let value { append(name, value) }
-    }
-
-    fileprivate mutating func put(_ name: String, isSet flag: Bool?) {
-        if flag == true { append(name, "true") }
+        for name in ["page", "encoding", "maxage", "filename"] { query.put(name, texts[name]) }
     }
 }
 

@@ -64,30 +64,23 @@ enum WsrvValue {
     static func modulo360(_ degrees: Int) -> Int { (degrees % 360 + 360) % 360 }
 
     /// A factor from 0; a factor beyond the largest that is made has the same effect as the largest.
-    static func factor(_ text: String?) -> Double? {
-        number(text, in: 0...10_000).map { min($0, Saturation.factors.upperBound) }
+    static func factor(_ text: String?) -> String? {
+        number(text, in: 0...10_000).map { ValueSchema.plain(min($0, Saturation.factors.upperBound)) }
     }
 
     /// The reciprocal, because wsrv.nl darkens with exponents of 1 to 3. Without a value, or outside that range, the
     /// default exponent counts; none for 0.
-    static func gamma(_ text: String?) -> Double? {
+    static func gamma(_ text: String?) -> String? {
         let number = number(text) ?? -1
         guard number != 0 else { return nil }
         let exponent = (1...3).contains(number) ? number : Gamma.defaultExponent
-        return (10_000 / exponent).rounded() / 10_000
+        return ValueSchema.plain((10_000 / exponent).rounded() / 10_000)
     }
 
-    /// A standard deviation.
-    enum Sigma: Hashable, Sendable {
-        /// Without a value, or outside the range.
-        case mild
-        case of(Double)
-    }
-
-    /// None for 0.
-    static func sigma(_ text: String?, in range: ClosedRange<Double>) -> Sigma? {
+    /// A standard deviation: "" without a value or outside the range, nil for 0.
+    static func sigma(_ text: String?, in range: ClosedRange<Double>) -> String? {
         let number = number(text) ?? -1
-        return number == 0 ? nil : range.contains(number) ? .of(number) : .mild
+        return number == 0 ? nil : range.contains(number) ? ValueSchema.plain(number) : ""
     }
 
     /// The items of a list that are not empty.

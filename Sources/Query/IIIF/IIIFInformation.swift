@@ -10,10 +10,10 @@ package struct IIIFPyramid: Hashable, Sendable {
     /// The factors that the full image is reduced by for each level of tiles; at the last factor, it is a single tile.
     package let scaleFactors: [Int]
 
-    package init(full: PixelSize, limits: IIIFLimits) {
+    package init(full: PixelSize, limits: PixelLimits) {
         let longer = max(full.width, full.height)
-        let mostArea = Int(Double(limits.maxArea).squareRoot())
-        let tileSide = max(1, min(Self.preferredTileSide, limits.maxSide, mostArea))
+        let mostArea = Int(Double(limits.maxOutputPixels).squareRoot())
+        let tileSide = max(1, min(Self.preferredTileSide, limits.maxOutputSide, mostArea))
         self.tileSide = tileSide
         scaleFactors = Self.factors { previous in previous * tileSide < longer }
         sizes = Self.factors { previous in longer / previous >= 2 * Self.leastSide }.reversed().map { factor in
@@ -35,19 +35,11 @@ package struct IIIFPyramid: Hashable, Sendable {
     private static let leastSide = 64
 }
 
-/// The server's limits on the size of an image: `maxWidth`, which is `maxHeight` too, and `maxArea` (§5.2).
-package struct IIIFLimits: Hashable, Sendable {
-    /// Pixels of the longer side.
-    package let maxSide: Int
-    /// Pixels in total.
-    package let maxArea: Int
-
-    package init(_ limits: PixelLimits) {
-        maxSide = limits.maxOutputSide
-        maxArea = limits.maxOutputPixels
+/// The limits on the size of an image: `maxWidth`, which is `maxHeight` too, and `maxArea` (§5.2).
+extension PixelLimits {
+    func contain(_ size: PixelSize) -> Bool {
+        max(size.width, size.height) <= maxOutputSide && size.area <= maxOutputPixels
     }
-
-    func contain(_ size: PixelSize) -> Bool { max(size.width, size.height) <= maxSide && size.area <= maxArea }
 
     /// The size itself if it is within the limits, otherwise the largest size of its aspect ratio.
     func fitted(_ size: PixelSize) -> PixelSize { contain(size) ? size : largest(like: size) }
@@ -55,7 +47,8 @@ package struct IIIFLimits: Hashable, Sendable {
     /// The largest size of this aspect ratio, apart from rounding, within the limits. Every side is at least 1.
     func largest(like size: PixelSize) -> PixelSize {
         let (across, down) = (Double(size.width), Double(size.height))
-        let factor = min(Double(maxSide) / max(across, down), (Double(maxArea) / (across * down)).squareRoot())
+        let factor = min(
+            Double(maxOutputSide) / max(across, down), (Double(maxOutputPixels) / (across * down)).squareRoot())
         func scaled(_ rule: FloatingPointRoundingRule) -> PixelSize {
             PixelSize(
                 width: max(1, Int((across * factor).rounded(rule))), height: max(1, Int((down * factor).rounded(rule))))
@@ -68,12 +61,10 @@ package struct IIIFLimits: Hashable, Sendable {
     func check(_ size: PixelSize, rotatedBy degrees: Double) throws(InvalidParameter) {
         let (across, down) = size.canvas(rotatedBy: degrees)
         let canvas = PixelSize(width: IIIFNumbers.rounded(across), height: IIIFNumbers.rounded(down))
-        guard contain(canvas) else {
-            throw InvalidParameter(
-                "size",
-                "Parameter 'size' must be smaller: the rotated image would be \(canvas) pixels, and at most \(maxSide) "
-                    + "per side and \(maxArea) in total are allowed.")
-        }
+        try require(
+            contain(canvas), "size",
+            "Parameter 'size' must be smaller: the rotated image would be \(canvas) pixels, and at most "
+                + "\(maxOutputSide) per side and \(maxOutputPixels) in total are allowed.")
     }
 }
 
@@ -82,9 +73,7 @@ package enum IIIFMediaType: String, Sendable {
     case linkedData = #"application/ld+json;profile="http://iiif.io/api/image/3/context.json""#
     case json = "application/json"
 
-    /// JSON if the client prefers it, otherwise JSON-LD.
-    ///
-    /// - Parameter accept: the field `Accept`.
+    /// JSON if the field `Accept` prefers it, otherwise JSON-LD.
     package init(accept: String?) {
         let ranges = accept.map { FieldList($0).members } ?? []
         self =

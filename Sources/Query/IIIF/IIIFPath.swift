@@ -12,22 +12,14 @@ package enum IIIFPath {
     /// The beginning of every path that contains an identifier, which may be a URL with tokens.
     package static let prefix = "/iiif/"
 
-    /// The text of a segment.
-    ///
-    /// - Parameter segment: percent-encoded, as received.
+    /// The text of a segment as received.
     package static func text(of segment: String, named name: String) throws(InvalidParameter) -> String {
-        guard let text = PercentEncoding.decode(Substring(segment).utf8) else {
-            throw InvalidParameter(
-                name, "Parameter '\(name)' is not valid percent-encoded UTF-8; write a literal % as %25.")
-        }
-        return text
+        try PercentEncoding.decode(Substring(segment).utf8, name, "Parameter '\(name)'")
     }
 }
 
-/// The parsed path of an IIIF image, independent of the source.
-///
-/// Region, then size, then rotation, then quality (§4.6): ``image(of:full:limits:resampling:)`` applies them to an
-/// image whose size is known.
+/// The parsed path of an IIIF image, independent of the source. Region, size, rotation and quality are applied in this
+/// order (§4.6) to an image whose size is known.
 package struct IIIFImagePath: Hashable, Sendable {
     let region: IIIFRegion
     let size: IIIFSize
@@ -51,10 +43,8 @@ package struct IIIFImagePath: Hashable, Sendable {
 }
 
 extension ImageQuery {
-    /// The document of `/info` that has the size of a source.
-    ///
-    /// Asks for a color, because only a document that requires decoding the whole source is cached, together with the
-    /// source.
+    /// The document of `/info` that has the size of a source. Asks for a color, because only a document that requires
+    /// decoding the whole source is cached, together with the source.
     package static func information(about source: String, resampling: Resampling) -> ImageQuery {
         ImageQuery(
             url: source, recipe: Recipe(resampling: resampling),
@@ -71,13 +61,9 @@ package struct IIIFImage: Hashable, Sendable {
 }
 
 extension IIIFImagePath {
-    /// The image for a source.
-    ///
-    /// - Parameters:
-    ///   - source: its URL or short name.
-    ///   - full: its size in upright orientation.
+    /// The image for the URL or short name of a source, whose size is in upright orientation.
     package func image(
-        of source: String, full: PixelSize, limits: IIIFLimits, resampling: Resampling
+        of source: String, full: PixelSize, limits: PixelLimits, resampling: Resampling
     ) throws(InvalidParameter) -> IIIFImage {
         let rectangle = try region.rectangle(in: full)
         let scaled = try size.scaled(rectangle.size, within: limits)

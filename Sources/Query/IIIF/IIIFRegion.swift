@@ -54,13 +54,10 @@ enum IIIFRegion: Hashable, Sendable {
     private static func cropped(
         _ x: Int, _ y: Int, _ width: Int, _ height: Int, in full: PixelSize
     ) throws(InvalidParameter) -> IIIFRectangle {
-        guard width >= 1, height >= 1 else {
-            throw InvalidParameter("region", "Parameter 'region' must be at least one pixel wide and high.")
-        }
-        guard x < full.width, y < full.height else {
-            throw InvalidParameter(
-                "region", "Parameter 'region' must begin within the image, which is \(full) pixels.")
-        }
+        try require(width >= 1 && height >= 1, "region", "Parameter 'region' must be at least one pixel wide and high.")
+        try require(
+            x < full.width && y < full.height, "region",
+            "Parameter 'region' must begin within the image, which is \(full) pixels.")
         return IIIFRectangle(
             x: x, y: y, size: PixelSize(width: min(width, full.width - x), height: min(height, full.height - y)))
     }

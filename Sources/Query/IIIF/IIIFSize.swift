@@ -27,34 +27,31 @@ struct IIIFSize: Hashable, Sendable {
     }
 
     /// The size of a scaled region.
-    func scaled(_ region: PixelSize, within limits: IIIFLimits) throws(InvalidParameter) -> PixelSize {
+    func scaled(_ region: PixelSize, within limits: PixelLimits) throws(InvalidParameter) -> PixelSize {
         let size = size(of: region, limits)
-        guard size.width >= 1, size.height >= 1 else {
-            throw InvalidParameter("size", "Parameter 'size' must leave at least one pixel on each side.")
-        }
-        guard upscales || size.width <= region.width && size.height <= region.height else {
-            throw InvalidParameter(
-                "size",
-                "Parameter 'size' must not exceed the region, which is \(region) pixels, unless it begins with ^.")
-        }
-        guard limits.contain(size) else {
-            throw InvalidParameter(
-                "size",
-                "Parameter 'size' must be at most \(limits.maxSide) pixels per side and \(limits.maxArea) in total, "
-                    + "got \(size).")
-        }
+        try require(
+            size.width >= 1 && size.height >= 1, "size", "Parameter 'size' must leave at least one pixel on each side.")
+        try require(
+            upscales || size.width <= region.width && size.height <= region.height, "size",
+            "Parameter 'size' must not exceed the region, which is \(region) pixels, unless it begins with ^.")
+        try require(
+            limits.contain(size), "size",
+            "Parameter 'size' must be at most \(limits.maxOutputSide) pixels per side and \(limits.maxOutputPixels) in "
+                + "total, got \(size).")
         return size
     }
 
-    private func size(of region: PixelSize, _ limits: IIIFLimits) -> PixelSize {
+    private func size(of region: PixelSize, _ limits: PixelLimits) -> PixelSize {
         let (across, down) = (Double(region.width), Double(region.height))
+        let wide = { PixelSize(width: $0, height: IIIFNumbers.rounded(down * Double($0) / across)) }
+        let high = { PixelSize(width: IIIFNumbers.rounded(across * Double($0) / down), height: $0) }
         switch form {
         case .max:
             return upscales ? limits.largest(like: region) : limits.fitted(region)
         case .width(let width):
-            return PixelSize(width: width, height: IIIFNumbers.rounded(down * Double(width) / across))
+            return wide(width)
         case .height(let height):
-            return PixelSize(width: IIIFNumbers.rounded(across * Double(height) / down), height: height)
+            return high(height)
         case .percent(let percent):
             return PixelSize(
                 width: IIIFNumbers.rounded(percent, percentOf: region.width),
@@ -62,11 +59,7 @@ struct IIIFSize: Hashable, Sendable {
         case .exact(let width, let height):
             return PixelSize(width: width, height: height)
         case .confined(let width, let height):
-            let isBoundByWidth = Double(width) * down <= Double(height) * across
-            let size =
-                isBoundByWidth
-                ? PixelSize(width: width, height: IIIFNumbers.rounded(down * Double(width) / across))
-                : PixelSize(width: IIIFNumbers.rounded(across * Double(height) / down), height: height)
+            let size = Double(width) * down <= Double(height) * across ? wide(width) : high(height)
             // The limits make the image smaller instead of refusing it.
             guard upscales || size.width <= region.width else { return size }
             return limits.contain(size) ? size : limits.largest(like: region)
@@ -74,7 +67,7 @@ struct IIIFSize: Hashable, Sendable {
     }
 
     /// The canonical size of a region that is scaled to this size (§4.8).
-    static func canonical(_ size: PixelSize, of region: PixelSize, within limits: IIIFLimits) -> String {
+    static func canonical(_ size: PixelSize, of region: PixelSize, within limits: PixelLimits) -> String {
         if size == limits.fitted(region) { return "max" }
         if size == limits.largest(like: region) { return "^max" }
         let upscales = size.width > region.width || size.height > region.height

@@ -10,12 +10,11 @@ extension ImageQueryDraft {
 
     /// Box, fit, position and resampling, each of which has a meaning only with the parameter before it.
     func resolveBox(_ recipe: inout Recipe, _ limits: QueryLimits) throws(InvalidParameter) {
-        guard !(withoutEnlargement && recipe.enlarge) else {
-            throw InvalidParameter("we", "Parameter 'we' means enlarge=false and cannot be combined with enlarge=true.")
-        }
-        guard recipe.layout == nil || recipe.rules == .imgproxy else {
-            throw InvalidParameter("layout", "Parameter 'layout' requires rules=imgproxy.")
-        }
+        try require(
+            !(withoutEnlargement && recipe.enlarge), "we",
+            "Parameter 'we' means enlarge=false and cannot be combined with enlarge=true.")
+        try require(
+            recipe.layout == nil || recipe.rules == .imgproxy, "layout", "Parameter 'layout' requires rules=imgproxy.")
         let position = try position()
         recipe.box = try box(limits)
         if recipe.rules == .imgproxy {
@@ -53,8 +52,8 @@ extension ImageQueryDraft {
         box.swapsSides = swapsSides && box.size != nil
         if let aspectRatio { try apply(aspectRatio, to: &box, limits) }
         guard query.recipe.rules != .imgproxy else { return box }
-        try require(box.minWidth, "min-w", isAtMost: box.width, "width")
-        try require(box.minHeight, "min-h", isAtMost: box.height, "height")
+        try requireOrder(box.minWidth, "min-w", isAtMost: box.width, "width")
+        try requireOrder(box.minHeight, "min-h", isAtMost: box.height, "height")
         return box
     }
 
@@ -66,18 +65,15 @@ extension ImageQueryDraft {
         case nil: return nil
         case .pixels(let count):
             let pixels = pixelRatio.times(count)
-            guard pixels <= limits.maxOutputSide else {
-                throw InvalidParameter(
-                    "dpr",
-                    "Parameter '\(name)' times 'dpr' must be at most \(limits.maxOutputSide) pixels, got \(pixels).")
-            }
+            try require(
+                pixels <= limits.maxOutputSide, "dpr",
+                "Parameter '\(name)' times 'dpr' must be at most \(limits.maxOutputSide) pixels, got \(pixels).")
             return .pixels(pixels)
         case .percent(let part):
             let product = Percentage(hundredths: pixelRatio.times(part.hundredths))
-            guard product.hundredths <= Self.maxPercent * 100 else {
-                throw InvalidParameter(
-                    "dpr", "Parameter '\(name)' times 'dpr' must be at most \(Self.maxPercent)p, got \(product).")
-            }
+            try require(
+                product.hundredths <= Self.maxPercent * 100, "dpr",
+                "Parameter '\(name)' times 'dpr' must be at most \(Self.maxPercent)p, got \(product).")
             return .percent(product)
         }
     }
@@ -89,16 +85,12 @@ extension ImageQueryDraft {
     private func apply(
         _ ratio: AspectRatio, to box: inout Box, _ limits: QueryLimits
     ) throws(InvalidParameter) {
-        guard box.horizontal == nil || box.vertical == nil else {
-            throw InvalidParameter(
-                "ar", "Parameter 'ar' cannot be combined with both a width and a height; leave one of the three out.")
-        }
-        guard [nil, .cover, .contain].contains(fit) else {
-            throw InvalidParameter(
-                "ar",
-                "Parameter 'ar' requires fit=cover, which it implies, or fit=contain; got fit=\(fitOrDefault.rawValue)."
-            )
-        }
+        try require(
+            box.horizontal == nil || box.vertical == nil, "ar",
+            "Parameter 'ar' cannot be combined with both a width and a height; leave one of the three out.")
+        try require(
+            [nil, .cover, .contain].contains(fit), "ar",
+            "Parameter 'ar' requires fit=cover, which it implies, or fit=contain; got fit=\(fitOrDefault.rawValue).")
         if let width = box.width {
             box.height = try bounded(ratio.height(forWidth: width), "height", limits)
         } else if let height = box.height {
@@ -109,14 +101,13 @@ extension ImageQueryDraft {
     }
 
     private func bounded(_ side: Int, _ name: String, _ limits: QueryLimits) throws(InvalidParameter) -> Int {
-        guard side <= limits.maxOutputSide else {
-            throw InvalidParameter(
-                "ar", "Parameter 'ar' makes the \(name) \(side) pixels; at most \(limits.maxOutputSide) are allowed.")
-        }
+        try require(
+            side <= limits.maxOutputSide, "ar",
+            "Parameter 'ar' makes the \(name) \(side) pixels; at most \(limits.maxOutputSide) are allowed.")
         return side
     }
 
-    private func require(
+    private func requireOrder(
         _ least: Int?, _ name: String, isAtMost side: Int?, _ sideName: String
     ) throws(InvalidParameter) {
         guard let least, let side, least > side else { return }
@@ -128,16 +119,15 @@ extension ImageQueryDraft {
         switch place {
         case .focal:
             guard let focus else { return .focal(x: focalX, y: focalY) }
-            guard focalX == Self.middle, focalY == Self.middle else {
-                throw InvalidParameter("focus", "Parameter 'focus' cannot be combined with 'fpx' and 'fpy'.")
-            }
+            try require(
+                focalX == Self.middle && focalY == Self.middle, "focus",
+                "Parameter 'focus' cannot be combined with 'fpx' and 'fpy'.")
             return .point(x: focus.x, y: focus.y)
         case .position(let position):
             guard focus == nil else { throw InvalidParameter("focus", "Parameter 'focus' requires a=focal.") }
-            guard focalX == Self.middle, focalY == Self.middle else {
-                throw InvalidParameter(
-                    focalX == Self.middle ? "fpy" : "fpx", "Parameters 'fpx' and 'fpy' require a=focal.")
-            }
+            try require(
+                focalX == Self.middle && focalY == Self.middle, focalX == Self.middle ? "fpy" : "fpx",
+                "Parameters 'fpx' and 'fpy' require a=focal.")
             return position
         }
     }

@@ -15,11 +15,7 @@ package struct ClientHints: Hashable, Sendable {
     /// Ratios are rounded up to one of these, so that screens and zoomed pages share images.
     static let pixelRatios = [100, 150, 200, 250, 300, 350, 400].map(Hundredths.init(count:))
 
-    /// Values that are malformed or out of range are ignored.
-    ///
-    /// - Parameters:
-    ///   - pixelRatio: The field `Sec-CH-DPR`.
-    ///   - width: The field `Sec-CH-Width`.
+    /// Reads the fields `Sec-CH-DPR` and `Sec-CH-Width`. Values that are malformed or out of range are ignored.
     package init(pixelRatio: String?, width: String?) {
         if let ratio = pixelRatio.flatMap(Digits.decimal), (0.1...8).contains(ratio) {
             let count = Int((ratio * 100).rounded())

@@ -20,17 +20,9 @@ extension ValueFormat where Value == BackdropName {
     /// A color or `blur`.
     static var backdrop: ValueFormat {
         ValueFormat(
-            .text(
-                pattern: "^(#?([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|[A-Za-z]{3,20})$",
-                expected: ValueSchema.color.expected + ", or blur")
-        ) { text in
-            text.lowercased() == "blur" ? .blur : Color(parsing: text).map { .color($0) }
-        } write: { backdrop in
-            switch backdrop {
-            case .color(let color): color.hex
-            case .blur: "blur"
-            }
-        }
+            pattern: "^\(ValueSchema.colorPattern)$", expected: ValueSchema.color.expected + ", or blur",
+            write: { if case .color(let color) = $0 { color.hex } else { "blur" } },
+            read: { $0.lowercased() == "blur" ? .blur : Color(parsing: $0).map { .color($0) } })
     }
 }
 
@@ -49,17 +41,16 @@ extension ValueFormat where Value == BorderStyle? {
     /// `width` or `width,color`; a width of 0 means no border.
     static var border: ValueFormat {
         ValueFormat(
-            .text(
-                pattern: "^[0-9]{1,3}(,(#?([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|[A-Za-z]{3,20}))?$",
-                expected: "a width from 0 to 999 in pixels, alone or with a comma and a color")
-        ) { text in
+            pattern: "^[0-9]{1,3}(,\(ValueSchema.colorPattern))?$",
+            expected: "a width from 0 to 999 in pixels, alone or with a comma and a color"
+        ) { style in
+            style.map { "\($0.width)" + ($0.color == .black ? "" : ",\($0.color.hex)") } ?? "0"
+        } read: { text in
             let parts = text.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let width = parts.first.flatMap(Digits.upTo(3)) else { return nil }
             guard parts.count == 1 || Color(parsing: parts[1]) != nil else { return nil }
             guard width > 0 else { return .some(nil) }
             return BorderStyle(width: width, color: parts.dropFirst().first.flatMap(Color.init(parsing:)) ?? .black)
-        } write: { style in
-            style.map { "\($0.width)" + ($0.color == .black ? "" : ",\($0.color.hex)") } ?? "0"
         }
     }
 }
@@ -68,15 +59,14 @@ extension ValueFormat where Value == Padding? {
     /// One to four widths; 0 is none.
     static var padding: ValueFormat {
         ValueFormat(
-            .text(
-                pattern: "^[0-9]{1,4}(,[0-9]{1,4}){0,3}$",
-                expected: "one to four widths from 0 to 9999 in pixels, separated by commas")
-        ) { text in
+            pattern: "^[0-9]{1,4}(,[0-9]{1,4}){0,3}$",
+            expected: "one to four widths from 0 to 9999 in pixels, separated by commas"
+        ) { padding in
+            padding.map { CSSSides(all: [$0.top, $0.right, $0.bottom, $0.left]).text } ?? "0"
+        } read: { text in
             guard let sides = CSSSides(text, Digits.upTo(4))?.all else { return nil }
             let padding = Padding(top: sides[0], right: sides[1], bottom: sides[2], left: sides[3])
             return .some(padding == Padding(0) ? nil : padding)
-        } write: { padding in
-            padding.map { CSSSides([$0.top, $0.right, $0.bottom, $0.left]).text { "\($0)" } } ?? "0"
         }
     }
 }
@@ -87,17 +77,15 @@ extension ValueFormat where Value == CornerRadii? {
     static var radius: ValueFormat {
         let radius = "([0-9]{1,4}|(100|[0-9]{1,2}(\\.[0-9]{1,2})?)[p%])"
         return ValueFormat(
-            .text(
-                pattern: "^\(radius)(,\(radius)){0,3}$",
-                expected:
-                    "one to four radii, separated by commas, from 0 to 9999 in pixels or from 0p to 100p in percent")
-        ) { text in
+            pattern: "^\(radius)(,\(radius)){0,3}$",
+            expected: "one to four radii, separated by commas, from 0 to 9999 in pixels or from 0p to 100p in percent"
+        ) { radii in
+            radii.map { CSSSides(all: [$0.topLeft, $0.topRight, $0.bottomRight, $0.bottomLeft]).text } ?? "0"
+        } read: { text in
             guard let corners = CSSSides(text, Self.length)?.all else { return nil }
             guard !corners.allSatisfy(\.isZero) else { return .some(nil) }
             return CornerRadii(
                 topLeft: corners[0], topRight: corners[1], bottomRight: corners[2], bottomLeft: corners[3])
-        } write: { radii in
-            radii.map { CSSSides([$0.topLeft, $0.topRight, $0.bottomRight, $0.bottomLeft]).text { "\($0)" } } ?? "0"
         }
     }
 
@@ -115,11 +103,14 @@ private struct CSSSides<Value: Equatable> {
     /// Four values, clockwise from the top or from the upper left.
     let all: [Value]
 
-    /// - Parameter all: four values.
-    init(_ all: [Value]) {
-        self.all = all
+    /// The shortest spelling.
+    var text: String {
+        let count = all[3] != all[1] ? 4 : all[2] != all[0] ? 3 : all[1] != all[0] ? 2 : 1
+        return all.prefix(count).map { "\($0)" }.joined(separator: ",")
     }
+}
 
+extension CSSSides {
     /// Reads values separated by commas; nil if the list is empty or too long, or if a value cannot be read.
     init?(_ text: String, _ read: (String) -> Value?) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -127,13 +118,7 @@ private struct CSSSides<Value: Equatable> {
         guard values.count == parts.count, (1...4).contains(values.count) else { return nil }
         let right = values.count > 1 ? values[1] : values[0]
         let bottom = values.count > 2 ? values[2] : values[0]
-        all = [values[0], right, bottom, values.count > 3 ? values[3] : right]
-    }
-
-    /// The shortest spelling.
-    func text(_ write: (Value) -> String) -> String {
-        let count = all[3] != all[1] ? 4 : all[2] != all[0] ? 3 : all[1] != all[0] ? 2 : 1
-        return all.prefix(count).map(write).joined(separator: ",")
+        self.init(all: [values[0], right, bottom, values.count > 3 ? values[3] : right])
     }
 }
 

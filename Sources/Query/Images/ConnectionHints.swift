@@ -17,11 +17,7 @@ package struct ConnectionHints: Hashable, Sendable {
     /// rate.
     package let isSlow: Bool
 
-    /// - Parameters:
-    ///   - saveData: The field `Save-Data`.
-    ///   - effectiveType: The field `ECT`.
-    ///   - roundTrip: The field `RTT`, in milliseconds.
-    ///   - downlink: The field `Downlink`, in megabits per second.
+    /// Reads the fields `Save-Data`, `ECT`, `RTT` in milliseconds, and `Downlink` in megabits per second.
     package init(
         saveData: String?, effectiveType: String? = nil, roundTrip: String? = nil, downlink: String? = nil
     ) {

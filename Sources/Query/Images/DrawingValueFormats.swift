@@ -62,7 +62,7 @@ extension Mark {
             self[keyPath: side] = length
         }
         if values.count > 4 {
-            guard let opacity = Digits.integer(values[4]), Self.opacities.contains(opacity) else { return nil }
+            guard let opacity = Digits.integer(values[4], in: Self.opacities) else { return nil }
             self.opacity = opacity
         }
         if values.count > 5 {
@@ -123,8 +123,9 @@ extension Caption.Size {
     /// Reads the size of a font, or `h` with the height of letters.
     fileprivate init?(parsing text: String) {
         let isHeight = text.hasPrefix("h")
-        guard let pixels = Digits.integer(isHeight ? String(text.dropFirst()) : text), Text.sizes.contains(pixels)
-        else { return nil }
+        guard let pixels = Digits.integer(isHeight ? String(text.dropFirst()) : text, in: Text.sizes) else {
+            return nil
+        }
         self = isHeight ? .letters(pixels) : .font(pixels)
     }
 

@@ -65,13 +65,8 @@ extension ValueFormat where Value == FormatList {
     static var formats: ValueFormat {
         let names = FormatList.candidates.map(\.rawValue).sorted().joined(separator: "|")
         return ValueFormat(
-            .text(
-                pattern: "^(\(names))(,(\(names))){0,\(FormatList.candidates.count - 1)}$",
-                expected: "one or more of \(FormatList.names), the preferred one first, separated by commas")
-        ) {
-            FormatList(parsing: $0)
-        } write: {
-            $0.text
-        }
+            pattern: "^(\(names))(,(\(names))){0,\(FormatList.candidates.count - 1)}$",
+            expected: "one or more of \(FormatList.names), the preferred one first, separated by commas",
+            write: \.text, read: { FormatList(parsing: $0) })
     }
 }

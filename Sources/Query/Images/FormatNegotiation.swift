@@ -20,9 +20,7 @@ package enum FormatNegotiation {
         return ordered(list, by: weights)
     }
 
-    /// Why a response has its format, in one sentence.
-    ///
-    /// - Parameter list: The formats that may be chosen.
+    /// Why a response has its format, which may be one of a list, in one sentence.
     package static func reason(for query: ImageQuery, accept: String?, of list: FormatList) -> String {
         guard query.isNegotiated else { return "The parameter 'output' asks for it." }
         guard !list.isEmpty else { return "This server has no encoder for other formats than the source's own." }

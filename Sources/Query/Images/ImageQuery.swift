@@ -71,8 +71,6 @@ package struct ImageQuery: Hashable, Sendable {
     package var includesPosition: Bool { output.details.contains(.position) }
 
     /// A request for the sources of the query, with default options. The request of an upload lacks its bytes.
-    ///
-    /// - Parameter map: the short names that the sources may have.
     package func sourceRequest(_ map: SourceMap) throws(InvalidSourceURL) -> ImageRequest {
         var request = ImageRequest(
             source: isUpload ? SourceURL(uploadOf: "") : try map.source(url, givenAs: "url").url)
@@ -107,11 +105,8 @@ package struct ImageQuery: Hashable, Sendable {
         return (source, try map.source(fallback, givenAs: "default"))
     }
 
-    /// Sets recipe, pages, encoding and cache use of a request.
-    ///
-    /// - Parameters:
-    ///   - preferences: The client's preferences, by the server's ``NegotiationPolicy``.
-    ///   - policy: What the client accepts of the caches; its mode is ``cache``.
+    /// Sets recipe, pages, encoding and cache use of a request, for the client's preferences by the server's
+    /// ``NegotiationPolicy`` and a policy whose mode is ``cache``.
     package func apply(to request: inout ImageRequest, for preferences: ClientPreferences, policy: RequestCachePolicy) {
         request.recipe = recipe
         request.pages = pages
@@ -128,6 +123,16 @@ package struct InvalidSourceURL: Error, Hashable {
     package let parameter: String
     /// One sentence for the client.
     package let detail: String
+}
+
+extension InvalidParameter {
+    /// The value, or the error of its source as the error of the parameter that gave it.
+    @discardableResult
+    static func wrapping<Value>(
+        _ value: @autoclosure () throws(InvalidSourceURL) -> Value
+    ) throws(InvalidParameter) -> Value {
+        do throws(InvalidSourceURL) { return try value() } catch { throw Self(error.parameter, error.detail) }
+    }
 }
 
 extension SourceMap {

@@ -41,11 +41,8 @@ struct ImageQueryDraft: Sendable {
     var output = OutputOptions()
     /// In CSS pixels, before `dpr`.
     var mark = Mark()
-
-    var text: String?
-    var textSize: Int?
-    var textColor = Text("").color
-    var textPosition = Text("").position
+    /// Its text is empty if there is none.
+    var text = Text("")
 
     static let middle = 0.5
 
@@ -75,10 +72,7 @@ struct ImageQueryDraft: Sendable {
         trimBackground = query.recipe.trim?.background
         (sharpFlat, sharpJagged) = (query.recipe.sharpen?.flat, query.recipe.sharpen?.jagged)
         details = query.output.details.isEmpty ? nil : query.output.details
-        if let caption = query.recipe.text {
-            (text, textSize) = (caption.text, caption.size)
-            (textColor, textPosition) = (caption.color, caption.position)
-        }
+        text = query.recipe.text ?? text
         quality = query.output.target.map { _ in .auto } ?? query.output.quality.map(QualityChoice.fixed)
         target = query.output.target ?? target
         mark = query.recipe.mark ?? Mark()
@@ -87,21 +81,15 @@ struct ImageQueryDraft: Sendable {
     }
 
     /// The query that the parameters describe. Values that change nothing become the default, so that equal images have
-    /// equal queries.
-    ///
-    /// - Parameter hints: The client's hints; nil if the server does not use them.
+    /// equal queries. The client's hints are nil if the server does not use them.
     func finished(_ limits: QueryLimits, _ hints: ClientHints? = nil) throws(InvalidParameter) -> ImageQuery {
         if let hints { return try applying(hints, limits).finished(limits) }
-        guard !query.url.isEmpty || query.isUpload else {
-            throw InvalidParameter(
-                "url", "Parameter 'url' is required: the percent-encoded URL of the source image.")
-        }
-        guard query.formats == nil || format == .negotiated else {
-            throw InvalidParameter("formats", "Parameter 'formats' requires output=auto.")
-        }
-        guard dialect == .darkroom else {
-            throw InvalidParameter(Dialect.parameter, "Parameter 'compat' requires /, /image or /explain.")
-        }
+        try require(
+            !query.url.isEmpty || query.isUpload, "url",
+            "Parameter 'url' is required: the percent-encoded URL of the source image.")
+        try require(
+            query.formats == nil || format == .negotiated, "formats", "Parameter 'formats' requires output=auto.")
+        try require(dialect == .darkroom, Dialect.parameter, "Parameter 'compat' requires /, /image or /explain.")
         var query = query
         query.keepsFormat = format == .origin
         try resolveBox(&query.recipe, limits)
@@ -121,19 +109,15 @@ struct ImageQueryDraft: Sendable {
 
     /// Details of an effect, which require the effect, and colors of areas that the image does not cover.
     private func resolveDetails(_ recipe: inout Recipe) throws(InvalidParameter) {
-        guard trimBackground == nil || recipe.trim != nil else {
-            throw InvalidParameter("tbg", "Parameter 'tbg' requires 'trim'.")
-        }
-        guard trimCorner == .topLeft || recipe.trim != nil && trimBackground == nil else {
-            throw InvalidParameter("tcorner", "Parameter 'tcorner' requires 'trim' without 'tbg'.")
-        }
+        try require(trimBackground == nil || recipe.trim != nil, "tbg", "Parameter 'tbg' requires 'trim'.")
+        try require(
+            trimCorner == .topLeft || recipe.trim != nil && trimBackground == nil, "tcorner",
+            "Parameter 'tcorner' requires 'trim' without 'tbg'.")
         recipe.trim?.background = trimBackground
         recipe.trim?.corner = trimCorner
-        guard sharpFlat == nil && sharpJagged == nil || recipe.sharpen?.sigma != nil else {
-            throw InvalidParameter(
-                sharpFlat == nil ? "sharpj" : "sharpf",
-                "Parameters 'sharpf' and 'sharpj' require 'sharp' with a value.")
-        }
+        try require(
+            sharpFlat == nil && sharpJagged == nil || recipe.sharpen?.sigma != nil,
+            sharpFlat == nil ? "sharpj" : "sharpf", "Parameters 'sharpf' and 'sharpj' require 'sharp' with a value.")
         recipe.sharpen?.flat = sharpFlat
         recipe.sharpen?.jagged = sharpJagged
         if recipe.fit != .contain { recipe.canvasBackground = nil }
@@ -142,32 +126,27 @@ struct ImageQueryDraft: Sendable {
 
     /// At most one outline, and no parameter of a mask without a mask.
     private func resolveMask(_ recipe: inout Recipe) throws(InvalidParameter) {
-        guard recipe.mask == nil || recipe.radius == nil else {
-            throw InvalidParameter("radius", "Parameter 'radius' cannot be combined with 'mask'.")
-        }
-        guard recipe.mask != nil || recipe.maskBackground == nil && !recipe.trimsMask else {
-            throw InvalidParameter(
-                recipe.trimsMask ? "mtrim" : "mbg", "Parameters 'mbg' and 'mtrim' require 'mask'.")
-        }
+        try require(
+            recipe.mask == nil || recipe.radius == nil, "radius", "Parameter 'radius' cannot be combined with 'mask'.")
+        try require(
+            recipe.mask != nil || recipe.maskBackground == nil && !recipe.trimsMask, recipe.trimsMask ? "mtrim" : "mbg",
+            "Parameters 'mbg' and 'mtrim' require 'mask'.")
         // An ellipse is as large as the image.
         if recipe.mask == .ellipse { recipe.trimsMask = false }
     }
 
     /// The text with its size, color and place, which require the text.
     private func resolveText(_ recipe: inout Recipe) throws(InvalidParameter) {
-        recipe.text = text.map { Text($0, size: textSize, color: textColor, position: textPosition) }
-        let plain = Text("")
-        guard text != nil || textSize == nil && textColor == plain.color && textPosition == plain.position else {
-            throw InvalidParameter(
-                textSize != nil ? "textsize" : textColor != plain.color ? "textcolor" : "texta",
-                "Parameters 'textsize', 'textcolor' and 'texta' require 'text'.")
-        }
-        guard text != nil || !recipe.steps.contains(.text),
-            query.mark != nil || !recipe.steps.contains(where: \.drawsMark)
-        else {
-            throw InvalidParameter(
-                "steps", "Steps 'text' and 'mark' of parameter 'steps' require a parameter of the same name.")
-        }
+        let hasText = !text.text.isEmpty
+        recipe.text = hasText ? text : nil
+        try require(
+            hasText || text == Text(""),
+            text.size != nil ? "textsize" : text.color != Text("").color ? "textcolor" : "texta",
+            "Parameters 'textsize', 'textcolor' and 'texta' require 'text'.")
+        try require(
+            (hasText || !recipe.steps.contains(.text))
+                && (query.mark != nil || !recipe.steps.contains(where: \.drawsMark)),
+            "steps", "Steps 'text' and 'mark' of parameter 'steps' require a parameter of the same name.")
     }
 
     private func finishedOutput(_ limits: QueryLimits) throws(InvalidParameter) -> OutputOptions {
@@ -177,12 +156,8 @@ struct ImageQueryDraft: Sendable {
                 "placeholder",
                 "Parameter 'placeholder' requires an image, and output=\(format.rawValue) is not one.")
         }
-        guard details == nil || format == .format(.json) else {
-            throw InvalidParameter("fields", "Parameter 'fields' requires output=json.")
-        }
-        guard target == .medium || quality == .auto else {
-            throw InvalidParameter("target", "Parameter 'target' requires q=auto.")
-        }
+        try require(details == nil || format == .format(.json), "fields", "Parameter 'fields' requires output=json.")
+        try require(target == .medium || quality == .auto, "target", "Parameter 'target' requires q=auto.")
         var output = output
         output.format = format.outputFormat
         output.quality = quality?.fixed

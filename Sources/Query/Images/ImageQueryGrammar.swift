@@ -24,14 +24,11 @@ package struct QueryLimits: Hashable, Sendable {
         self.defaultResampling = defaultResampling
         self.defaultPassthrough = defaultPassthrough
     }
-}
 
-extension QueryLimits {
     /// Throws if the server has no encoder for the format.
     func requireWritable(_ format: OutputFormat, parameter: String) throws(InvalidParameter) {
-        guard unwritable.contains(format) else { return }
-        throw InvalidParameter(
-            parameter,
+        try require(
+            !unwritable.contains(format), parameter,
             "Parameter '\(parameter)' cannot be \(format.rawValue): \(MissingCodec.encoder(format).reason).")
     }
 }
@@ -52,42 +49,37 @@ package struct ImageQueryGrammar: Sendable {
 
     /// The grammar of `/image`.
     package init(limits: QueryLimits = QueryLimits(), dialect: Dialect = .darkroom) {
-        self.limits = limits
-        self.dialect = dialect
-        table = ParameterTable(ImageParameters.rows(limits), initial: ImageQueryDraft(limits))
+        self.init(limits, dialect, ImageParameters.rows(limits)) { _ in }
     }
 
-    private init(info limits: QueryLimits) {
+    private init(
+        _ limits: QueryLimits, _ dialect: Dialect, _ rows: [ImageParameters.Row],
+        initial change: (inout ImageQueryDraft) -> Void
+    ) {
         self.limits = limits
-        dialect = .darkroom
+        self.dialect = dialect
         var draft = ImageQueryDraft(limits)
-        draft.format = .format(.json)
-        table = ParameterTable(ImageParameters.infoRows(limits), initial: draft)
+        change(&draft)
+        table = ParameterTable(rows, initial: draft)
     }
 
     /// The grammar of `/info`, which is `/image` with `output=json` and without parameters that need pixels to change.
-    package static func info(limits: QueryLimits = QueryLimits()) -> ImageQueryGrammar { .init(info: limits) }
-
-    private init(upload limits: QueryLimits) {
-        self.limits = limits
-        dialect = .darkroom
-        var draft = ImageQueryDraft(limits)
-        draft.query.store = .none
-        draft.query.isUpload = true
-        table = ParameterTable(ImageParameters.uploadRows(limits), initial: draft)
+    package static func info(limits: QueryLimits = QueryLimits()) -> ImageQueryGrammar {
+        Self(limits, .darkroom, ImageParameters.infoRows(limits)) { $0.format = .format(.json) }
     }
 
     /// The grammar of `POST /image`: the grammar of `/image` without `url`.
-    package static func upload(limits: QueryLimits = QueryLimits()) -> ImageQueryGrammar { .init(upload: limits) }
+    package static func upload(limits: QueryLimits = QueryLimits()) -> ImageQueryGrammar {
+        Self(limits, .darkroom, ImageParameters.uploadRows(limits)) {
+            ($0.query.store, $0.query.isUpload) = (.none, true)
+        }
+    }
 
     /// Reads a query of the grammar of uploads.
-    ///
-    /// - Parameter hints: The client's hints; nil if the server does not use them.
     package func parseUpload(_ query: QueryString, hints: ClientHints? = nil) throws(InvalidParameter) -> ImageQuery {
-        guard !query.contains("url") else {
-            throw InvalidParameter(
-                "url", "Parameter 'url' does not apply to an image in the body; remove it, or send GET without a body.")
-        }
+        try require(
+            !query.contains("url"), "url",
+            "Parameter 'url' does not apply to an image in the body; remove it, or send GET without a body.")
         var image = try parse(query, hints: hints)
         // No preferred format is encoded for later, because the next request has to send the bytes again.
         image.waitsForBest = true
@@ -104,9 +96,7 @@ package struct ImageQueryGrammar: Sendable {
         try parse(QueryString(parsing: query))
     }
 
-    /// Reads a query.
-    ///
-    /// - Parameter hints: The client's hints; nil if the server does not use them.
+    /// Reads a query. The client's hints are nil if the server does not use them.
     package func parse(_ query: QueryString, hints: ClientHints? = nil) throws(InvalidParameter) -> ImageQuery {
         try table.read(translation(of: query)?.query ?? query).finished(limits, hints)
     }
@@ -127,8 +117,7 @@ package struct ImageQueryGrammar: Sendable {
 
 /// The grammar of `/explain` queries: the grammar of `/image`, and `fetch`.
 package struct ExplainGrammar: Sendable {
-    private let limits: QueryLimits
-    private let dialect: Dialect
+    private let grammar: ImageQueryGrammar
     let table: ParameterTable<Draft>
 
     struct Draft: Sendable {
@@ -138,40 +127,30 @@ package struct ExplainGrammar: Sendable {
 
     /// - Parameter dialect: The dialect of queries that do not name theirs.
     package init(limits: QueryLimits, dialect: Dialect = .darkroom) {
-        self.limits = limits
-        self.dialect = dialect
+        grammar = ImageQueryGrammar(limits: limits, dialect: dialect)
         let fetch = Parameter<Draft>(
-            Self.fetch, .boolean, \.fetch,
-            .of(.caching, .fetch, "Fetches the source if it is not cached, so that the plan can be explained."))
+            Self.fetch, .boolean, \.fetch, .caching, .fetch,
+            "Fetches the source if it is not cached, so that the plan can be explained.")
         table = ParameterTable(
-            ImageParameters.rows(limits).map { $0.within(\Draft.image) } + [fetch],
-            initial: Draft(image: ImageQueryDraft(limits)))
+            grammar.table.parameters.map { Parameter($0, in: \Draft.image) } + [fetch],
+            initial: Draft(image: grammar.table.initial))
     }
 
-    /// Reads a query as received after the `?`.
-    package func parse(_ query: String) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
-        try parse(QueryString(parsing: query))
-    }
-
-    /// Reads a query.
-    ///
-    /// - Parameter hints: The client's hints; nil if the server does not use them.
+    /// Reads a query. The client's hints are nil if the server does not use them.
     package func parse(
         _ query: QueryString, hints: ClientHints? = nil
     ) throws(InvalidParameter) -> (image: ImageQuery, fetch: Bool) {
-        let draft = try table.read(translated(query))
-        return (try draft.image.finished(limits, hints), draft.fetch)
+        var given = query
+        if let translation = try translation(of: query) {
+            given = QueryString(pairs: translation.query.pairs + query.pairs.filter { $0.name == Self.fetch })
+        }
+        let draft = try table.read(given)
+        return (try draft.image.finished(grammar.limits, hints), draft.fetch)
     }
 
     /// What a query in another dialect means in Darkroom's parameters; nil for one that is written in them.
     package func translation(of query: QueryString) throws(InvalidParameter) -> Translation? {
-        let image = QueryString(pairs: query.pairs.filter { $0.name != Self.fetch })
-        return try Translation(image, from: Dialect.of(query, standard: dialect), limits: limits)
-    }
-
-    private func translated(_ query: QueryString) throws(InvalidParameter) -> QueryString {
-        guard let translation = try translation(of: query) else { return query }
-        return QueryString(pairs: translation.query.pairs + query.pairs.filter { $0.name == Self.fetch })
+        try grammar.translation(of: QueryString(pairs: query.pairs.filter { $0.name != Self.fetch }))
     }
 
     private static let fetch = "fetch"
@@ -190,9 +169,7 @@ package struct FileQuery: Sendable {
         let query = QueryString(pairs: parameters.map { QueryString.Pair(name: $0.name, value: $0.value) })
         let image = try ImageQueryGrammar(limits: limits).parseWithoutSource(
             query, elsewhere: "Parameter 'url' does not apply to a file.")
-        guard image.mark == nil else {
-            throw InvalidParameter("mark", "Parameter 'mark' does not apply to a file.")
-        }
+        try require(image.mark == nil, "mark", "Parameter 'mark' does not apply to a file.")
         recipe = image.recipe
         pages = image.pages
         output = image.output

@@ -7,8 +7,7 @@ package struct ImageURLBuilder: Sendable {
     private let dialect: Dialect
 
     /// - Parameters:
-    ///   - prefix: What precedes the path: the server's own URL or its base path, without a trailing slash. Empty =
-    ///     URLs are relative to the host.
+    ///   - prefix: The text before the path, as in ``URLSigner``.
     ///   - keys: The signing keys, where the server answers signed requests only.
     ///   - dialect: The dialect of queries of `/image` that do not name theirs. URLs are in Darkroom's own.
     package init(prefix: String, limits: QueryLimits, keys: [SigningKey] = [], dialect: Dialect = .darkroom) {

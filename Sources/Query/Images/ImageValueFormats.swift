@@ -4,13 +4,7 @@ import DarkroomPipeline
 import DarkroomTransforms
 
 extension ValueFormat where Value == Color {
-    static var color: ValueFormat {
-        ValueFormat(.color) {
-            Color(parsing: $0)
-        } write: {
-            $0.hex
-        }
-    }
+    static var color: ValueFormat { ValueFormat(.color, write: \.hex) { Color(parsing: $0) } }
 }
 
 extension ValueFormat where Value == Duration {
@@ -18,18 +12,16 @@ extension ValueFormat where Value == Duration {
     /// seconds.
     static var lifetime: ValueFormat {
         ValueFormat(
-            .text(
-                pattern: "^[0-9]{1,8}[smhdwy]$",
-                expected: "a time from 1s to 1y, as an integer with the unit s, m, h, d, w or y")
-        ) { text in
-            guard let unit = text.last.flatMap({ units[$0] }), text.utf8.count <= 9,
-                let count = Digits.integer(String(text.dropLast())), count >= 0
-            else { return nil }
-            let seconds = count * unit
-            return (1...31_536_000).contains(seconds) ? .seconds(seconds) : nil
-        } write: {
-            "\($0.components.seconds)s"
-        }
+            pattern: "^[0-9]{1,8}[smhdwy]$",
+            expected: "a time from 1s to 1y, as an integer with the unit s, m, h, d, w or y",
+            write: { "\($0.components.seconds)s" },
+            read: { text in
+                guard let unit = text.last.flatMap({ units[$0] }), text.utf8.count <= 9,
+                    let count = Digits.integer(String(text.dropLast())), count >= 0
+                else { return nil }
+                let seconds = count * unit
+                return (1...31_536_000).contains(seconds) ? .seconds(seconds) : nil
+            })
     }
 
     private static var units: [Character: Int] {
@@ -100,39 +92,26 @@ enum QualityChoice: Hashable, Sendable {
 extension ValueFormat where Value == Int {
     /// The number of a page, or ``PageSelection/primary``, ``PageSelection/largest`` or ``PageSelection/smallest``.
     static var page: ValueFormat {
-        ValueFormat(
-            .text(
-                pattern: "^(primary|largest|smallest|[1-9][0-9]{0,8})$",
-                expected: "an integer from 1 to 999999999, primary, largest or smallest")
-        ) { text in
-            switch text.lowercased() {
-            case "primary": PageSelection.primary
-            case "largest": PageSelection.largest
-            case "smallest": PageSelection.smallest
-            default: Digits.integer(text).flatMap { $0 >= 1 ? $0 : nil }
-            }
-        } write: {
-            switch $0 {
-            case PageSelection.largest: "largest"
-            case PageSelection.smallest: "smallest"
-            case PageSelection.primary: "primary"
-            default: "\($0)"
-            }
-        }
+        let named = [
+            "primary": PageSelection.primary, "largest": PageSelection.largest, "smallest": PageSelection.smallest,
+        ]
+        return ValueFormat(
+            pattern: "^(primary|largest|smallest|[1-9][0-9]{0,8})$",
+            expected: "an integer from 1 to 999999999, primary, largest or smallest",
+            write: { page in named.first { $0.value == page }?.key ?? "\(page)" },
+            read: { named[$0.lowercased()] ?? Digits.integer($0, in: 1...999_999_999) })
     }
 }
 
 extension ValueFormat where Value == QualityChoice {
     static var quality: ValueFormat {
         ValueFormat(
-            .text(pattern: "^(auto|[1-9][0-9]?|100)$", expected: "an integer from 1 to 100, or auto")
-        ) { text in
-            guard text.lowercased() != "auto" else { return .auto }
-            guard text.first != "0", let quality = Digits.integer(text), 1...100 ~= quality else { return nil }
-            return .fixed(quality)
-        } write: {
-            $0.fixed.map(String.init) ?? "auto"
-        }
+            pattern: "^(auto|[1-9][0-9]?|100)$", expected: "an integer from 1 to 100, or auto",
+            write: { $0.fixed.map(String.init) ?? "auto" },
+            read: { text in
+                guard text.lowercased() != "auto" else { return .auto }
+                return text.first == "0" ? nil : Digits.integer(text, in: 1...100).map { .fixed($0) }
+            })
     }
 }
 
@@ -144,7 +123,7 @@ extension ValueFormat where Value == OutputName {
         guard !unwritable.isEmpty else { return all }
         let isOffered = { (name: (String, OutputName)) in name.1.outputFormat.map { !unwritable.contains($0) } ?? true }
         let offered = choice(of: outputNames.filter(isOffered), aliases: outputAliases.filter(isOffered))
-        return ValueFormat(offered.schema, read: all.read, write: all.write)
+        return ValueFormat(offered.schema, write: all.write, read: all.read)
     }
 
     private static let outputNames: [(String, OutputName)] =
@@ -234,17 +213,13 @@ extension ValueFormat where Value == SourceDigest {
     static var digest: ValueFormat {
         let choices = SourceDigest.Algorithm.allCases.map { "\($0.rawValue):[0-9A-Fa-f]{\($0.digits)}" }
         return ValueFormat(
-            .text(
-                pattern: "^(\(choices.joined(separator: "|")))$",
-                expected: "md5, sha1, sha256 or sha512, a colon, and the hash in hexadecimal")
-        ) { text in
-            let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 2, let algorithm = SourceDigest.Algorithm(rawValue: parts[0]),
-                let digest = SourceDigest(algorithm, parts[1])
-            else { return nil }
-            return digest
-        } write: {
-            "\($0.algorithm.rawValue):\($0.hex)"
-        }
+            pattern: "^(\(choices.joined(separator: "|")))$",
+            expected: "md5, sha1, sha256 or sha512, a colon, and the hash in hexadecimal",
+            write: { "\($0.algorithm.rawValue):\($0.hex)" },
+            read: { text in
+                let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+                guard parts.count == 2 else { return nil }
+                return SourceDigest.Algorithm(rawValue: parts[0]).flatMap { SourceDigest($0, parts[1]) }
+            })
     }
 }

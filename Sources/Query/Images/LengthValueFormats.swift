@@ -5,17 +5,17 @@ extension ValueFormat where Value == Length {
     /// Pixels, or a percentage. `50%` must be percent-encoded in a query; `50p` is its canonical spelling, and `0` is
     /// the canonical spelling of zero percent.
     static func length(_ range: ClosedRange<Int>, percent: ClosedRange<Double>) -> ValueFormat {
-        ValueFormat(.length(range, percent: percent)) { text in
-            guard let length = Length(parsing: text) else { return nil }
-            switch length {
-            case .pixels(let count): return range.contains(count) ? length : nil
-            case .percent(let part):
-                guard percent.contains(Double(part.hundredths) / 100) else { return nil }
-                return length.isZero ? .pixels(0) : length
-            }
-        } write: {
-            "\($0)"
-        }
+        ValueFormat(
+            .length(range, percent: percent), write: { "\($0)" },
+            read: { text in
+                guard let length = Length(parsing: text) else { return nil }
+                switch length {
+                case .pixels(let count): return range.contains(count) ? length : nil
+                case .percent(let part):
+                    guard percent.contains(Double(part.hundredths) / 100) else { return nil }
+                    return length.isZero ? .pixels(0) : length
+                }
+            })
     }
 }
 
@@ -25,20 +25,18 @@ extension ValueFormat where Value == Crop {
     static func rectangle(of image: String) -> ValueFormat {
         let length = "([0-9]{1,9}|(100|[0-9]{1,2}(\\.[0-9]{1,2})?)[p%])"
         return ValueFormat(
-            .text(
-                pattern: "^\(length)(,\(length)){3}$",
-                expected:
-                    "x,y,w,h of \(image), each in whole pixels or in percent, such as 25p, w and h above 0")
-        ) { text in
-            let sides = text.split(separator: ",", omittingEmptySubsequences: false).map { Length(parsing: String($0)) }
-            guard !text.contains("-"), sides.count == 4, let x = sides[0], let y = sides[1], let width = sides[2],
-                let height = sides[3],
-                [x, y, width, height].allSatisfy(\.isPart), !width.isZero, !height.isZero
-            else { return nil }
-            return Crop(x: x, y: y, width: width, height: height)
-        } write: {
-            "\($0.x),\($0.y),\($0.width),\($0.height)"
-        }
+            pattern: "^\(length)(,\(length)){3}$",
+            expected: "x,y,w,h of \(image), each in whole pixels or in percent, such as 25p, w and h above 0",
+            write: { "\($0.x),\($0.y),\($0.width),\($0.height)" },
+            read: { text in
+                let sides = text.split(separator: ",", omittingEmptySubsequences: false).map {
+                    Length(parsing: String($0))
+                }
+                guard !text.contains("-"), sides.count == 4, let x = sides[0], let y = sides[1], let width = sides[2],
+                    let height = sides[3], [x, y, width, height].allSatisfy(\.isPart), !width.isZero, !height.isZero
+                else { return nil }
+                return Crop(x: x, y: y, width: width, height: height)
+            })
     }
 }
 
@@ -47,15 +45,15 @@ extension ValueFormat where Value == AspectRatio {
     static var aspectRatio: ValueFormat {
         let number = "[0-9]{1,4}(\\.[0-9]{1,2})?"
         return ValueFormat(
-            .text(pattern: "^\(number):\(number)$", expected: "a ratio w:h of two numbers above 0, such as 16:9")
-        ) { text in
+            pattern: "^\(number):\(number)$", expected: "a ratio w:h of two numbers above 0, such as 16:9"
+        ) { ratio in
+            guard max(ratio.width, ratio.height) > 9_999 else { return "\(ratio)" }
+            return "\(ValueSchema.plain(Double(ratio.width) / 100)):\(ValueSchema.plain(Double(ratio.height) / 100))"
+        } read: { text in
             let sides = text.split(separator: ":", omittingEmptySubsequences: false)
             let hundredths = sides.compactMap { Digits.hundredths($0.utf8, maxWholeDigits: 4) }
             guard sides.count == 2, hundredths.count == 2, hundredths.allSatisfy({ $0 > 0 }) else { return nil }
             return AspectRatio(width: hundredths[0], height: hundredths[1])
-        } write: { ratio in
-            guard max(ratio.width, ratio.height) > 9_999 else { return "\(ratio)" }
-            return "\(ValueSchema.plain(Double(ratio.width) / 100)):\(ValueSchema.plain(Double(ratio.height) / 100))"
         }
     }
 }

@@ -4,16 +4,12 @@ extension ImageQueryDraft {
     /// The mark with its lengths in device pixels; nil if there is none.
     func resolvedMark(_ limits: QueryLimits) throws(InvalidParameter) -> Mark? {
         guard query.mark != nil else {
-            guard mark == Mark() else {
-                throw InvalidParameter("mark", "Parameters 'markw' to 'markblend' require 'mark'.")
-            }
+            try require(mark == Mark(), "mark", "Parameters 'markw' to 'markblend' require 'mark'.")
             return nil
         }
-        guard mark.anchor != .tile || !mark.x.isNegative && !mark.y.isNegative else {
-            throw InvalidParameter(
-                mark.x.isNegative ? "markx" : "marky",
-                "Parameters 'markx' and 'marky' are gaps with marka=tile and must be at least 0.")
-        }
+        try require(
+            mark.anchor != .tile || !mark.x.isNegative && !mark.y.isNegative, mark.x.isNegative ? "markx" : "marky",
+            "Parameters 'markx' and 'marky' are gaps with marka=tile and must be at least 0.")
         var mark = mark
         let scaled = { (length: Length) in pixelRatio.times(length, atMost: limits.maxOutputSide) }
         (mark.width, mark.height) = (mark.width.map(scaled), mark.height.map(scaled))

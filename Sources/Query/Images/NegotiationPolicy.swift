@@ -20,11 +20,8 @@ package struct NegotiationPolicy: Hashable, Sendable {
         self.usesClientHints = usesClientHints
     }
 
-    /// What the fields of a request mean for a query. Requests with equal preferences get the same image.
-    ///
-    /// - Parameters:
-    ///   - accept: The field `Accept`.
-    ///   - connection: The fields about the connection.
+    /// What the field `Accept` and the fields about the connection mean for a query. Requests with equal preferences
+    /// get the same image.
     package func preferences(
         of query: ImageQuery, accept: String?, connection: ConnectionHints
     ) -> ClientPreferences {

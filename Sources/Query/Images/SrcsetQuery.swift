@@ -79,15 +79,10 @@ package struct SrcsetGrammar: Sendable {
         self.limits = limits
         let excluded: Set = ["w", "fields", "encoding", Dialect.parameter]
         let image = ImageParameters.rows(limits).filter { !excluded.contains($0.name) }
-            .map { $0.within(\SrcsetDraft.image) }
+            .map { Parameter($0, in: \SrcsetDraft.image) }
         table = ParameterTable(
             image.prefix(1) + Self.rows(limits) + image.dropFirst(),
             initial: SrcsetDraft(image: ImageQueryDraft(limits)))
-    }
-
-    /// Reads a query as received after the `?`.
-    package func parse(_ query: String) throws(InvalidParameter) -> SrcsetQuery {
-        try parse(QueryString(parsing: query))
     }
 
     /// Reads a query.
@@ -98,10 +93,9 @@ package struct SrcsetGrammar: Sendable {
     private static func rows(_ limits: QueryLimits) -> [Parameter<SrcsetDraft>] {
         [
             Parameter(
-                "widths", .widths(1...limits.maxOutputSide), \.widths,
-                .of(.size, .respond, "Widths of the candidates in CSS pixels; by default 320 to 2560.")),
-            Parameter(
-                "sizes", .sizes, \.sizes, .of(.delivery, .respond, "The `sizes` attribute of the `img` element.")),
+                "widths", .widths(1...limits.maxOutputSide), \.widths, .size, .respond,
+                "Widths of the candidates in CSS pixels; by default 320 to 2560."),
+            Parameter("sizes", .sizes, \.sizes, .delivery, .respond, "The `sizes` attribute of the `img` element."),
         ]
     }
 }
@@ -110,19 +104,16 @@ extension ValueFormat where Value == [Int] {
     /// Up to 32 comma-separated widths in any order; a width may be repeated.
     fileprivate static func widths(_ range: ClosedRange<Int>) -> ValueFormat {
         ValueFormat(
-            .text(
-                pattern: "^[0-9]{1,5}(,[0-9]{1,5}){0,31}$",
-                expected:
-                    "1 to 32 integers from \(range.lowerBound) to \(range.upperBound), separated by commas")
-        ) { text in
-            let members = text.split(separator: ",", maxSplits: 32, omittingEmptySubsequences: false)
-            let widths = members.compactMap { member in
-                member.utf8.count <= 5 ? Digits.integer(String(member)).flatMap { range.contains($0) ? $0 : nil } : nil
-            }
-            return members.count <= 32 && widths.count == members.count ? Set(widths).sorted() : nil
-        } write: {
-            $0.map(String.init).joined(separator: ",")
-        }
+            pattern: "^[0-9]{1,5}(,[0-9]{1,5}){0,31}$",
+            expected: "1 to 32 integers from \(range.lowerBound) to \(range.upperBound), separated by commas",
+            write: { $0.map(String.init).joined(separator: ",") },
+            read: { text in
+                let members = text.split(separator: ",", maxSplits: 32, omittingEmptySubsequences: false)
+                let widths = members.compactMap { member in
+                    member.utf8.count <= 5 ? Digits.integer(String(member), in: range) : nil
+                }
+                return members.count <= 32 && widths.count == members.count ? Set(widths).sorted() : nil
+            })
     }
 }
 

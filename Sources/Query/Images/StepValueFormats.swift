@@ -4,193 +4,182 @@ import DarkroomTransforms
 extension ValueFormat where Value == [EffectStep] {
     /// A list of effects, each a name with its values after colons.
     static var steps: ValueFormat {
-        let entry = "(\(StepName.allCases.map(\.rawValue).joined(separator: "|")))(:[A-Za-z0-9#._~%-]+)*"
+        let entry = "(\(StepReader.all.map(\.name).joined(separator: "|")))(:[A-Za-z0-9#._~%-]+)*"
         return ValueFormat(
-            .text(
-                pattern: "^\(entry)(,\(entry)){0,\(EffectStep.maxCount - 1)}$",
-                expected: "up to \(EffectStep.maxCount) steps separated by commas, such as blur:5,ro:90,mark")
-        ) { text in
-            let entries = text.split(separator: ",", omittingEmptySubsequences: false)
-            guard entries.count <= EffectStep.maxCount else { return nil }
-            let steps = entries.compactMap { StepText($0)?.step }
-            let isDrawnOnce = [EffectStep.mark, .text].allSatisfy { step in steps.count { $0 == step } <= 1 }
-            return steps.count == entries.count && isDrawnOnce ? steps : nil
-        } write: { steps in
-            steps.isEmpty ? nil : steps.map(\.text).joined(separator: ",")
-        }
+            pattern: "^\(entry)(,\(entry)){0,\(EffectStep.maxCount - 1)}$",
+            expected: "up to \(EffectStep.maxCount) steps separated by commas, such as blur:5,ro:90,mark",
+            write: { $0.isEmpty ? nil : $0.map(\.text).joined(separator: ",") },
+            read: { text in
+                let entries = text.split(separator: ",", omittingEmptySubsequences: false)
+                guard entries.count <= EffectStep.maxCount else { return nil }
+                let steps = entries.compactMap(StepValues.step)
+                let isDrawnOnce = [EffectStep.mark, .text].allSatisfy { step in steps.count { $0 == step } <= 1 }
+                return steps.count == entries.count && isDrawnOnce ? steps : nil
+            })
     }
 }
 
-/// The names of steps, which are the names of parameters where there is one.
-enum StepName: String, CaseIterable {
-    case blur, sharp, bri, mod, con, sat, hue, gam, linear, filt, pixelate, ro, flip, flop, cut, trim, scale, round,
-        fill
-    case pad, bg, mark, text
-}
-
-/// One entry of a list of steps while it is read.
-private struct StepText {
-    let name: StepName
-    let values: [String]
-
-    init?(_ entry: Substring) {
-        let parts = entry.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard let first = parts.first, let name = StepName(rawValue: first) else { return nil }
-        self.name = name
-        values = Array(parts.dropFirst())
-        guard Self.counts(name).contains(values.count) else { return nil }
-    }
-
-    /// How many values a step takes.
-    private static func counts(_ name: StepName) -> ClosedRange<Int> {
-        switch name {
-        case .flip, .flop: 0...0
-        case .mark: 0...Mark.valueCounts.upperBound
-        case .text: 0...Caption.valueCounts.upperBound
-        case .mod: 1...3
-        case .blur, .bri, .con, .sat, .hue, .gam, .filt, .pixelate, .ro, .scale, .bg: 1...1
-        case .trim: 0...2
-        case .sharp, .round: 1...3
-        case .cut, .linear: 4...4
-        case .fill: 1...5
-        case .pad: 5...5
-        }
-    }
-
+/// How one step of a list is read.
+private struct StepReader: Sendable {
+    /// The name of a parameter where there is one.
+    let name: String
+    /// How many values the step takes.
+    let counts: ClosedRange<Int>
     /// Nil for values outside their ranges.
-    var step: EffectStep? {
-        switch name {
-        case .flip: .flip
-        case .flop: .flop
-        case .mark: mark
-        case .text: caption
-        case .blur: number(0, Blur.sigmas).map { .blur(Blur(sigma: $0)) }
-        case .sharp: sharpen
-        case .bri: integer(0, Brightness.percents).map { .brightness(Brightness(percent: $0)) }
-        case .mod: lightness
-        case .con: integer(0, Contrast.percents).map { .contrast(Contrast(percent: $0)) }
-        case .sat: number(0, Saturation.factors).map { .saturation(Saturation(factor: $0)) }
-        case .hue: integer(0, Hue.degrees).map { .hue(Hue(degrees: $0)) }
-        case .gam: number(0, Gamma.exponents).map { .gamma(Gamma(exponent: $0)) }
-        case .linear: linear
-        case .filt: Filter(rawValue: values[0]).map { .filter($0) }
-        case .pixelate: pixelate
-        case .ro: integer(0, 90...270).flatMap { $0.isMultiple(of: 90) ? .rotate(degrees: $0) : nil }
-        case .cut: cut
-        case .trim: trim
-        case .scale: scale
-        case .round: round
-        case .fill, .pad: canvas
-        case .bg: color(values[0]).map { .flatten($0) }
-        }
+    let read: @Sendable (StepValues) -> EffectStep?
+
+    static let all: [StepReader] = [
+        StepReader(name: "blur", counts: 1...1) { $0.number(0, Blur.sigmas).map { .blur(Blur(sigma: $0)) } },
+        StepReader(name: "sharp", counts: 1...3, read: \.sharpen),
+        StepReader(name: "bri", counts: 1...1) {
+            $0.integer(0, Brightness.percents).map { .brightness(Brightness(percent: $0)) }
+        },
+        StepReader(name: "mod", counts: 1...3, read: \.lightness),
+        StepReader(name: "con", counts: 1...1) {
+            $0.integer(0, Contrast.percents).map { .contrast(Contrast(percent: $0)) }
+        },
+        StepReader(name: "sat", counts: 1...1) {
+            $0.number(0, Saturation.factors).map { .saturation(Saturation(factor: $0)) }
+        },
+        StepReader(name: "hue", counts: 1...1) { $0.integer(0, Hue.degrees).map { .hue(Hue(degrees: $0)) } },
+        StepReader(name: "gam", counts: 1...1) { $0.number(0, Gamma.exponents).map { .gamma(Gamma(exponent: $0)) } },
+        StepReader(name: "linear", counts: 4...4, read: \.linear),
+        StepReader(name: "filt", counts: 1...1) { Filter(rawValue: $0.texts[0]).map { .filter($0) } },
+        StepReader(name: "pixelate", counts: 1...1, read: \.pixelate),
+        StepReader(name: "ro", counts: 1...1) {
+            $0.integer(0, 90...270).flatMap { $0.isMultiple(of: 90) ? .rotate(degrees: $0) : nil }
+        },
+        StepReader(name: "flip", counts: 0...0) { _ in .flip },
+        StepReader(name: "flop", counts: 0...0) { _ in .flop },
+        StepReader(name: "cut", counts: 4...4, read: \.cut),
+        StepReader(name: "trim", counts: 0...2, read: \.trim),
+        StepReader(name: "scale", counts: 1...1, read: \.scale),
+        StepReader(name: "round", counts: 1...3, read: \.round),
+        StepReader(name: "fill", counts: 1...5) { $0.canvas.map { .canvas($0) } },
+        StepReader(name: "pad", counts: 5...5) { $0.canvas.map { .pad($0) } },
+        StepReader(name: "bg", counts: 1...1) { values in values.color(0).map { .flatten($0) } },
+        StepReader(name: "mark", counts: 0...Mark.valueCounts.upperBound, read: \.mark),
+        StepReader(name: "text", counts: 0...Caption.valueCounts.upperBound, read: \.caption),
+    ]
+}
+
+/// The values of one step.
+private struct StepValues {
+    let texts: [String]
+
+    /// The step of an entry; nil unless the step exists and can be read.
+    static func step(_ entry: Substring) -> EffectStep? {
+        let parts = entry.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        let values = StepValues(texts: Array(parts.dropFirst()))
+        guard let reader = StepReader.all.first(where: { $0.name == parts[0] }),
+            reader.counts.contains(values.texts.count)
+        else { return nil }
+        return reader.read(values)
     }
 
     /// The text of the query, or a text of its own.
-    private var caption: EffectStep? {
-        if values.isEmpty { return .text }
-        return values.count < Caption.valueCounts.lowerBound ? nil : Caption(values: values).map { .caption($0) }
+    var caption: EffectStep? {
+        if texts.isEmpty { return .text }
+        return texts.count < Caption.valueCounts.lowerBound ? nil : Caption(values: texts).map { .caption($0) }
     }
 
     /// The mark of the query as its parameters have it, or with values of its own.
-    private var mark: EffectStep? {
-        if values.isEmpty { return .mark }
-        return values.count < Mark.valueCounts.lowerBound ? nil : Mark(values: values).map { .drawing($0) }
+    var mark: EffectStep? {
+        if texts.isEmpty { return .mark }
+        return texts.count < Mark.valueCounts.lowerBound ? nil : Mark(values: texts).map { .drawing($0) }
     }
 
-    private var lightness: EffectStep? {
+    var lightness: EffectStep? {
         guard let factor = number(0, Lightness.factors) else { return nil }
-        guard values.count > 1 else { return .lightness(Lightness(factor: factor)) }
-        guard values.count == 3, let chroma = number(1, Saturation.factors), let hue = integer(2, Hue.degrees) else {
+        guard texts.count > 1 else { return .lightness(Lightness(factor: factor)) }
+        guard texts.count == 3, let chroma = number(1, Saturation.factors), let hue = integer(2, Hue.degrees) else {
             return nil
         }
         return .lightness(Lightness(factor: factor, chroma: chroma, hueDegrees: hue))
     }
 
-    private var sharpen: EffectStep? {
+    var sharpen: EffectStep? {
         guard let sigma = number(0, Sharpen.sigmas) else { return nil }
-        guard values.count > 1 else { return .sharpen(Sharpen(sigma: sigma)) }
-        guard values.count == 3, let flat = number(1, Sharpen.slopes), let jagged = number(2, Sharpen.slopes) else {
+        guard texts.count > 1 else { return .sharpen(Sharpen(sigma: sigma)) }
+        guard texts.count == 3, let flat = number(1, Sharpen.slopes), let jagged = number(2, Sharpen.slopes) else {
             return nil
         }
         return .sharpen(Sharpen(sigma: sigma, flat: flat, jagged: jagged))
     }
 
-    private var linear: EffectStep? {
+    var linear: EffectStep? {
         guard let factor = number(0, LinearTones.factors), let red = signed(1), let green = signed(2),
             let blue = signed(3)
         else { return nil }
         return .linear(LinearTones(factor: factor, red: red, green: green, blue: blue))
     }
 
-    private var pixelate: EffectStep? {
-        ValueFormat.length(Pixelate.pixels, percent: Pixelate.percents).read(values[0])
+    var pixelate: EffectStep? {
+        ValueFormat.length(Pixelate.pixels, percent: Pixelate.percents).read(texts[0])
             .map { .pixelate(Pixelate(block: $0)) }
     }
 
-    private var cut: EffectStep? {
-        let lengths = values.compactMap { ValueFormat.length(0...999_999_999, percent: 0...100).read($0) }
+    var cut: EffectStep? {
+        let lengths = texts.compactMap { ValueFormat.length(0...999_999_999, percent: 0...100).read($0) }
         guard lengths.count == 4 else { return nil }
         return .excerpt(Crop(x: lengths[0], y: lengths[1], width: lengths[2], height: lengths[3]))
     }
 
-    private var trim: EffectStep? {
+    var trim: EffectStep? {
         var trim = Trim(threshold: 10)
-        if !values.isEmpty {
+        if !texts.isEmpty {
             guard let threshold = integer(0, Trim.thresholds) else { return nil }
             trim.threshold = threshold
         }
-        if values.count == 2 {
-            guard let corner = Trim.Corner(rawValue: values[1]) else { return nil }
+        if texts.count == 2 {
+            guard let corner = Trim.Corner(rawValue: texts[1]) else { return nil }
             trim.corner = corner
         }
         return .trim(trim)
     }
 
-    private var scale: EffectStep? {
-        guard case .percent(let part)? = Length(parsing: values[0]),
+    var scale: EffectStep? {
+        guard case .percent(let part)? = Length(parsing: texts[0]),
             Scale.percents.contains(Double(part.hundredths) / 100)
         else { return nil }
         return .scale(Scale(part))
     }
 
-    private var round: EffectStep? {
+    var round: EffectStep? {
         guard let across = integer(0, RoundCorners.radii) else { return nil }
-        guard let down = values.count > 1 ? integer(1, RoundCorners.radii) : across else { return nil }
-        guard values.count == 3 else { return .round(RoundCorners(across: across, down: down)) }
-        return Color(parsing: values[2]).map { .round(RoundCorners(across: across, down: down, background: $0.opaque)) }
+        guard let down = texts.count > 1 ? integer(1, RoundCorners.radii) : across else { return nil }
+        guard texts.count == 3 else { return .round(RoundCorners(across: across, down: down)) }
+        return Color(parsing: texts[2]).map { .round(RoundCorners(across: across, down: down, background: $0.opaque)) }
     }
 
     /// `fill:color`, or with four widths clockwise from the top.
-    private var canvas: EffectStep? {
-        let widths = values.dropFirst().indices.compactMap { integer($0, 0...9999) }
-        guard widths.count == values.count - 1, widths.isEmpty || widths.count == 4 else { return nil }
+    var canvas: CanvasFill? {
+        let widths = texts.dropFirst().indices.compactMap { integer($0, 0...9999) }
+        guard widths.count == texts.count - 1, widths.isEmpty || widths.count == 4 else { return nil }
         let padding =
             widths.isEmpty
             ? Padding(0) : Padding(top: widths[0], right: widths[1], bottom: widths[2], left: widths[3])
-        guard let fill = values[0] == "blur" ? .blur : color(values[0]).map(CanvasFill.Fill.color) else { return nil }
-        let canvas = CanvasFill(fill, padding: padding)
-        return name == .fill ? .canvas(canvas) : .pad(canvas)
+        guard let fill = texts[0] == "blur" ? .blur : color(0).map(CanvasFill.Fill.color) else { return nil }
+        return CanvasFill(fill, padding: padding)
     }
 
     /// A color that is opaque or transparent, or `auto`.
-    private func color(_ text: String) -> FillColor? {
-        if text == "auto" { return .average }
-        guard let color = Color(parsing: text) else { return nil }
+    func color(_ index: Int) -> FillColor? {
+        if texts[index] == "auto" { return .average }
+        guard let color = Color(parsing: texts[index]) else { return nil }
         return .color(color.alpha == 255 ? color : .transparent)
     }
 
-    private func number(_ index: Int, _ range: ClosedRange<Double>) -> Double? {
-        Digits.decimal(values[index]).flatMap { range.contains($0) ? $0 : nil }
+    func number(_ index: Int, _ range: ClosedRange<Double>) -> Double? {
+        Digits.decimal(texts[index]).flatMap { range.contains($0) ? $0 : nil }
     }
 
-    private func integer(_ index: Int, _ range: ClosedRange<Int>) -> Int? {
-        Digits.integer(values[index]).flatMap { range.contains($0) ? $0 : nil }
-    }
+    func integer(_ index: Int, _ range: ClosedRange<Int>) -> Int? { Digits.integer(texts[index], in: range) }
 
     /// An offset of ``LinearTones``.
-    private func signed(_ index: Int) -> Double? {
-        let isNegative = values[index].hasPrefix("-")
-        guard let size = Digits.decimal(isNegative ? String(values[index].dropFirst()) : values[index]) else {
+    func signed(_ index: Int) -> Double? {
+        let isNegative = texts[index].hasPrefix("-")
+        guard let size = Digits.decimal(isNegative ? String(texts[index].dropFirst()) : texts[index]) else {
             return nil
         }
         let value = isNegative && size != 0 ? -size : size
@@ -272,27 +261,20 @@ extension ValueFormat where Value == FocusPoint {
     static var focus: ValueFormat {
         let number = "[0-9]{1,7}(\\.[0-9]{1,2})?"
         return ValueFormat(
-            .text(pattern: "^\(number),\(number)$", expected: "x,y in pixels of the upright source")
-        ) { text in
-            let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-            let numbers = parts.compactMap { part in part.wholeMatch(of: /[0-9]{1,7}(\.[0-9]{1,2})?/).map { _ in part }
-            }
-            .compactMap(Digits.decimal)
-            guard parts.count == 2, numbers.count == 2 else { return nil }
-            return FocusPoint(x: numbers[0], y: numbers[1])
-        } write: {
-            "\(ValueSchema.plain($0.x)),\(ValueSchema.plain($0.y))"
-        }
+            pattern: "^\(number),\(number)$", expected: "x,y in pixels of the upright source",
+            write: { "\(ValueSchema.plain($0.x)),\(ValueSchema.plain($0.y))" },
+            read: { text in
+                guard let point = text.wholeMatch(of: /([0-9]{1,7}(?:\.[0-9]{1,2})?),([0-9]{1,7}(?:\.[0-9]{1,2})?)/),
+                    let x = Double(point.1), let y = Double(point.2)
+                else { return nil }
+                return FocusPoint(x: x, y: y)
+            })
     }
 }
 
 extension ValueFormat where Value == Inset? {
     /// One to four widths, as CSS repeats them; 0 is none.
     static var inset: ValueFormat {
-        ValueFormat<Padding?>.padding.map {
-            $0.map(Inset.init)
-        } back: {
-            .some($0?.sides)
-        }
+        ValueFormat<Padding?>.padding.map({ $0.map(Inset.init) }, back: { .some($0?.sides) })
     }
 }

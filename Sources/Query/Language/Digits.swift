@@ -9,6 +9,11 @@ package enum Digits {
         return Int(text)
     }
 
+    /// An integer as ``integer(_:)`` reads it; nil outside the range.
+    static func integer(_ text: String, in range: ClosedRange<Int>) -> Int? {
+        integer(text).flatMap { range.contains($0) ? $0 : nil }
+    }
+
     /// A non-negative JSON number (RFC 8259 §6) of at most 32 characters, with or without a fraction or an exponent,
     /// such as `1e-06`.
     static func number(_ text: String) -> Double? {

@@ -1,3 +1,5 @@
+package import DarkroomNetwork
+
 /// A query that was refused: the parameter at fault and a sentence that says what to write instead.
 package struct InvalidParameter: Error, Hashable {
     /// The parameter as the client spelled it, clipped to 100 characters; nil where the query names none.
@@ -10,11 +12,8 @@ package struct InvalidParameter: Error, Hashable {
         self.detail = detail
     }
 
-    /// A value outside its format.
-    ///
-    /// - Parameters:
-    ///   - value: The value as received; nil or empty for a name without a value.
-    ///   - expected: What the value must be, as in "an integer from 1 to 8192".
+    /// A value outside its format, as received; nil or empty for a name without a value. What is expected completes
+    /// "must be …".
     init(_ parameter: String, got value: String?, expected: String) {
         let given = value.flatMap { $0.isEmpty ? nil : "'\(Self.clipped($0))'" } ?? "no value"
         self.init(parameter, "Parameter '\(parameter)' must be \(expected), got \(given).")
@@ -44,5 +43,23 @@ package struct InvalidParameter: Error, Hashable {
             return text
         }
         return text[..<end] + "…"
+    }
+}
+
+/// Throws an error of a parameter unless a condition holds.
+package func require(
+    _ condition: Bool, _ parameter: @autoclosure () -> String, _ detail: @autoclosure () -> String
+) throws(InvalidParameter) {
+    guard condition else { throw InvalidParameter(parameter(), detail()) }
+}
+
+extension PercentEncoding {
+    /// The decoded text, or an error of a parameter with a sentence that begins with the subject.
+    package static func decode(
+        _ text: Substring.UTF8View, _ parameter: String, _ subject: @autoclosure () -> String
+    ) throws(InvalidParameter) -> String {
+        if let decoded = decode(text) { return decoded }
+        throw InvalidParameter(
+            parameter, "\(subject()) is not valid percent-encoded UTF-8; write a literal % as %25.")
     }
 }

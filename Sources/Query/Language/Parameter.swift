@@ -8,7 +8,7 @@ package struct Parameter<Draft>: Sendable {
     package let allowsBareName: Bool
     /// What leaving the parameter out means, as a value that could be given; nil where no value says it (`w`) or where
     /// it depends (`q`). Known once the row is part of a ``ParameterTable``.
-    package private(set) var defaultText: String?
+    package internal(set) var defaultText: String?
     package let documentation: ParameterDocumentation
     /// Reads a value into a draft; nil = the name has no `=`.
     let assign: @Sendable (String?, inout Draft) throws(InvalidParameter) -> Void
@@ -16,29 +16,23 @@ package struct Parameter<Draft>: Sendable {
     let text: @Sendable (Draft) -> String?
 
     /// A parameter whose value is stored at one place of a draft, where it is read into and written from.
-    ///
-    /// - Parameter documentation: One sentence, and the cost of the parameter.
     init<Value>(
         _ name: String, _ format: ValueFormat<Value>, _ place: WritableKeyPath<Draft, Value> & Sendable,
-        _ documentation: ParameterDocumentation
+        _ theme: ParameterDocumentation.Theme, _ step: ParameterDocumentation.Step,
+        cost: ParameterDocumentation.Cost = .none, _ summary: String
     ) {
-        self.init(name, format, documentation) {
-            $0[keyPath: place] = $1
-        } get: {
-            $0[keyPath: place]
-        }
+        let documentation = ParameterDocumentation(theme: theme, step: step, cost: cost, summary: summary)
+        self.init(name, format, documentation, set: { $0[keyPath: place] = $1 }, get: { $0[keyPath: place] })
     }
 
     /// A parameter whose absence is nil.
     init<Value>(
         _ name: String, _ format: ValueFormat<Value>, _ place: WritableKeyPath<Draft, Value?> & Sendable,
-        _ documentation: ParameterDocumentation
+        _ theme: ParameterDocumentation.Theme, _ step: ParameterDocumentation.Step,
+        cost: ParameterDocumentation.Cost = .none, _ summary: String
     ) {
-        self.init(name, format, documentation) {
-            $0[keyPath: place] = $1
-        } get: {
-            $0[keyPath: place]
-        }
+        let documentation = ParameterDocumentation(theme: theme, step: step, cost: cost, summary: summary)
+        self.init(name, format, documentation, set: { $0[keyPath: place] = $1 }, get: { $0[keyPath: place] })
     }
 
     private init<Value>(
@@ -60,7 +54,8 @@ package struct Parameter<Draft>: Sendable {
         text = { get($0).flatMap(format.write) }
     }
 
-    private init<Part>(_ parameter: Parameter<Part>, in path: WritableKeyPath<Draft, Part> & Sendable) {
+    /// A row of a draft that this kind of draft contains.
+    init<Part>(_ parameter: Parameter<Part>, in path: WritableKeyPath<Draft, Part> & Sendable) {
         name = parameter.name
         aliases = parameter.aliases
         schema = parameter.schema
@@ -70,22 +65,10 @@ package struct Parameter<Draft>: Sendable {
         text = { parameter.text($0[keyPath: path]) }
     }
 
-    /// The same row for drafts that contain a draft of this kind.
-    func within<Whole>(_ path: WritableKeyPath<Whole, Draft> & Sendable) -> Parameter<Whole> {
-        Parameter<Whole>(self, in: path)
-    }
-
     /// The row with another name that it may be given by.
     func aliased(_ alias: String) -> Parameter {
         var parameter = self
         parameter.aliases.append(alias)
-        return parameter
-    }
-
-    /// The row with its default, which is the value of a draft that nothing was read into.
-    func withDefault(of draft: Draft) -> Parameter {
-        var parameter = self
-        parameter.defaultText = text(draft).flatMap { $0.isEmpty ? nil : $0 }
         return parameter
     }
 }
@@ -98,22 +81,14 @@ package struct ParameterDocumentation: Hashable, Sendable {
     }
 
     /// The part of a request's way that a parameter feeds.
-    package enum Step: Hashable, Sendable {
-        case fetch, decode
-        /// A transform of the chain, by the name of its type.
-        case transform(String)
-        case encode, cache, respond
+    package struct Step: Hashable, Sendable {
+        package let name: String
 
-        package var name: String {
-            switch self {
-            case .fetch: "fetch"
-            case .decode: "decode"
-            case .transform(let name): name
-            case .encode: "encode"
-            case .cache: "cache"
-            case .respond: "respond"
-            }
-        }
+        static let fetch = Step(name: "fetch")
+        static let decode = Step(name: "decode")
+        static let encode = Step(name: "encode")
+        static let cache = Step(name: "cache")
+        static let respond = Step(name: "respond")
     }
 
     /// How much work a parameter adds to a request that is not answered from the cache.

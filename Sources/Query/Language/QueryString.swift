@@ -21,9 +21,7 @@ package struct QueryString: Hashable, Sendable {
         self.pairs = pairs
     }
 
-    /// Reads a query.
-    ///
-    /// - Parameter text: What follows the `?`, as received. Empty members (`a=1&&b=2`) are skipped.
+    /// Reads what follows the `?`, as received. Empty members (`a=1&&b=2`) are skipped.
     package init(parsing text: String) throws(InvalidParameter) {
         pairs = []
         for member in text.utf8.split(separator: UInt8(ascii: "&")) {
@@ -35,19 +33,13 @@ package struct QueryString: Hashable, Sendable {
                 pairs.append(Pair(name: name))
                 continue
             }
-            guard let value = PercentEncoding.decode(member[equals...].dropFirst()) else {
-                throw InvalidParameter(
-                    name,
-                    "The value of parameter '\(InvalidParameter.clipped(name))' is not valid percent-encoded UTF-8; "
-                        + "write a literal % as %25.")
-            }
+            let value = try PercentEncoding.decode(
+                member[equals...].dropFirst(), name, "The value of parameter '\(InvalidParameter.clipped(name))'")
             pairs.append(Pair(name: name, value: value))
         }
     }
 
-    /// Reads a query, with a percent sign that encodes nothing as itself.
-    ///
-    /// - Parameter text: What follows the `?`, as received.
+    /// Reads what follows the `?`, as received, with a percent sign that encodes nothing as itself.
     init(decodingLeniently text: String) {
         pairs = text.utf8.split(separator: UInt8(ascii: "&")).map { member in
             let decoded = { (part: Substring.UTF8View) in
@@ -65,7 +57,7 @@ package struct QueryString: Hashable, Sendable {
     }
 
     /// Whether a parameter is present, with or without a value.
-    func contains(_ name: String) -> Bool { pairs.contains { $0.name == name } }
+    package func contains(_ name: String) -> Bool { pairs.contains { $0.name == name } }
 
     /// Removes a parameter and returns its value: nil where it is absent, "" where it has no value.
     mutating func removeValue(of name: String) -> String? {
@@ -76,6 +68,22 @@ package struct QueryString: Hashable, Sendable {
     /// Adds a parameter at the end.
     package mutating func append(_ name: String, _ value: String?) {
         pairs.append(Pair(name: name, value: value))
+    }
+
+    /// Adds a parameter at the end, unless its value is nil.
+    package mutating func put(_ name: String, _ value: String?) {
+        if let value { append(name, value) }
+    }
+
+    /// Adds a parameter with the value `true`, if the flag is set.
+    package mutating func put(_ name: String, isSet flag: Bool?) {
+        if flag == true { append(name, "true") }
+    }
+
+    /// Adds a parameter at the end, in place of an earlier one of its name.
+    package mutating func set(_ name: String, _ value: String) {
+        pairs.removeAll { $0.name == name }
+        append(name, value)
     }
 
     /// Throws where a parameter appears more than once.

@@ -1,3 +1,4 @@
+import DarkroomTransforms
 import Foundation
 
 /// The format of values of one type in a query: their schema, a reader of text, and a writer of the canonical text.
@@ -11,12 +12,20 @@ struct ValueFormat<Value: Sendable>: Sendable {
     let write: @Sendable (Value) -> String?
 
     init(
-        _ schema: ValueSchema, read: @escaping @Sendable (String) -> Value?,
-        write: @escaping @Sendable (Value) -> String?
+        _ schema: ValueSchema, write: @escaping @Sendable (Value) -> String?,
+        read: @escaping @Sendable (String) -> Value?
     ) {
         self.schema = schema
         self.read = read
         self.write = write
+    }
+
+    /// Text in a syntax of its own.
+    init(
+        pattern: String, expected: String, write: @escaping @Sendable (Value) -> String?,
+        read: @escaping @Sendable (String) -> Value?
+    ) {
+        self.init(.text(pattern: pattern, expected: expected), write: write, read: read)
     }
 
     /// The same format, where a parameter without a value means this value.
@@ -26,15 +35,15 @@ struct ValueFormat<Value: Sendable>: Sendable {
         return format
     }
 
-    /// The same texts for values of another type.
-    ///
-    /// - Parameter back: The inverse of `transform`; nil = written as a parameter without a value.
+    /// The same texts for values of another type. Where the inverse is nil, the parameter is written without a value.
     func map<Other>(
         _ transform: @escaping @Sendable (Value) -> Other, back: @escaping @Sendable (Other) -> Value?
     ) -> ValueFormat<Other> {
-        var format = ValueFormat<Other>(
-            schema, read: { [read] in read($0).map(transform) },
-            write: { [write] in back($0).map { write($0) } ?? "" })
+        var format = ValueFormat<Other>(schema) { [write] in
+            back($0).map { write($0) } ?? ""
+        } read: { [read] in
+            read($0).map(transform)
+        }
         format.bareValue = bareValue.map(transform)
         return format
     }
@@ -44,99 +53,70 @@ struct ValueFormat<Value: Sendable>: Sendable {
         offAt neutral: Value, _ effect: @escaping @Sendable (Value) -> Effect,
         back: @escaping @Sendable (Effect) -> Value
     ) -> ValueFormat<Effect?> where Value: Equatable {
-        map {
-            $0 == neutral ? nil : effect($0)
-        } back: {
-            $0.map(back) ?? neutral
-        }
+        map({ $0 == neutral ? nil : effect($0) }, back: { $0.map(back) ?? neutral })
     }
 }
 
 extension ValueFormat where Value == Int {
     static func integer(_ range: ClosedRange<Int>) -> ValueFormat {
-        ValueFormat(.integer(range)) { text in
-            Digits.integer(text).flatMap { range.contains($0) ? $0 : nil }
-        } write: {
-            "\($0)"
-        }
+        ValueFormat(.integer(range), write: { "\($0)" }, read: { Digits.integer($0, in: range) })
     }
 }
 
 extension ValueFormat where Value == Double {
     static func number(_ range: ClosedRange<Double>) -> ValueFormat {
-        ValueFormat(.number(range)) { text in
+        ValueFormat(.number(range), write: ValueSchema.plain) { text in
             Digits.number(text).flatMap { range.contains($0) ? $0 : nil }
-        } write: {
-            ValueSchema.plain($0)
         }
     }
-}
 
-extension ValueFormat where Value == Double {
     /// A clockwise angle in whole degrees.
     static var wholeDegrees: ValueFormat {
-        ValueFormat<Int>.integer(0...359).map {
-            Double($0)
-        } back: {
-            Int(exactly: $0)
-        }
+        ValueFormat<Int>.integer(0...359).map({ Double($0) }, back: { Int(exactly: $0) })
     }
 }
 
 extension ValueFormat where Value == Hundredths {
     /// A number with at most two decimals, kept exactly.
     static func hundredths(_ range: ClosedRange<Double>) -> ValueFormat {
-        ValueFormat(.number(range, decimals: 2)) { text in
-            guard let number = Digits.number(text), range.contains(number) else { return nil }
-            let count = (number * 100).rounded()
-            // Computed values such as 1.1500000000000001 are off in their last digits.
-            return abs(number * 100 - count) < 1e-9 ? Hundredths(count: Int(count)) : nil
-        } write: {
-            ValueSchema.plain(Double($0.count) / 100)
-        }
+        ValueFormat(
+            .number(range, decimals: 2), write: { ValueSchema.plain(Double($0.count) / 100) },
+            read: { text in
+                guard let number = Digits.number(text), range.contains(number) else { return nil }
+                let count = (number * 100).rounded()
+                // Computed values such as 1.1500000000000001 are off in their last digits.
+                return abs(number * 100 - count) < 1e-9 ? Hundredths(count: Int(count)) : nil
+            })
     }
 }
 
 extension ValueFormat where Value == Bool {
     /// `true` or `1`, `false` or `0`; without a value it means true.
     static var boolean: ValueFormat {
-        ValueFormat(.boolean) { text in
+        ValueFormat(.boolean, write: { "\($0)" }) { text in
             switch text {
             case "true", "1": true
             case "false", "0": false
             default: nil
             }
-        } write: {
-            "\($0)"
         }.bare(true)
     }
 }
 
 extension ValueFormat where Value == String {
-    static var url: ValueFormat {
-        ValueFormat(.url) {
-            $0
-        } write: {
-            $0
-        }
-    }
+    static var url: ValueFormat { ValueFormat(.url, write: \.self, read: \.self) }
 
     /// Text of a pattern, checked by a predicate that accepts the same texts.
     static func text(
         pattern: String, expected: String, _ isValid: @escaping @Sendable (String) -> Bool
     ) -> ValueFormat {
-        ValueFormat(.text(pattern: pattern, expected: expected)) {
-            isValid($0) ? $0 : nil
-        } write: {
-            $0
-        }
+        ValueFormat(pattern: pattern, expected: expected, write: \.self) { isValid($0) ? $0 : nil }
     }
 }
 
 extension ValueFormat where Value: Equatable {
-    /// One of several names, in any case. The first name of a value is its canonical spelling.
-    ///
-    /// - Parameter aliases: Further names, which error sentences leave out.
+    /// One of several names, in any case. The first name of a value is its canonical spelling. Error sentences leave
+    /// aliases out.
     static func choice(_ names: KeyValuePairs<String, Value>, aliases: KeyValuePairs<String, Value> = [:])
         -> ValueFormat
     {
@@ -146,41 +126,37 @@ extension ValueFormat where Value: Equatable {
     /// The same of names that are not literals.
     static func choice(of names: [(String, Value)], aliases: [(String, Value)]) -> ValueFormat {
         let values = Dictionary(names + aliases) { first, _ in first }
-        return ValueFormat(.choice(names.map(\.0), aliases: aliases.map(\.0))) {
-            values[$0] ?? values[$0.lowercased()]
-        } write: { value in
+        return ValueFormat(.choice(names.map(\.0), aliases: aliases.map(\.0))) { value in
             names.first { $0.1 == value }?.0
+        } read: {
+            values[$0] ?? values[$0.lowercased()]
         }
     }
 
     static func choice(_ type: Value.Type) -> ValueFormat
     where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
-        ValueFormat(.choice(Value.allCases.map(\.rawValue))) {
+        ValueFormat(.choice(Value.allCases.map(\.rawValue)), write: \.rawValue) {
             Value(rawValue: $0) ?? Value(rawValue: $0.lowercased())
-        } write: {
-            $0.rawValue
         }
     }
 }
 
 extension ValueFormat where Value: SetAlgebra {
-    /// Comma-separated names in any order and case; a name may be repeated.
-    ///
-    /// - Parameter shorthands: Names among `members` that stand for several others. They are read and never written.
+    /// Comma-separated names in any order and case; a name may be repeated. Shorthands stand for several other names;
+    /// they are read and never written.
     static func names(of members: [(name: String, value: Value)], shorthands: Set<String> = []) -> ValueFormat {
         let names = members.map(\.name)
         let name = "(\(names.joined(separator: "|")))"
-        let expected =
-            "one or more of \(names.dropLast().joined(separator: ", ")) and \(names.last ?? ""), separated by commas"
+        let expected = "one or more of \(names.listed("and")), separated by commas"
         let values = Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
         let written = members.filter { !shorthands.contains($0.name) }
-        return ValueFormat(.text(pattern: "^\(name)(,\(name))*$", expected: expected)) { text in
+        return ValueFormat(pattern: "^\(name)(,\(name))*$", expected: expected) { value in
+            let contained = written.filter { $0.value.isSubset(of: value) }.map(\.name)
+            return contained.isEmpty ? nil : contained.joined(separator: ",")
+        } read: { text in
             let given = text.split(separator: ",", omittingEmptySubsequences: false)
             let known = given.compactMap { values[$0.lowercased()] }
             return known.count == given.count ? known.reduce(Value()) { $0.union($1) } : nil
-        } write: { value in
-            let contained = written.filter { $0.value.isSubset(of: value) }.map(\.name)
-            return contained.isEmpty ? nil : contained.joined(separator: ",")
         }
     }
 }
@@ -213,6 +189,9 @@ package enum ValueSchema: Hashable, Sendable {
     case color
     /// Text in a syntax of its own: an ECMA-262 pattern that it matches, and a phrase that describes it.
     case text(pattern: String, expected: String)
+
+    /// The pattern of a color within other texts.
+    static let colorPattern = "(#?([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|[A-Za-z]{3,20})"
 
     /// A phrase for the allowed values, which completes "must be …".
     package var expected: String {

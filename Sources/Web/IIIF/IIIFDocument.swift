@@ -69,11 +69,11 @@ struct IIIFDocument: Encodable {
         case extraFormats, extraFeatures
     }
 
-    init(id: String, _ source: IIIFSource, limits: IIIFLimits, unwritable: Set<OutputFormat>) {
+    init(id: String, _ source: IIIFSource, limits: PixelLimits, unwritable: Set<OutputFormat>) {
         let pyramid = IIIFPyramid(full: source.size, limits: limits)
         self.id = id
         (width, height) = (source.size.width, source.size.height)
-        (maxWidth, maxArea) = (limits.maxSide, limits.maxArea)
+        (maxWidth, maxArea) = (limits.maxOutputSide, limits.maxOutputPixels)
         sizes = pyramid.sizes.map { Size(width: $0.width, height: $0.height) }
         tiles = [Tiles(width: pyramid.tileSide, height: pyramid.tileSide, scaleFactors: pyramid.scaleFactors)]
         extraQualities = source.isGray ? ["gray", "bitonal"] : ["color", "gray", "bitonal"]

@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
 
@@ -16,7 +17,7 @@ struct IIIFEndpoint: Sendable {
     let describe: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
 
     private var configuration: WebConfiguration { endpoint.configuration }
-    private var limits: IIIFLimits { IIIFLimits(configuration.pixelLimits) }
+    private var limits: PixelLimits { configuration.pixelLimits }
 
     var routes: [AuthorizedRoute] {
         [

@@ -58,7 +58,7 @@ extension FuzzTests {
                 _ = try? TransformChain(recipe).size(for: summary)
             }
             _ = IIIFPyramid(
-                full: PixelSize(width: summary.width, height: summary.height), limits: IIIFLimits(PixelLimits()))
+                full: PixelSize(width: summary.width, height: summary.height), limits: PixelLimits())
         }
     }
 }

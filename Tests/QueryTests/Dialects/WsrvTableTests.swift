@@ -163,13 +163,13 @@ struct WsrvTableTests {
         #expect(throws: InvalidParameter.self) { try own.parse("url=x&compat=imgix") }
         #expect(throws: InvalidParameter.self) { try own.parse("url=x&compat=wsrv&preset=avatar") }
         #expect(Dialect.of(try QueryString(parsing: "url=x&preset=a"), standard: .wsrv) == .darkroom)
-        #expect(throws: InvalidParameter.self) { try SrcsetGrammar().parse("url=x&compat=wsrv") }
+        #expect(throws: InvalidParameter.self) { try SrcsetGrammar().parse(QueryString(parsing: "url=x&compat=wsrv")) }
         #expect(throws: InvalidParameter.self) { try ImageQueryGrammar.info().parse("url=x&compat=wsrv") }
     }
 
     @Test func `explanations have their own parameter besides`() throws {
         let grammar = ExplainGrammar(limits: QueryLimits())
-        let (image, fetch) = try grammar.parse("url=x&w=3&compat=wsrv&fetch=true")
+        let (image, fetch) = try grammar.parse(QueryString(parsing: "url=x&w=3&compat=wsrv&fetch=true"))
         #expect(fetch)
         #expect(image == (try self.grammar.parse("url=x&w=3")))
         let query = try QueryString(parsing: "url=x&compat=wsrv&fetch=true")

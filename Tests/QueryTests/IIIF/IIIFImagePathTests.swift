@@ -13,7 +13,7 @@ struct IIIFImagePathTests {
     ) throws -> IIIFImage {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         return try IIIFImagePath(region: segments[0], size: segments[1], rotation: segments[2], file: segments[3])
-            .image(of: "shop:a.jpg", full: full ?? example, limits: IIIFLimits(limits), resampling: .accurate)
+            .image(of: "shop:a.jpg", full: full ?? example, limits: limits, resampling: .accurate)
     }
 
     private func refusal(

@@ -6,7 +6,7 @@ import Testing
 /// The sizes and tiles in `info.json`.
 struct IIIFPyramidTests {
     private func pyramid(_ width: Int, _ height: Int, _ limits: PixelLimits = PixelLimits()) -> IIIFPyramid {
-        IIIFPyramid(full: PixelSize(width: width, height: height), limits: IIIFLimits(limits))
+        IIIFPyramid(full: PixelSize(width: width, height: height), limits: limits)
     }
 
     @Test func `sizes are halvings of the image in ascending order`() {
@@ -41,7 +41,7 @@ struct IIIFPyramidTests {
     /// As in the implementation notes of the specification.
     @Test(arguments: [PixelSize(width: 6001, height: 3999), PixelSize(width: 513, height: 1025)])
     func `every tile is an image that the server makes`(full: PixelSize) throws {
-        let limits = IIIFLimits(PixelLimits())
+        let limits = PixelLimits()
         let pyramid = IIIFPyramid(full: full, limits: limits)
         for factor in pyramid.scaleFactors {
             let step = pyramid.tileSide * factor

@@ -4,77 +4,64 @@ extension ImageParameters {
     /// The parameters of colors.
     static let colors: [Row] = [
         Row(
-            "bg", .backdrop, \.backdrop,
-            .of(
-                .color, .transform(Flatten.self), .low,
-                "Background of transparent pixels, of rotated corners and of the canvas of `fit=contain`, which is "
-                    + "white by default around an opaque source; `blur` fills the canvas with the blurred image.")),
+            "bg", .backdrop, \.backdrop, .color, .transform(Flatten.self), cost: .low,
+            "Background of transparent pixels, of rotated corners and of the canvas of `fit=contain`, which is white "
+                + "by default around an opaque source; `blur` fills the canvas with the blurred image."),
         Row(
-            "cbg", .color, \.query.recipe.canvasBackground,
-            .of(.color, .transform(ContainExtend.self), "Fills the canvas of `fit=contain` instead of `bg`.")),
+            "cbg", .color, \.query.recipe.canvasBackground, .color, .transform(ContainExtend.self),
+            "Fills the canvas of `fit=contain` instead of `bg`."),
         Row(
             "bri",
             ValueFormat.integer(Brightness.percents).effect(offAt: 0, Brightness.init(percent:), back: \.percent),
-            \.query.recipe.brightness,
-            .of(
-                .color, .transform(Brightness.self), .low, "Brightness in percent of full scale, added to each channel."
-            )),
+            \.query.recipe.brightness, .color, .transform(Brightness.self), cost: .low,
+            "Brightness in percent of full scale, added to each channel."),
         Row(
-            "mod",
-            ValueFormat.number(Lightness.factors).effect(offAt: 1, { Lightness(factor: $0) }, back: \.factor),
-            \.query.recipe.lightness,
-            .of(.color, .transform(Lightness.self), .low, "Lightness as a factor: 0 is black, 1 is unchanged.")),
+            "mod", ValueFormat.number(Lightness.factors).effect(offAt: 1, { Lightness(factor: $0) }, back: \.factor),
+            \.query.recipe.lightness, .color, .transform(Lightness.self), cost: .low,
+            "Lightness as a factor: 0 is black, 1 is unchanged."),
         Row(
             "con", ValueFormat.integer(Contrast.percents).effect(offAt: 0, Contrast.init(percent:), back: \.percent),
-            \.query.recipe.contrast,
-            .of(.color, .transform(Contrast.self), .low, "Contrast along a sigmoid curve; beyond 100 few tones remain.")
-        ),
+            \.query.recipe.contrast, .color, .transform(Contrast.self), cost: .low,
+            "Contrast along a sigmoid curve; beyond 100 few tones remain."),
         Row(
             "sat", ValueFormat.number(Saturation.factors).effect(offAt: 1, Saturation.init(factor:), back: \.factor),
-            \.query.recipe.saturation,
-            .of(.color, .transform(Saturation.self), .low, "Saturation as a factor: 0 is gray, 1 is unchanged.")),
+            \.query.recipe.saturation, .color, .transform(Saturation.self), cost: .low,
+            "Saturation as a factor: 0 is gray, 1 is unchanged."),
         Row(
             "hue", ValueFormat.integer(Hue.degrees).effect(offAt: 0, Hue.init(degrees:), back: \.degrees),
-            \.query.recipe.hue,
-            .of(.color, .transform(Hue.self), .low, "Rotates the hue by degrees.")),
+            \.query.recipe.hue, .color, .transform(Hue.self), cost: .low, "Rotates the hue by degrees."),
         Row(
             "gam",
             ValueFormat.number(Gamma.exponents).bare(Gamma().exponent)
                 .effect(offAt: 1, Gamma.init(exponent:), back: \.exponent),
-            \.query.recipe.gamma,
-            .of(
-                .color, .transform(Gamma.self), .low,
-                "Gamma exponent, \(ValueSchema.plain(Gamma().exponent)) if the value is left out; below 1 it "
-                    + "darkens.")),
+            \.query.recipe.gamma, .color, .transform(Gamma.self), cost: .low,
+            "Gamma exponent, \(ValueSchema.plain(Gamma().exponent)) if the value is left out; below 1 it darkens."),
         Row(
-            "tint", ValueFormat.color.map(Tint.init) { $0.color }, \.query.recipe.tint,
-            .of(.color, .transform(Tint.self), .low, "Tints the image with a color and keeps its luminance.")),
+            "tint", ValueFormat.color.map(Tint.init) { $0.color }, \.query.recipe.tint, .color, .transform(Tint.self),
+            cost: .low, "Tints the image with a color and keeps its luminance."),
         Row(
-            "filt", .choice(Filter.self), \.query.recipe.filter,
-            .of(.color, .transform(Filter.self), .low, "Applies a color filter.")),
+            "filt", .choice(Filter.self), \.query.recipe.filter, .color, .transform(Filter.self), cost: .low,
+            "Applies a color filter."),
         Row(
-            "duotone", .duotone, \.query.recipe.duotone,
-            .of(
-                .color, .transform(Duotone.self), .low,
-                "Maps luminance to a gradient between two colors: first the color of shadows, then the color of "
-                    + "highlights.")),
+            "duotone", .duotone, \.query.recipe.duotone, .color, .transform(Duotone.self), cost: .low,
+            "Maps luminance to a gradient between two colors: first the color of shadows, then the color of "
+                + "highlights."),
     ]
 }
 
 extension ValueFormat where Value == Duotone {
     /// Two colors, separated by a comma.
     fileprivate static var duotone: ValueFormat {
-        let color = "(#?([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|[A-Za-z]{3,20})"
-        return ValueFormat(
-            .text(
-                pattern: "^\(color),\(color)$",
-                expected: "two colors separated by a comma, each in hexadecimal or a CSS color name")
-        ) { text in
-            let colors = text.split(separator: ",", omittingEmptySubsequences: false).map { Color(parsing: String($0)) }
-            guard colors.count == 2, let shadow = colors[0], let highlight = colors[1] else { return nil }
-            return Duotone(shadow: shadow, highlight: highlight)
-        } write: {
-            "\($0.shadow.hex),\($0.highlight.hex)"
-        }
+        ValueFormat(
+            pattern: "^\(ValueSchema.colorPattern),\(ValueSchema.colorPattern)$",
+            expected: "two colors separated by a comma, each in hexadecimal or a CSS color name",
+            write: { "\($0.shadow.hex),\($0.highlight.hex)" },
+            read: { text in
+                let colors = text.split(separator: ",", omittingEmptySubsequences: false).map {
+                    Color(parsing: String($0))
+                }
+                guard colors.count == 2, let shadow = colors[0], let highlight = colors[1] else { return nil }
+                return Duotone(shadow: shadow, highlight: highlight)
+            })
     }
 }

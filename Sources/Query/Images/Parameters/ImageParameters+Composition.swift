@@ -6,58 +6,37 @@ extension ImageParameters {
 
     private static let text: [Row] = [
         Row(
-            "text", .caption, \.text,
-            .of(
-                .composition, .transform(Text.self), .medium,
-                "Writes a text on the image, under `mask` and `radius`, in the server's sans-serif fonts.")),
+            "text", .caption, \.text.text, .composition, .transform(Text.self), cost: .medium,
+            "Writes a text on the image, under `mask` and `radius`, in the server's sans-serif fonts."),
         Row(
-            "textsize", .integer(Text.sizes), \.textSize,
-            .of(
-                .composition, .transform(Text.self),
-                "Size of `text` in pixels of the result; by default a twelfth of its shorter side.")),
-        Row(
-            "textcolor", .color, \.textColor,
-            .of(.composition, .transform(Text.self), "Color of `text`.")),
-        Row(
-            "texta", .anchor, \.textPosition,
-            .of(.composition, .transform(Text.self), "Position of `text`.")),
+            "textsize", .integer(Text.sizes), \.text.size, .composition, .transform(Text.self),
+            "Size of `text` in pixels of the result; by default a twelfth of its shorter side."),
+        Row("textcolor", .color, \.text.color, .composition, .transform(Text.self), "Color of `text`."),
+        Row("texta", .anchor, \.text.position, .composition, .transform(Text.self), "Position of `text`."),
     ]
 
     private static let shapes: [Row] = [
         Row(
-            "border", .border, \.query.recipe.border,
-            .of(
-                .composition, .transform(Border.self), .medium,
-                "Draws a border on the image, along the inside of its edge, `radius` or `mask`: width in pixels of the "
-                    + "result, and color, by default black.")),
+            "border", .border, \.query.recipe.border, .composition, .transform(Border.self), cost: .medium,
+            "Draws a border on the image, along the inside of its edge, `radius` or `mask`: width in pixels of the "
+                + "result, and color, by default black."),
         Row(
-            "radius", .radius, \.query.recipe.radius,
-            .of(
-                .composition, .transform(Mask.self), .medium,
-                "Rounds the corners, in pixels of the result or percent of its sides; several values as in CSS "
-                    + "`border-radius`.")),
+            "radius", .radius, \.query.recipe.radius, .composition, .transform(Mask.self), cost: .medium,
+            "Rounds the corners, in pixels of the result or percent of its sides; several values as in CSS "
+                + "`border-radius`."),
         Row(
-            "mask", .choice(MaskShape.self), \.query.recipe.mask,
-            .of(
-                .composition, .transform(Mask.self), .medium,
-                "Cuts the image to a centered shape, as large as fits.")),
+            "mask", .choice(MaskShape.self), \.query.recipe.mask, .composition, .transform(Mask.self), cost: .medium,
+            "Cuts the image to a centered shape, as large as fits."),
         Row(
-            "mbg",
-            ValueFormat.color.map {
-                $0.alpha == 0 ? nil : $0
-            } back: {
-                $0
-            }, \.query.recipe.maskBackground,
-            .of(.composition, .transform(Mask.self), .low, "Color around the shape of `mask`, instead of transparency.")
-        ),
+            "mbg", ValueFormat.color.map({ $0.alpha == 0 ? nil : $0 }, back: { $0 }), \.query.recipe.maskBackground,
+            .composition, .transform(Mask.self), cost: .low,
+            "Color around the shape of `mask`, instead of transparency."),
         Row(
-            "mtrim", .boolean, \.query.recipe.trimsMask,
-            .of(.composition, .transform(Mask.self), "Crops the result to the shape of `mask`.")),
+            "mtrim", .boolean, \.query.recipe.trimsMask, .composition, .transform(Mask.self),
+            "Crops the result to the shape of `mask`."),
         Row(
-            "pad", .padding, \.query.recipe.padding,
-            .of(
-                .composition, .transform(Pad.self), .low,
-                "Adds space around the result in pixels, filled with `bg`, by default with transparency or white; "
-                    + "several values as in CSS `padding`.")),
+            "pad", .padding, \.query.recipe.padding, .composition, .transform(Pad.self), cost: .low,
+            "Adds space around the result in pixels, filled with `bg`, by default with transparency or white; several "
+                + "values as in CSS `padding`."),
     ]
 }

@@ -4,48 +4,28 @@ extension ImageParameters {
     /// The parameters of effects that look at the neighbors of a pixel.
     static let effects: [Row] = [
         Row(
-            "blur",
-            ValueFormat.number(Blur.sigmas).map {
-                Blur(sigma: $0)
-            } back: {
-                $0.sigma
-            }.bare(Blur()),
-            \.query.recipe.blur,
-            .of(
-                .effects, .transform(Blur.self), .high,
-                "Gaussian blur with this sigma in pixels of the result; a mild 3 × 3 blur if the value is left out.")
-        ),
+            "blur", ValueFormat.number(Blur.sigmas).map({ Blur(sigma: $0) }, back: \.sigma).bare(Blur()),
+            \.query.recipe.blur, .effects, .transform(Blur.self), cost: .high,
+            "Gaussian blur with this sigma in pixels of the result; a mild 3 × 3 blur if the value is left out."),
         Row(
-            "sharp",
-            ValueFormat.number(Sharpen.sigmas).map {
-                Sharpen(sigma: $0)
-            } back: {
-                $0.sigma
-            }.bare(Sharpen()),
-            \.query.recipe.sharpen,
-            .of(
-                .effects, .transform(Sharpen.self), .high,
-                "Sharpens with this sigma in pixels of the result; a mild 3 × 3 kernel if the value is left out.")),
+            "sharp", ValueFormat.number(Sharpen.sigmas).map({ Sharpen(sigma: $0) }, back: \.sigma).bare(Sharpen()),
+            \.query.recipe.sharpen, .effects, .transform(Sharpen.self), cost: .high,
+            "Sharpens with this sigma in pixels of the result; a mild 3 × 3 kernel if the value is left out."),
         Row(
-            "sharpf", .number(Sharpen.slopes), \.sharpFlat,
-            .of(.effects, .transform(Sharpen.self), "How much `sharp` sharpens flat areas; by default not at all.")),
+            "sharpf", .number(Sharpen.slopes), \.sharpFlat, .effects, .transform(Sharpen.self),
+            "How much `sharp` sharpens flat areas; by default not at all."),
         Row(
-            "sharpj", .number(Sharpen.slopes), \.sharpJagged,
-            .of(.effects, .transform(Sharpen.self), "How much `sharp` sharpens jagged areas; by default 3.")),
+            "sharpj", .number(Sharpen.slopes), \.sharpJagged, .effects, .transform(Sharpen.self),
+            "How much `sharp` sharpens jagged areas; by default 3."),
         Row(
             "pixelate",
-            ValueFormat.length(Pixelate.pixels, percent: Pixelate.percents)
-                .map(Pixelate.init(block:), back: \.block),
-            \.query.recipe.pixelate,
-            .of(
-                .effects, .transform(Pixelate.self), .low,
-                "Replaces blocks by their mean color; the value is a block's side in pixels of the result, or in "
-                    + "percent of its width.")),
+            ValueFormat.length(Pixelate.pixels, percent: Pixelate.percents).map(Pixelate.init(block:), back: \.block),
+            \.query.recipe.pixelate, .effects, .transform(Pixelate.self), cost: .low,
+            "Replaces blocks by their mean color; the value is a block's side in pixels of the result, or in percent "
+                + "of its width."),
         Row(
-            "steps", .steps, \.query.recipe.steps,
-            .of(
-                .effects, .transform("EffectStep"), .high,
-                "Effects in the order in which they run, after all other effects, each a name with values after "
-                    + "colons, such as `blur:5,ro:90,mark`.")),
+            "steps", .steps, \.query.recipe.steps, .effects, .init(name: "EffectStep"), cost: .high,
+            "Effects in the order in which they run, after all other effects, each a name with values after colons, "
+                + "such as `blur:5,ro:90,mark`."),
     ]
 }

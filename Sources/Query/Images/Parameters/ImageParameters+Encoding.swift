@@ -5,33 +5,27 @@ extension ImageParameters {
     static func encoding(_ limits: QueryLimits) -> [Row] {
         let form: [Row] = [
             Row(
-                "output", .output(without: limits.unwritable), \.format,
-                .of(
-                    .encoding, .encode, .medium,
-                    "Format of the result. `auto` is the first of `formats` that `Accept` names, else the format of "
-                        + "the source. `origin` is always the format of the source.")),
+                "output", .output(without: limits.unwritable), \.format, .encoding, .encode, cost: .medium,
+                "Format of the result. `auto` is the first of `formats` that `Accept` names, else the format of the "
+                    + "source. `origin` is always the format of the source."),
             Row(
-                "formats", .formats, \.query.formats,
-                .of(
-                    .encoding, .encode, .medium,
-                    "Formats that `output=auto` chooses from; by default the setting `formats`.")),
+                "formats", .formats, \.query.formats, .encoding, .encode, cost: .medium,
+                "Formats that `output=auto` chooses from; by default the setting `formats`."),
             Row(
-                "fields", .details, \.details,
-                .of(.encoding, .decode, .high, "Details to add to the document of `output=json`.")),
+                "fields", .details, \.details, .encoding, .decode, cost: .high,
+                "Details to add to the document of `output=json`."),
             Row(
-                "placeholder", .placeholders, \.query.placeholders,
-                .of(.encoding, .respond, .high, "Placeholders of the result, sent as `X-Placeholder-*` fields.")),
+                "placeholder", .placeholders, \.query.placeholders, .encoding, .respond, cost: .high,
+                "Placeholders of the result, sent as `X-Placeholder-*` fields."),
         ]
         let pages: [Row] = [
             Row(
-                "n", .integer(1...limits.maxFrames), \.query.pages.count,
-                .of(.encoding, .decode, .medium, "Number of frames or pages; by default all frames, or one page.")),
+                "n", .integer(1...limits.maxFrames), \.query.pages.count, .encoding, .decode, cost: .medium,
+                "Number of frames or pages; by default all frames, or one page."),
             Row(
-                "page", .page, \.query.pages.first,
-                .of(
-                    .encoding, .decode,
-                    "First frame or page, counted from 1, or the `primary`, `largest` or `smallest` page or image of "
-                        + "an icon.")),
+                "page", .page, \.query.pages.first, .encoding, .decode,
+                "First frame or page, counted from 1, or the `primary`, `largest` or `smallest` page or image of an "
+                    + "icon."),
         ]
         return form + quality + pages
     }

@@ -4,76 +4,53 @@ extension ImageParameters {
     /// The parameters for cutting, rotating and mirroring.
     static let geometry: [Row] = [
         Row(
-            "inset", .inset, \.query.recipe.inset,
-            .of(
-                .geometry, .transform(Inset.self),
-                "Cuts this many pixels off each side of the upright source, before everything else; several values as "
-                    + "in CSS `inset`.")),
+            "inset", .inset, \.query.recipe.inset, .geometry, .transform(Inset.self),
+            "Cuts this many pixels off each side of the upright source, before everything else; several values as in "
+                + "CSS `inset`."),
         Row(
-            "crop", .rectangle(of: "the upright source"), \.query.recipe.crop,
-            .of(.geometry, .transform(Crop.self), "Cuts a rectangle out of the upright source before it is resized.")),
+            "crop", .rectangle(of: "the upright source"), \.query.recipe.crop, .geometry, .transform(Crop.self),
+            "Cuts a rectangle out of the upright source before it is resized."),
         Row(
-            "trim",
-            ValueFormat.integer(Trim.thresholds).bare(10).map {
-                Trim(threshold: $0)
-            } back: {
-                $0.threshold
-            },
-            \.query.recipe.trim,
-            .of(
-                .geometry, .transform(Trim.self), .high,
-                "Removes a border of one color; the value is the tolerated difference, 10 if it is left out.")),
+            "trim", ValueFormat.integer(Trim.thresholds).bare(10).map({ Trim(threshold: $0) }, back: \.threshold),
+            \.query.recipe.trim, .geometry, .transform(Trim.self), cost: .high,
+            "Removes a border of one color; the value is the tolerated difference, 10 if it is left out."),
         Row(
-            "tbg", .color, \.trimBackground,
-            .of(
-                .geometry, .transform(Trim.self),
-                "Color of the border that `trim` removes; by default the color of the upper left pixel.")),
+            "tbg", .color, \.trimBackground, .geometry, .transform(Trim.self),
+            "Color of the border that `trim` removes; by default the color of the upper left pixel."),
         Row(
-            "tcorner", .choice(Trim.Corner.self), \.trimCorner,
-            .of(
-                .geometry, .transform(Trim.self),
-                "Corner from which `trim` takes the color of the border, without `tbg`.")),
+            "tcorner", .choice(Trim.Corner.self), \.trimCorner, .geometry, .transform(Trim.self),
+            "Corner from which `trim` takes the color of the border, without `tbg`."),
         Row(
-            "orient", .orientation, \.query.recipe.orientation,
-            .of(
-                .geometry, .transform(Orient.self), .low,
-                "EXIF orientation to apply: the orientation of the source (`auto`), none, or the given one.")),
+            "orient", .orientation, \.query.recipe.orientation, .geometry, .transform(Orient.self), cost: .low,
+            "EXIF orientation to apply: the orientation of the source (`auto`), none, or the given one."),
         Row(
-            "ro", .wholeDegrees, \.query.recipe.rotationDegrees,
-            .of(.geometry, .transform(Rotate.self), .medium, "Rotates clockwise by degrees, after resizing.")),
+            "ro", .wholeDegrees, \.query.recipe.rotationDegrees, .geometry, .transform(Rotate.self), cost: .medium,
+            "Rotates clockwise by degrees, after resizing."),
         Row(
-            "rbg", .color, \.query.recipe.cornerBackground,
-            .of(.geometry, .transform(Rotate.self), "Fills the corners of a rotation instead of `bg`.")),
+            "rbg", .color, \.query.recipe.cornerBackground, .geometry, .transform(Rotate.self),
+            "Fills the corners of a rotation instead of `bg`."),
         Row(
-            "flip", .boolean, \.query.recipe.flip,
-            .of(.geometry, .transform(Flip.self), .low, "Mirrors the image top to bottom.")),
+            "flip", .boolean, \.query.recipe.flip, .geometry, .transform(Flip.self), cost: .low,
+            "Mirrors the image top to bottom."),
         Row(
-            "flop", .boolean, \.query.recipe.flop,
-            .of(.geometry, .transform(Flop.self), .low, "Mirrors the image left to right.")),
+            "flop", .boolean, \.query.recipe.flop, .geometry, .transform(Flop.self), cost: .low,
+            "Mirrors the image left to right."),
         Row(
             "cut",
-            ValueFormat.rectangle(of: "the resized and rotated image").map {
-                Cut(x: $0.x, y: $0.y, width: $0.width, height: $0.height)
-            } back: {
-                Crop(x: $0.x, y: $0.y, width: $0.width, height: $0.height)
-            },
-            \.query.recipe.cut,
-            .of(
-                .geometry, .transform(Cut.self),
-                "Cuts a rectangle out of the resized and rotated image; parts outside the image are left out.")),
+            ValueFormat.rectangle(of: "the resized and rotated image").map(
+                { Cut(x: $0.x, y: $0.y, width: $0.width, height: $0.height) },
+                back: { Crop(x: $0.x, y: $0.y, width: $0.width, height: $0.height) }),
+            \.query.recipe.cut, .geometry, .transform(Cut.self),
+            "Cuts a rectangle out of the resized and rotated image; parts outside the image are left out."),
         Row(
-            "rules", .choice(ChainRules.self), \.query.recipe.rules,
-            .of(
-                .geometry, .transform(Resize.self),
-                "Order of steps and computation of sizes: Darkroom's, or as in weserv/images, imgproxy, imagor "
-                    + "(`thumbor`) or Cloudflare Images.")),
+            "rules", .choice(ChainRules.self), \.query.recipe.rules, .geometry, .transform(Resize.self),
+            "Order of steps and computation of sizes: Darkroom's, or as in weserv/images, imgproxy, imagor (`thumbor`) "
+                + "or Cloudflare Images."),
         Row(
-            "layout", .layout, \.query.recipe.layout,
-            .of(
-                .geometry, .transform(LayoutResize.self), .low,
-                "Geometry of `rules=imgproxy`: `fill`, `fill-down`, `force`, `auto`, `dpr:N`, `zoom:X:Y`, "
-                    + "`crop:W:H:GRAVITY`, `gravity:…`, `extend:…`, `extendar:…`, `even:xy`, `maxside:N`, separated by "
-                    + "commas; the contract explains each.")),
+            "layout", .layout, \.query.recipe.layout, .geometry, .transform(LayoutResize.self), cost: .low,
+            "Geometry of `rules=imgproxy`: `fill`, `fill-down`, `force`, `auto`, `dpr:N`, `zoom:X:Y`, "
+                + "`crop:W:H:GRAVITY`, `gravity:…`, `extend:…`, `extendar:…`, `even:xy`, `maxside:N`, separated by "
+                + "commas; the contract explains each."),
     ]
 }
 
@@ -81,14 +58,12 @@ extension ValueFormat where Value == Layout? {
     /// Items of a layout; the defaults are none.
     static var layout: ValueFormat {
         ValueFormat(
-            .text(
-                pattern: "^[a-z]+(-[a-z]+)?(:[a-z0-9.-]+)*(,[a-z]+(-[a-z]+)?(:[a-z0-9.-]+)*)*$",
-                expected: "a list such as fill-down,dpr:2,gravity:top:0:10, each item once")
-        ) { text in
-            guard text.utf8.count <= 512, let layout = Layout(parsing: text) else { return nil }
-            return .some(layout == Layout() ? nil : layout)
-        } write: { layout in
-            layout.map(\.text) ?? "fit"
-        }
+            pattern: "^[a-z]+(-[a-z]+)?(:[a-z0-9.-]+)*(,[a-z]+(-[a-z]+)?(:[a-z0-9.-]+)*)*$",
+            expected: "a list such as fill-down,dpr:2,gravity:top:0:10, each item once",
+            write: { $0.map(\.text) ?? "fit" },
+            read: { text in
+                guard text.utf8.count <= 512, let layout = Layout(parsing: text) else { return nil }
+                return .some(layout == Layout() ? nil : layout)
+            })
     }
 }

@@ -6,45 +6,35 @@ extension ImageParameters {
     static func marks(_ limits: QueryLimits) -> [Row] {
         let side = ValueFormat.length(1...limits.maxOutputSide, percent: 0.01...100)
         let offset = ValueFormat.length(-limits.maxOutputSide...limits.maxOutputSide, percent: -100...100)
-        let mark = { ParameterDocumentation.of(.watermarks, .transform(Mark.self), $0) }
         return [
             Row(
-                "mark", .mark, \.query.mark,
-                .of(
-                    .watermarks, .transform(Mark.self), .high,
-                    "Watermark: an image to draw onto the result, such as a logo, as a URL or as the name of one of "
-                        + "the server's `marks`.")),
+                "mark", .mark, \.query.mark, .watermarks, .transform(Mark.self), cost: .high,
+                "Watermark: an image to draw onto the result, such as a logo, as a URL or as the name of one of the "
+                    + "server's `marks`."),
             Row(
-                "markw", side, \.mark.width,
-                mark(
-                    "Width of the watermark in CSS pixels, or in percent of the result's width; by default its own "
-                        + "size.")),
+                "markw", side, \.mark.width, .watermarks, .transform(Mark.self),
+                "Width of the watermark in CSS pixels, or in percent of the result's width; by default its own size."),
             Row(
-                "markh", side, \.mark.height,
-                mark(
-                    "Height of the watermark in CSS pixels, or in percent of the result's height; by default its "
-                        + "own size.")),
+                "markh", side, \.mark.height, .watermarks, .transform(Mark.self),
+                "Height of the watermark in CSS pixels, or in percent of the result's height; by default its own "
+                    + "size."),
             Row(
-                "marka", .markAnchor, \.mark.anchor,
-                mark(
-                    "Position of the watermark: center, edge or corner, or `tile` to repeat it over the whole "
-                        + "result.")),
+                "marka", .markAnchor, \.mark.anchor, .watermarks, .transform(Mark.self),
+                "Position of the watermark: center, edge or corner, or `tile` to repeat it over the whole result."),
             Row(
-                "markx", offset, \.mark.x,
-                mark(
-                    "Horizontal distance of the watermark: from the left or right edge, to the right of the "
-                        + "center, or between tiles.")),
+                "markx", offset, \.mark.x, .watermarks, .transform(Mark.self),
+                "Horizontal distance of the watermark: from the left or right edge, to the right of the center, or "
+                    + "between tiles."),
             Row(
-                "marky", offset, \.mark.y,
-                mark(
-                    "Vertical distance of the watermark: from the top or bottom edge, below the center, or between "
-                        + "tiles.")),
-            Row("markalpha", .integer(Mark.opacities), \.mark.opacity, mark("Opacity of the watermark in percent.")),
+                "marky", offset, \.mark.y, .watermarks, .transform(Mark.self),
+                "Vertical distance of the watermark: from the top or bottom edge, below the center, or between tiles."),
             Row(
-                "markblend", .choice(Mark.Blend.self), \.mark.blend,
-                mark(
-                    "How the watermark's colors combine with the image: `over` covers, `multiply` darkens, "
-                        + "`screen` lightens, and the others are as in CSS.")),
+                "markalpha", .integer(Mark.opacities), \.mark.opacity, .watermarks, .transform(Mark.self),
+                "Opacity of the watermark in percent."),
+            Row(
+                "markblend", .choice(Mark.Blend.self), \.mark.blend, .watermarks, .transform(Mark.self),
+                "How the watermark's colors combine with the image: `over` covers, `multiply` darkens, `screen` "
+                    + "lightens, and the others are as in CSS."),
         ]
     }
 }

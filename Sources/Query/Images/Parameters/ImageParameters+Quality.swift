@@ -4,47 +4,39 @@ extension ImageParameters {
     /// The parameters of how faithfully pixels are encoded, and in how many bytes.
     static let quality: [Row] = [
         Row(
-            "q", .quality, \.quality,
-            .of(
-                .encoding, .encode, .medium,
-                "Quality; the default depends on the format. `auto` is the lowest quality that meets `target`.")),
+            "q", .quality, \.quality, .encoding, .encode, cost: .medium,
+            "Quality; the default depends on the format. `auto` is the lowest quality that meets `target`."),
         Row(
-            "target", .choice(QualityTarget.self), \.target,
-            .of(.encoding, .encode, "How similar to the original the result of `q=auto` must look.")),
+            "target", .choice(QualityTarget.self), \.target, .encoding, .encode,
+            "How similar to the original the result of `q=auto` must look."),
         Row(
-            "slow_q", .integer(1...100), \.query.slowQuality,
-            .of(
-                .encoding, .encode, .medium,
-                "Quality instead of `q` for clients that send `Save-Data: on`, an `ECT` of 3g or slower, an `RTT` over "
-                    + "150 or a `Downlink` under 5.")),
+            "slow_q", .integer(1...100), \.query.slowQuality, .encoding, .encode, cost: .medium,
+            "Quality instead of `q` for clients that send `Save-Data: on`, an `ECT` of 3g or slower, an `RTT` over 150 "
+                + "or a `Downlink` under 5."),
         Row(
-            "max_bytes", .integer(1...100_000_000), \.output.maxBytes,
-            .of(
-                .encoding, .encode, .high,
-                "Lowers the quality, to 20 at worst, until the result has at most this many bytes.")
+            "max_bytes", .integer(1...100_000_000), \.output.maxBytes, .encoding, .encode, cost: .high,
+            "Lowers the quality, to 20 at worst, until the result has at most this many bytes."
         ).aliased("maxbytes"),
-        Row("ll", .boolean, \.output.lossless, .of(.encoding, .encode, .medium, "Lossless WebP, AVIF or JPEG XL.")),
+        Row("ll", .boolean, \.output.lossless, .encoding, .encode, cost: .medium, "Lossless WebP, AVIF or JPEG XL."),
         Row(
-            "nl", .boolean, \.output.nearLossless,
-            .of(
-                .encoding, .encode, .medium,
-                "Near-lossless WebP, which changes pixels slightly; `q`, by default 60, limits the changes: lower "
-                    + "values allow more.")),
+            "nl", .boolean, \.output.nearLossless, .encoding, .encode, cost: .medium,
+            "Near-lossless WebP, which changes pixels slightly; `q`, by default 60, limits the changes: lower values "
+                + "allow more."),
         Row(
-            "il", .boolean, \.output.interlaced,
-            .of(.encoding, .encode, .medium, "Progressive JPEG, interlaced PNG or GIF.")),
-        Row("palette", .boolean, \.output.palette, .of(.encoding, .encode, .high, "PNG with at most 256 colors.")),
+            "il", .boolean, \.output.interlaced, .encoding, .encode, cost: .medium,
+            "Progressive JPEG, interlaced PNG or GIF."
+        ),
+        Row("palette", .boolean, \.output.palette, .encoding, .encode, cost: .high, "PNG with at most 256 colors."),
         Row(
-            "passthrough", .choice(Passthrough.self), \.output.passthrough,
-            .of(
-                .encoding, .encode,
-                "Whether to return the pixel data of a JPEG, PNG, WebP or GIF that no step changes, without "
-                    + "metadata, if encoding it again saves nothing. The default is a setting.")),
+            "passthrough", .choice(Passthrough.self), \.output.passthrough, .encoding, .encode,
+            "Whether to return the pixel data of a JPEG, PNG, WebP or GIF that no step changes, without metadata, if "
+                + "encoding it again saves nothing. The default is a setting."),
         Row(
-            "l", .integer(EncoderEfforts.pngRange), \.output.compression,
-            .of(.encoding, .encode, .medium, "Compression level of a PNG; by default the setting `png-effort`.")),
+            "l", .integer(EncoderEfforts.pngRange), \.output.compression, .encoding, .encode, cost: .medium,
+            "Compression level of a PNG; by default the setting `png-effort`."),
         Row(
-            "af", .boolean, \.output.filtersRows,
-            .of(.encoding, .encode, .medium, "PNG with adaptive filters for its rows.")),
+            "af", .boolean, \.output.filtersRows, .encoding, .encode, cost: .medium,
+            "PNG with adaptive filters for its rows."
+        ),
     ]
 }

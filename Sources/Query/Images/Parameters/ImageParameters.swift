@@ -31,77 +31,63 @@ enum ImageParameters {
     }
 
     private static let storeOfUpload = Row(
-        "store", .tiersOfUpload, \.query.store,
-        .of(.caching, .cache, "In which tier the result is stored, by the hash of the body."))
+        "store", .tiersOfUpload, \.query.store, .caching, .cache,
+        "In which tier the result is stored, by the hash of the body.")
 
     private static let source: [Row] = [
-        Row("url", .url, \.query.url, .of(.source, .fetch, "URL of the source image. Required.")),
+        Row("url", .url, \.query.url, .source, .fetch, "URL of the source image. Required."),
         Row(
-            "default", .url, \.query.fallback,
-            .of(
-                .source, .fetch,
-                "URL of a fallback image, which gets the same transforms if the source fails; `1` redirects to the "
-                    + "source instead.")),
+            "default", .url, \.query.fallback, .source, .fetch,
+            "URL of a fallback image, which gets the same transforms if the source fails; `1` redirects to the source "
+                + "instead."),
         Row(
-            "digest", .digest, \.query.recipe.digest,
-            .of(
-                .source, .decode,
-                "Hash of the source, as `sha256:` and hexadecimal digits; also `md5`, `sha1` and `sha512`. Any other "
-                    + "source is refused.")),
+            "digest", .digest, \.query.recipe.digest, .source, .decode,
+            "Hash of the source, as `sha256:` and hexadecimal digits; also `md5`, `sha1` and `sha512`. Any other "
+                + "source is refused."),
         Row(
-            Dialect.parameter, .choice(Dialect.self), \.dialect,
-            .of(
-                .source, .fetch,
-                "Query language: `darkroom` for the parameters on this page, or `wsrv` for the parameters of "
-                    + "wsrv.nl. The default is a setting.")),
+            Dialect.parameter, .choice(Dialect.self), \.dialect, .source, .fetch,
+            "Query language: `darkroom` for the parameters on this page, or `wsrv` for the parameters of wsrv.nl. The "
+                + "default is a setting."),
     ]
 
     private static let caching: [Row] = [
         Row(
-            "cache", .choice(CacheMode.self), \.query.cache,
-            .of(.caching, .cache, "Which cached responses are acceptable, in the modes of the Fetch Standard.")),
-        Row("store", .tiers, \.query.store, .of(.caching, .cache, "Which results are stored, and in which tier.")),
+            "cache", .choice(CacheMode.self), \.query.cache, .caching, .cache,
+            "Which cached responses are acceptable, in the modes of the Fetch Standard."),
+        Row("store", .tiers, \.query.store, .caching, .cache, "Which results are stored, and in which tier."),
         Row(
-            "wait", .wait, \.waiting,
-            .of(
-                .caching, .cache,
-                "Delays the response until its entries are on disk (`stored`), or until the preferred format is "
-                    + "ready (`best`).")),
+            "wait", .wait, \.waiting, .caching, .cache,
+            "Delays the response until its entries are on disk (`stored`), or until the preferred format is ready "
+                + "(`best`)."),
         Row(
-            "priority", .priority, \.query.priority,
-            .of(.caching, .cache, "Urgency in the queues; by default the urgency of the `Priority` field.")),
+            "priority", .priority, \.query.priority, .caching, .cache,
+            "Urgency in the queues; by default the urgency of the `Priority` field."),
         Row(
-            "v", .version, \.query.version,
-            .of(
-                .caching, .cache,
-                "Version of the image in the URL: each value is a separate variant of the same "
-                    + "original.")),
-        Row("_", .version, \.query.nonce, .of(.caching, .cache, "The same as `v`.")),
+            "v", .version, \.query.version, .caching, .cache,
+            "Version of the image in the URL: each value is a separate variant of the same original."),
+        Row("_", .version, \.query.nonce, .caching, .cache, "The same as `v`."),
     ]
 
     private static let delivery: [Row] = [
-        Row("maxage", .lifetime, \.query.maxAge, .of(.delivery, .respond, "Freshness lifetime for the client.")),
+        Row("maxage", .lifetime, \.query.maxAge, .delivery, .respond, "Freshness lifetime for the client."),
         Row(
-            "filename", .fileName, \.query.fileName,
-            .of(
-                .delivery, .respond,
-                "File name in `Content-Disposition`; a final `.*` becomes the extension of the "
-                    + "format.")),
+            "filename", .fileName, \.query.fileName, .delivery, .respond,
+            "File name in `Content-Disposition`; a final `.*` becomes the extension of the format."),
         Row(
-            "attachment", .boolean, \.query.isAttachment,
-            .of(.delivery, .respond, "Has browsers save the image instead of showing it.")),
+            "attachment", .boolean, \.query.isAttachment, .delivery, .respond,
+            "Has browsers save the image instead of showing it."),
         Row(
-            "encoding", .choice(["binary": false, "base64": true]), \.query.encodesBase64,
-            .of(.delivery, .respond, "Sends the image as it is, or as a `data:` URL in base64.")),
+            "encoding", .choice(["binary": false, "base64": true]), \.query.encodesBase64, .delivery, .respond,
+            "Sends the image as it is, or as a `data:` URL in base64."),
     ]
 
     private static let info: [Row] = [
         Row(
-            "fields", .infoFields, \.infoFields,
-            .of(.encoding, .decode, .high, "Details to add to the document, and the tiers that hold the image.")),
+            "fields", .infoFields, \.infoFields, .encoding, .decode, cost: .high,
+            "Details to add to the document, and the tiers that hold the image."),
         Row(
-            "gps", .boolean, \.includesPosition,
-            .of(.encoding, .decode, "GPS position of the image, on servers that allow it.")),
+            "gps", .boolean, \.includesPosition, .encoding, .decode,
+            "GPS position of the image, on servers that allow it."),
     ]
 }
 
@@ -119,17 +105,7 @@ extension ImageQueryDraft {
     }
 }
 
-extension ParameterDocumentation {
-    static func of(_ theme: Theme, _ step: Step, _ cost: Cost, _ summary: String) -> Self {
-        Self(theme: theme, step: step, cost: cost, summary: summary)
-    }
-
-    /// Of a parameter that costs nothing.
-    static func of(_ theme: Theme, _ step: Step, _ summary: String) -> Self { .of(theme, step, .none, summary) }
-
-    static func resize(_ summary: String) -> Self { .of(.size, .transform(Resize.self), .medium, summary) }
-}
-
 extension ParameterDocumentation.Step {
-    static func transform(_ type: any Transform.Type) -> Self { .transform("\(type)") }
+    /// A transform of the chain, by the name of its type.
+    static func transform(_ type: any Transform.Type) -> Self { Self(name: "\(type)") }
 }

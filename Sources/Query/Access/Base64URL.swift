@@ -1,9 +1,21 @@
-import Foundation
+package import Foundation
 
-/// Base64url as URLs of other services have it: with or without padding, in any number of bits (RFC 4648 §5).
-enum Base64URLText {
-    /// The bytes of a text; nil for a character outside the alphabet, and for an impossible length.
-    static func bytes(of text: some StringProtocol) -> Data? {
+/// Base64url (RFC 4648 §5).
+package enum Base64URL {
+    /// Without padding.
+    package static func text(of bytes: some Sequence<UInt8>) -> String {
+        Data(bytes).base64EncodedString(options: [.base64URLAlphabet, .omitPaddingCharacter])
+    }
+
+    /// Decodes the canonical form, which ``text(of:)`` produces, so that each sequence of bytes has one accepted
+    /// spelling; nil for any other text.
+    static func bytes(of text: String) -> Data? {
+        lenientBytes(of: text).flatMap { Self.text(of: $0).utf8.elementsEqual(text.utf8) ? $0 : nil }
+    }
+
+    /// Decodes text with or without padding, in any number of bits; nil for a character outside the alphabet, and for
+    /// an impossible length.
+    package static func lenientBytes(of text: some StringProtocol) -> Data? {
         var digits = Array(text.utf8)
         while digits.last == UInt8(ascii: "=") { digits.removeLast() }
         var (buffer, bits) = (0 as UInt32, 0)
@@ -20,14 +32,9 @@ enum Base64URLText {
         return bits == 6 ? nil : bytes
     }
 
-    /// The decoded text; nil unless the input is UTF-8 in base64url.
-    static func decode(_ text: some StringProtocol) -> String? {
-        bytes(of: text).flatMap { String(validating: $0, as: UTF8.self) }
-    }
-
-    /// Without padding.
-    static func text(of bytes: Data) -> String {
-        bytes.base64EncodedString(options: [.base64URLAlphabet, .omitPaddingCharacter])
+    /// The text that was encoded, in any spelling that ``lenientBytes(of:)`` reads; nil unless it is UTF-8.
+    package static func lenientText(of text: some StringProtocol) -> String? {
+        lenientBytes(of: text).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
     private static func value(of byte: UInt8) -> UInt8? {
