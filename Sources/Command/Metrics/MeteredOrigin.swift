@@ -22,7 +22,7 @@ struct MeteredOrigin: OriginFetching {
         case circuitOpen = "circuit_open"
         case notAllowed = "not_allowed"
         case loop
-        case canceled = "canceled"
+        case canceled
     }
 
     static let help = [
@@ -38,15 +38,7 @@ struct MeteredOrigin: OriginFetching {
 
     init(_ origin: any OriginFetching, metrics: any MetricsFactory) {
         self.origin = origin
-        let counters = Result.allCases.map { result in
-            (
-                result,
-                Counter(
-                    label: "darkroom_origin_requests_total", dimensions: [("result", result.rawValue)],
-                    factory: metrics)
-            )
-        }
-        results = Dictionary(uniqueKeysWithValues: counters)
+        results = .counters("darkroom_origin_requests_total", by: "result", metrics, \.rawValue)
         bytes = Counter(label: "darkroom_origin_bytes_total", factory: metrics)
         duration = CoreMetrics.Timer(label: "darkroom_origin_duration_seconds", factory: metrics)
     }
@@ -88,5 +80,17 @@ extension MeteredOrigin.Result {
             case .loop: .loop
             case .cancelled: .canceled
             }
+    }
+}
+
+extension Dictionary where Key: CaseIterable, Value == Counter {
+    /// A counter of each case, which is the value of a label.
+    static func counters(
+        _ name: String, by label: String, _ metrics: any MetricsFactory, _ value: (Key) -> String
+    ) -> [Key: Counter] {
+        Dictionary(
+            uniqueKeysWithValues: Key.allCases.map { key in
+                (key, Counter(label: name, dimensions: [(label, value(key))], factory: metrics))
+            })
     }
 }

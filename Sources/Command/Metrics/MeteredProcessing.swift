@@ -13,29 +13,18 @@ struct MeteredProcessing: ImageProcessing {
         "darkroom_codec_failures_total": "Variants that failed to decode, transform or encode, by codec and reason.",
     ]
 
-    private struct FormatCounters {
-        let variants: Counter
-        let bytes: Counter
-        let originalBytes: Counter
-    }
-
     private let processing: any ImageProcessing
     private let metrics: any MetricsFactory
-    private let formats: [OutputFormat: FormatCounters]
+    private let variants: [OutputFormat: Counter]
+    private let bytes: [OutputFormat: Counter]
+    private let originalBytes: [OutputFormat: Counter]
 
     init(_ processing: any ImageProcessing, metrics: any MetricsFactory) {
         self.processing = processing
         self.metrics = metrics
-        let counters = OutputFormat.allCases.map { format in
-            let dimensions = [("format", format.rawValue)]
-            let counters = FormatCounters(
-                variants: Counter(label: "darkroom_variants_total", dimensions: dimensions, factory: metrics),
-                bytes: Counter(label: "darkroom_variant_bytes_total", dimensions: dimensions, factory: metrics),
-                originalBytes: Counter(
-                    label: "darkroom_variant_original_bytes_total", dimensions: dimensions, factory: metrics))
-            return (format, counters)
-        }
-        formats = Dictionary(uniqueKeysWithValues: counters)
+        variants = .counters("darkroom_variants_total", by: "format", metrics, \.rawValue)
+        bytes = .counters("darkroom_variant_bytes_total", by: "format", metrics, \.rawValue)
+        originalBytes = .counters("darkroom_variant_original_bytes_total", by: "format", metrics, \.rawValue)
     }
 
     func process(
@@ -62,10 +51,9 @@ struct MeteredProcessing: ImageProcessing {
         do throws(ImageProcessingError) {
             let value = try body()
             guard let image = image(value) else { return value }
-            let counters = formats[image.format]
-            counters?.variants.increment()
-            counters?.bytes.increment(by: image.body.readableBytes)
-            counters?.originalBytes.increment(by: job.sharedSource.count)
+            variants[image.format]?.increment()
+            bytes[image.format]?.increment(by: image.body.readableBytes)
+            originalBytes[image.format]?.increment(by: job.sharedSource.count)
             return value
         } catch {
             let dimensions = [("codec", job.codec(for: error)), ("reason", error.label)]

@@ -25,14 +25,8 @@ struct SharedBackend: Sendable {
     /// Throws if the store refuses to be used as the settings say. If it does not answer, the server starts without it.
     init?(_ settings: Settings, metrics: any MetricsFactory, logger: Logger) async throws(SettingError) {
         guard let folder = settings.objectStorage.sharedStore else { return nil }
-        let counters = Dictionary(
-            uniqueKeysWithValues: ObjectStoreOperation.allCases.map { operation in
-                let dimensions = [("operation", operation.name)]
-                return (
-                    operation,
-                    Counter(label: "darkroom_shared_store_requests_total", dimensions: dimensions, factory: metrics)
-                )
-            })
+        let counters: [ObjectStoreOperation: Counter] = .counters(
+            "darkroom_shared_store_requests_total", by: "operation", metrics, \.name)
         let group = MultiThreadedEventLoopGroup.singleton
         let setting = SettingsTable.all.objectStorage.sharedStore.name
         let location = try settings.objectStore
