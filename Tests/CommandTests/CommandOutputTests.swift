@@ -72,7 +72,7 @@ struct CommandOutputTests {
         let output = output(["TERM": "xterm"], clock: clock)
         await #expect(throws: Failure.self) {
             try await output.showing {
-                WorkProgress(found: 7)
+                WorkProgress(finished: 7)
             } while: {
                 await clock.passSleeps(1)
                 throw Failure()

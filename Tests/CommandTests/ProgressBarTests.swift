@@ -45,8 +45,8 @@ import Testing
     }
 
     @Test func `While files are counted, the line shows how many`() {
-        #expect(bar.line(WorkProgress(found: 1234), rate: nil, columns: 80) == "1234 files found")
-        #expect(bar.line(WorkProgress(found: 1234), rate: nil, columns: 8) == "1234 fi")
+        #expect(bar.line(WorkProgress(finished: 1234), rate: nil, columns: 80) == "1234 files found")
+        #expect(bar.line(WorkProgress(finished: 1234), rate: nil, columns: 8) == "1234 fi")
     }
 
     @Test func `Failures are red where color is wanted`() {

@@ -33,11 +33,10 @@ struct CheckHealth: AsyncParsableCommand, SettingsCommand {
     }
 
     private static func probe(_ flags: SettingFlags) throws(SettingError) -> ReadinessProbe {
-        guard let given = flags.others["url"] else { return try probe(Settings(unchecked: SettingSources(flags))) }
-        let kind = SettingKind<String>.webURL
-        do throws(SettingRefusal) { return ReadinessProbe(server: try kind.parse(.text(given))) } catch {
-            throw SettingError(error.sentence(about: "--url", isSecret: false))
+        guard let url = flags.others["url"] else {
+            return try probe(Settings(unchecked: SettingSources(flags: flags.values, file: flags.config)))
         }
+        return ReadinessProbe(server: try SettingKind.webURL.read(url, of: "--url"))
     }
 
     /// The probe of the server with these settings, on this machine.
@@ -101,16 +100,11 @@ struct ReadinessProbe {
             let body = try await response.body.collect(upTo: 64 << 10)
             let problem = try? JSONDecoder().decode(Problem.self, from: Data(body.readableBytesView))
             return problem?.detail ?? "status \(response.status.code)."
-        } catch {
-            return reason(error)
-        }
-    }
-
-    private func reason(_ error: any Error) -> String {
-        if let error = error as? HTTPClientError, [.deadlineExceeded, .connectTimeout].contains(error) {
+        } catch let error as HTTPClientError where [.deadlineExceeded, .connectTimeout].contains(error) {
             return "no response within \(timeout.nanoseconds / 1_000_000) ms."
+        } catch {
+            return ConnectionFailure.reason(error)
         }
-        return ConnectionFailure.reason(error)
     }
 
     private struct Problem: Decodable {

@@ -23,7 +23,7 @@ struct CheckConfig: ParsableCommand {
 
     func run() throws {
         do throws(SettingError) {
-            let sources = try SettingSources(SettingFlags(config: file))
+            let sources = try SettingSources(file: file)
             for warning in try Settings(sources).warnings(sources) { print("Warning: \(warning)") }
             print("\(file) is valid.")
         } catch {
@@ -47,7 +47,7 @@ struct PrintConfig: SettingsCommand {
     func run() throws {
         let flags = try self.flags()
         do throws(SettingError) {
-            let sources = try SettingSources(flags)
+            let sources = try SettingSources(flags: flags.values, file: flags.config)
             print(SettingsReport(try Settings(sources), sources).text, terminator: "")
         } catch {
             throw error.report()
@@ -78,14 +78,6 @@ extension SettingsCommand {
     func flags() throws(ValidationError) -> SettingFlags { try SettingFlags(arguments, besides: Self.ownFlags) }
 }
 
-extension SettingSources {
-    /// What flags, the environment of this process and a file give.
-    init(_ flags: SettingFlags) throws(SettingError) {
-        try self.init(
-            flags: flags.values, environment: ProcessInfo.processInfo.environment, file: flags.config)
-    }
-}
-
 extension SettingError {
     /// Reports each mistake on standard error.
     /// - Returns: the exit status for it.
@@ -106,12 +98,8 @@ struct ImportSettings: ParsableCommand {
             'darkroom config check'.
             """)
 
-    @Argument(help: "Service that the variables belong to: imgproxy or imagor.") var service: Service
+    @Argument(help: "Service that the variables belong to: imgproxy or imagor.") var service: ImportedSettings.Service
     @Argument(help: "File of variables.") var file: String
-
-    enum Service: String, ExpressibleByArgument, CaseIterable {
-        case imgproxy, imagor
-    }
 
     func run() throws {
         let text: String
@@ -119,7 +107,8 @@ struct ImportSettings: ParsableCommand {
             StandardError.write("\(file): \(error.sentence)")
             throw ExitCode.failure
         }
-        let kind: ImportedSettings.Service = service == .imgproxy ? .imgproxy : .imagor
-        print(ImportedSettings(text, of: kind).yaml, terminator: "")
+        print(ImportedSettings(text, of: service).yaml, terminator: "")
     }
 }
+
+extension ImportedSettings.Service: ExpressibleByArgument {}

@@ -43,7 +43,7 @@ struct Prefetch: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        _ = try baseURL()
+        _ = try PrefetchClient.baseURL(server)
         _ = try widthList()
         if let accept, accept.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
             throw ValidationError("--accept must be a single line.")
@@ -57,8 +57,7 @@ struct Prefetch: AsyncParsableCommand {
             list = PrefetchList(try text(), queries: queries, widths: (try? widthList()) ?? [])
             guard list.imageCount > 0 else { throw SettingError("\(self.list) names no images.") }
             client = PrefetchClient(
-                server: (try? baseURL()) ?? server,
-                token: try AdminTokenFile.token(inFile: tokenFile, spelling: "--token-file"))
+                server: server, token: try AdminTokenFile.token(inFile: tokenFile, spelling: "--token-file"))
         } catch {
             StandardError.write(CommandOutput.printable(error.description))
             throw ExitCode.failure
@@ -69,12 +68,6 @@ struct Prefetch: AsyncParsableCommand {
     }
 
     // MARK: Arguments
-
-    private func baseURL() throws(ValidationError) -> String {
-        do throws(SettingRefusal) { return try SettingKind<String>.webURL.parse(.text(server)) } catch {
-            throw ValidationError(error.sentence(about: "--server", isSecret: false))
-        }
-    }
 
     private func widthList() throws(ValidationError) -> [Int] {
         let words = widths?.split(separator: ",", omittingEmptySubsequences: false) ?? []
@@ -100,7 +93,6 @@ struct Prefetch: AsyncParsableCommand {
         }
         return text
     }
-
 }
 
 // MARK: Jobs
@@ -110,13 +102,10 @@ extension Prefetch {
     private func run(_ list: PrefetchList, _ client: PrefetchClient) async -> Int32 {
         let stop = StopFlag()
         let output = CommandOutput(stop: stop)
-        let accept = accept
-        let run = PrefetchRun(
-            PrefetchRun.Server { batch throws(PrefetchFailure) in
-                try await client.start(batch.body, accept: accept)
-            } watch: { job, onProgress throws(PrefetchFailure) in
-                try await client.watch(job, onProgress: onProgress)
-            })
+        let server = PrefetchRun.Server(
+            start: { [accept] batch throws(PrefetchFailure) in try await client.start(batch.body, accept: accept) },
+            watch: client.watch)
+        let run = PrefetchRun(server)
         let total = list.imageCount
         let start = ContinuousClock.now
         let work = Task { () async -> PrefetchRun.Failure? in

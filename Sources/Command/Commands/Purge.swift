@@ -51,7 +51,7 @@ struct Purge: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        _ = try baseURL()
+        _ = try PrefetchClient.baseURL(server)
         guard [host, prefix, tag].count(where: \.self) <= 1 else {
             throw ValidationError("--host, --prefix and --tag exclude each other.")
         }
@@ -63,7 +63,7 @@ struct Purge: AsyncParsableCommand {
         do throws(SettingError) {
             let silence = EdgePurger.maxWait + .seconds(60)
             client = PrefetchClient(
-                server: (try? baseURL()) ?? server,
+                server: server,
                 token: try AdminTokenFile.token(inFile: adminTokenFile, spelling: "--admin-token-file"),
                 silence: wait ? TimeAmount(silence) : .seconds(60))
         } catch {
@@ -75,41 +75,28 @@ struct Purge: AsyncParsableCommand {
         guard status == 0 else { throw ExitCode(status) }
     }
 
-    private func baseURL() throws(ValidationError) -> String {
-        do throws(SettingRefusal) { return try SettingKind<String>.webURL.parse(.text(server)) } catch {
-            throw ValidationError(error.sentence(about: "--server", isSecret: false))
-        }
-    }
-
-    private var kind: PurgeSelector.Kind { host ? .host : prefix ? .prefix : tag ? .tag : .url }
+    /// The parameter of `DELETE /cache`.
+    private var kind: String { host ? "host" : prefix ? "prefix" : tag ? "tag" : "url" }
 }
 
 // MARK: Purges
 
 extension Purge {
-    private final class Tally: Sendable {
-        let counts = Mutex((finished: 0, failed: 0))
-
-        var progress: (finished: Int, failed: Int) { counts.withLock(\.self) }
-    }
-
     /// Purges name by name and returns the exit status.
     private func run(_ client: PrefetchClient) async -> Int32 {
         let stop = StopFlag()
         let output = CommandOutput(stop: stop)
-        let tally = Tally()
-        let total = names.count
+        let progress = Mutex(WorkProgress(total: names.count, finished: 0))
         let work = Task {
             await output.showing {
-                let (finished, failed) = tally.progress
-                return WorkProgress(total: total, finished: finished, failed: failed)
+                progress.withLock(\.self)
             } while: {
                 for name in names where !stop.isSet && !Task.isCancelled {
                     let isDone = await purge(name, client, output)
                     if stop.isSet { break }
-                    tally.counts.withLock { counts in
-                        counts.finished += 1
-                        if !isDone { counts.failed += 1 }
+                    progress.withLock { progress in
+                        progress.finished += 1
+                        if !isDone { progress.failed += 1 }
                     }
                 }
             }
@@ -117,19 +104,18 @@ extension Purge {
         let signals = await stop.watchSignals { work.cancel() }
         await work.value
         signals.cancel()
-        let (finished, failed) = tally.progress
+        let result = progress.withLock(\.self)
         if let reason = stop.reason {
-            output.printError("\(reason.sentence) \(FileTally.counted(total - finished, "name")) left.")
+            output.printError("\(reason.sentence) \(FileTally.counted(names.count - result.finished, "name")) left.")
             return reason.status
         }
-        return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE
+        return result.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE
     }
 
     /// - Returns: whether all went as asked.
     private func purge(_ name: String, _ client: PrefetchClient, _ output: CommandOutput) async -> Bool {
         do throws(PrefetchFailure) {
-            let answer = try await client.purge(
-                PurgeSelector(kind: kind, value: name), isSoft: soft, waits: wait)
+            let answer = try await client.purge(kind, name, isSoft: soft, waits: wait)
             if json {
                 output.print(JSONLine.encoded(Line(name: name, answer: answer, error: nil)))
             } else {
@@ -168,14 +154,6 @@ extension Purge {
     }
 }
 
-/// What `darkroom purge` removes: the name of the parameter of `DELETE /cache` and its value.
-struct PurgeSelector: Equatable, Sendable {
-    enum Kind: String, Sendable { case url, host, prefix, tag }
-
-    let kind: Kind
-    let value: String
-}
-
 /// A server's answer to a purge.
 struct PurgeAnswer: Codable, Equatable, Sendable {
     var sources: Int
@@ -192,21 +170,17 @@ struct PurgeAnswer: Codable, Equatable, Sendable {
 }
 
 extension PrefetchClient {
-    /// Purges the images of the selector.
+    /// Purges images.
     ///
-    /// - Parameter waits: whether the server answers only once all caches have confirmed the purge.
-    func purge(_ selector: PurgeSelector, isSoft: Bool, waits: Bool) async throws(PrefetchFailure) -> PurgeAnswer {
-        var query = "\(selector.kind.rawValue)=\(PercentEncoding.encode(selector.value))"
+    /// - Parameters:
+    ///   - kind: the parameter of `DELETE /cache` that selects them.
+    ///   - waits: whether the server answers only once all caches have confirmed the purge.
+    func purge(
+        _ kind: String, _ name: String, isSoft: Bool, waits: Bool
+    ) async throws(PrefetchFailure) -> PurgeAnswer {
+        var query = "\(kind)=\(PercentEncoding.encode(name))"
         if isSoft { query += "&soft=true" }
         if waits { query += "&wait=true" }
-        let response = try await send(request("/cache?\(query)", .DELETE), expecting: .ok)
-        do {
-            let json = try await response.body.collect(upTo: Self.maxDocumentBytes)
-            return try JSONDecoder().decode(PurgeAnswer.self, from: Data(json.readableBytesView))
-        } catch is DecodingError {
-            throw .notDarkroom("the response is not from a Darkroom server.")
-        } catch {
-            throw .connection(ConnectionFailure.reason(error))
-        }
+        return try await document(request("/cache?\(query)", .DELETE), expecting: .ok)
     }
 }

@@ -21,15 +21,18 @@ struct Serve: AsyncParsableCommand, SettingsCommand {
 
     func run() async throws {
         let flags = try self.flags()
+        let sources = { @Sendable () throws(SettingError) in
+            try SettingSources(flags: flags.values, file: flags.config)
+        }
         let settings: Settings
         do throws(SettingError) {
-            settings = try Settings(SettingSources(flags), sockets: InheritedSockets.take())
+            settings = try Settings(sources(), sockets: InheritedSockets.take())
         } catch {
             throw error.report()
         }
         let fault = InstalledCodecs.current.fault ?? DescriptorLimit.fault
         if let fault { throw SettingError(fault).report() }
-        let server = ImageServer(settings) { () throws(SettingError) in try SettingSources(flags) }
+        let server = ImageServer(settings, sources: sources)
         InstrumentationSystem.bootstrap(server.instrument)
         do {
             try await server.run()

@@ -37,9 +37,9 @@ struct Sign: AsyncParsableCommand {
 
     func run() async throws {
         do {
-            let environment = ProcessInfo.processInfo.environment
-            let settings = try Settings(SettingSources(flags: [:], environment: environment, file: config))
-            let expires = try Self.lifetime.read(expiresIn, of: "--expires-in").map { Date() + $0 / .seconds(1) }
+            let settings = try Settings(SettingSources(file: config))
+            let lifetime = try expiresIn.map { try SettingKind<Duration>.duration().read($0, of: "--expires-in") }
+            let expires = lifetime.map { Date() + $0 / .seconds(1) }
             let signer = URLSigner(settings.webConfiguration)
             print(try signer.sign(request, keyID: keyID, expires: expires, inPath: path, isUpload: upload))
         } catch let error as SettingError {
@@ -47,20 +47,6 @@ struct Sign: AsyncParsableCommand {
         } catch let error as URLSigner.Refusal {
             StandardError.write(error.description)
             throw ExitCode.failure
-        }
-    }
-
-    private static let lifetime = SettingKind<Duration>.duration()
-}
-
-extension SettingKind {
-    /// Reads the text of an option in the grammar of settings; nil where the option is not given.
-    fileprivate func read(_ text: String?, of option: String) throws(SettingError) -> Value? {
-        guard let text else { return nil }
-        do throws(SettingRefusal) {
-            return try parse(.text(text))
-        } catch {
-            throw SettingError(error.sentence(about: option, isSecret: false))
         }
     }
 }

@@ -27,9 +27,8 @@ struct Translate: ParsableCommand {
     func run() throws {
         let translator: URLTranslator
         do {
-            let environment = ProcessInfo.processInfo.environment
             let flags = compat.map { ["compat": $0] } ?? [:]
-            let settings = try Settings(SettingSources(flags: flags, environment: environment, file: config))
+            let settings = try Settings(SettingSources(flags: flags, file: config))
             guard let chosen = URLTranslator(settings.webConfiguration) else {
                 StandardError.write("The setting compat names no other service; give --compat.")
                 throw ExitCode.validationFailure

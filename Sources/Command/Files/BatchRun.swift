@@ -35,7 +35,7 @@ final class BatchRun: Sendable {
 
     var progress: WorkProgress {
         state.withLock { state in
-            guard state.isCounted else { return WorkProgress(found: state.total) }
+            guard state.isCounted else { return WorkProgress(finished: state.total) }
             return WorkProgress(total: state.total, finished: state.tally.finished, failed: state.tally.failed)
         }
     }

@@ -99,11 +99,12 @@ enum JSONLine {
     ///   - stop: why the run ended early.
     static func summary(_ tally: FileTally, total: Int, _ duration: Duration, stop: StopReason?) -> String {
         encoded(
-            SummaryLine(
-                summary: FileSummary(
+            [
+                "summary": FileSummary(
                     total: total, written: tally.written, skipped: tally.skippedCount, failed: tally.failed,
                     sourceBytes: tally.sourceBytes, bytes: tally.bytes, seconds: DurationText.rounded(duration),
-                    stopped: stop?.sentence)))
+                    stopped: stop?.sentence)
+            ])
     }
 
     /// A value as one line of JSON, with names in snake case.
@@ -126,10 +127,6 @@ enum JSONLine {
         var seconds: Double?
         var reason: String?
         var error: String?
-    }
-
-    private struct SummaryLine: Encodable {
-        let summary: FileSummary
     }
 
     private struct FileSummary: Encodable {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import NIOCore
@@ -66,8 +67,15 @@ struct PrefetchClient: Sendable {
         configuration.timeout = HTTPClient.Configuration.Timeout(connect: .seconds(10), read: silence)
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        self.server = server
+        self.server = (try? Self.baseURL(server)) ?? server
         self.token = token
+    }
+
+    /// The base URL that the option `--server` names.
+    static func baseURL(_ server: String) throws(ValidationError) -> String {
+        do throws(SettingError) { return try SettingKind.webURL.read(server, of: "--server") } catch {
+            throw ValidationError(error.description)
+        }
     }
 
     /// Starts a job.
@@ -78,15 +86,7 @@ struct PrefetchClient: Sendable {
         request.headers.add(name: "Content-Type", value: "application/json")
         if let accept { request.headers.add(name: "Accept", value: accept) }
         request.body = .bytes(ByteBuffer(bytes: body))
-        let response = try await send(request, expecting: .accepted)
-        do {
-            let json = try await response.body.collect(upTo: Self.maxDocumentBytes)
-            return try JSONDecoder().decode(PrefetchJobState.self, from: Data(json.readableBytesView))
-        } catch is DecodingError {
-            throw .notDarkroom("the response is not from a Darkroom server.")
-        } catch {
-            throw .connection(ConnectionFailure.reason(error))
-        }
+        return try await document(request, expecting: .accepted)
     }
 
     /// Follows a job until it ends or the connection does.
@@ -125,7 +125,7 @@ struct PrefetchClient: Sendable {
     /// Closes the connections.
     func shutdown() async { try? await client.shutdown() }
 
-    static let maxDocumentBytes = 8 << 20
+    private static let maxDocumentBytes = 8 << 20
 
     private func path(of job: UUID) -> String { "/prefetch/\(job.uuidString.lowercased())" }
 
@@ -136,8 +136,23 @@ struct PrefetchClient: Sendable {
         return request
     }
 
+    /// Sends a request and reads the document of the answer.
+    func document<Document: Decodable>(
+        _ request: HTTPClientRequest, expecting status: HTTPResponseStatus
+    ) async throws(PrefetchFailure) -> Document {
+        let response = try await send(request, expecting: status)
+        do {
+            let json = try await response.body.collect(upTo: Self.maxDocumentBytes)
+            return try JSONDecoder().decode(Document.self, from: Data(json.readableBytesView))
+        } catch is DecodingError {
+            throw .notDarkroom("the response is not from a Darkroom server.")
+        } catch {
+            throw .connection(ConnectionFailure.reason(error))
+        }
+    }
+
     /// Sends a request and throws the problem of an unexpected answer.
-    func send(
+    private func send(
         _ request: HTTPClientRequest, expecting status: HTTPResponseStatus
     ) async throws(PrefetchFailure) -> HTTPClientResponse {
         let response: HTTPClientResponse

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// Has a server make a list of images, job after job, and follows each to its end.
-struct PrefetchRun: Sendable {
+final class PrefetchRun: Sendable {
     /// The results of the jobs so far.
     struct Counts: Equatable, Sendable {
         var done = 0
@@ -10,6 +10,12 @@ struct PrefetchRun: Sendable {
         var bytes = 0
 
         var finished: Int { done + failed }
+
+        fileprivate mutating func add(_ job: PrefetchJobState) {
+            done += job.done
+            failed += job.failed
+            bytes += job.bytes
+        }
     }
 
     /// The start of a job and the stream of its events, each of which may fail.
@@ -33,16 +39,12 @@ struct PrefetchRun: Sendable {
 
     private let server: Server
     private let clock: any Clock<Duration>
-    private let state = SharedState()
+    private let state = Mutex(State())
 
-    private final class SharedState: Sendable {
-        struct State {
-            /// Of the jobs that have ended.
-            var before = Counts()
-            var current: PrefetchJobState?
-        }
-
-        let state = Mutex(State())
+    private struct State {
+        /// Of the jobs that have ended.
+        var before = Counts()
+        var current: PrefetchJobState?
     }
 
     /// The waits before the event stream is opened again.
@@ -54,17 +56,15 @@ struct PrefetchRun: Sendable {
     }
 
     var counts: Counts {
-        state.state.withLock { state in
+        state.withLock { state in
             var counts = state.before
-            counts.done += state.current?.done ?? 0
-            counts.failed += state.current?.failed ?? 0
-            counts.bytes += state.current?.bytes ?? 0
+            if let job = state.current { counts.add(job) }
             return counts
         }
     }
 
     /// The job in progress.
-    var job: UUID? { state.state.withLock { $0.current?.id } }
+    var job: UUID? { state.withLock { $0.current?.id } }
 
     /// Runs all jobs.
     ///
@@ -80,12 +80,10 @@ struct PrefetchRun: Sendable {
                 }
                 throw .line(line, detail: detail)
             }
-            state.state.withLock { $0.current = job }
+            state.withLock { $0.current = job }
             let last = try await follow(job, onFailure: onFailure)
-            state.state.withLock { state in
-                state.before.done += last.done
-                state.before.failed += last.failed
-                state.before.bytes += last.bytes
+            state.withLock { state in
+                state.before.add(last)
                 state.current = nil
             }
             guard last.state == .done else { throw .canceled }
@@ -113,7 +111,7 @@ struct PrefetchRun: Sendable {
             var reason = "the stream of events ended early."
             do throws(PrefetchFailure) {
                 let last = try await server.watch(job.id) { progress in
-                    state.state.withLock { $0.current = progress }
+                    state.withLock { $0.current = progress }
                     for failure in progress.failures.dropFirst(listed) { onFailure(failure) }
                     listed = max(listed, progress.failures.count)
                     pauses = Self.pauses[...]

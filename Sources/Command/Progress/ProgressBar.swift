@@ -6,15 +6,7 @@ struct WorkProgress: Equatable, Sendable {
     var total: Int?
     /// The items that are done with, failures included; without a total, the items found so far.
     var finished: Int
-    var failed: Int
-
-    init(total: Int, finished: Int, failed: Int) {
-        (self.total, self.finished, self.failed) = (total, finished, failed)
-    }
-
-    init(found: Int) {
-        (total, finished, failed) = (nil, found, 0)
-    }
+    var failed = 0
 }
 
 /// A line that shows progress: `[#####.....]  50%  60/120  8.4/s  7 s left  2 failed`.

@@ -9,11 +9,6 @@ struct SettingFlags: Equatable {
     /// The values of flags that are no settings, by name.
     private(set) var others: [String: String] = [:]
 
-    /// The flag `--config` alone.
-    init(config: String) {
-        self.config = config
-    }
-
     /// Throws for an argument that is not a flag of the command, with the nearest name.
     /// - Parameter others: the names of flags that are not settings.
     init(_ arguments: [String], besides others: Set<String> = []) throws(ValidationError) {

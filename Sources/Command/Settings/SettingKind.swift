@@ -36,6 +36,13 @@ struct SettingKind<Value: Sendable>: Sendable {
         }
     }
 
+    /// Reads the text of an option or a file, which errors name.
+    func read(_ text: String, of spelling: String, isSecret: Bool = false) throws(SettingError) -> Value {
+        do throws(SettingRefusal) { return try parse(.text(text)) } catch {
+            throw SettingError(error.sentence(about: spelling, isSecret: isSecret))
+        }
+    }
+
     /// No value by default.
     static func optional<Wrapped>(_ kind: SettingKind<Wrapped>) -> SettingKind where Value == Wrapped? {
         SettingKind(kind.placeholder, kind.grammar) { value in

@@ -110,7 +110,10 @@ struct SettingSources {
     ///   - environment: all variables of the process; those that begin with `DARKROOM_` must be settings or service
     ///     links.
     ///   - file: path of a YAML file; nil = none.
-    init(flags: [String: String], environment: [String: String], file: String?) throws(SettingError) {
+    init(
+        flags: [String: String] = [:], environment: [String: String] = ProcessInfo.processInfo.environment,
+        file: String?
+    ) throws(SettingError) {
         let environment = environment.filter { $0.key.hasPrefix(EnvironmentName.prefix) }
         let links = environment.filter { ServiceLink.isServiceLink($0.key, value: $0.value) }
         serviceLinks = links.keys.sorted()
