@@ -154,7 +154,7 @@ struct ConfigCommandTests {
         for flags in [[:], values, ["allow-ports": "", "presets": "a=crop=0%2C0%2C9%2C9"]] {
             let sources = try SettingSources(flags: flags, environment: [:], file: nil)
             let settings = try Settings(sources)
-            let text = SettingsReport(settings, sources).text
+            let text = SettingsReport(settings: settings, sources: sources).text
             #expect(try Settings.reading(file: text).summary == settings.summary, "\(text)")
         }
     }

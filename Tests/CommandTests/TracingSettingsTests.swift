@@ -27,7 +27,7 @@ struct TracingSettingsTests {
 
     @Test func `Header fields are masked`() throws {
         let sources = try SettingSources(flags: ["otlp-headers": "a=secret"], environment: [:], file: nil)
-        let report = SettingsReport(try Settings(sources), sources).text
+        let report = SettingsReport(settings: try Settings(sources), sources: sources).text
         #expect(report.contains("otlp-headers: \"********\""))
         #expect(!report.contains("secret"))
     }

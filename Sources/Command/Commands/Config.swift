@@ -48,7 +48,7 @@ struct PrintConfig: SettingsCommand {
         let flags = try self.flags()
         do throws(SettingError) {
             let sources = try SettingSources(flags: flags.values, file: flags.config)
-            print(SettingsReport(try Settings(sources), sources).text, terminator: "")
+            print(SettingsReport(settings: try Settings(sources), sources: sources).text, terminator: "")
         } catch {
             throw error.report()
         }

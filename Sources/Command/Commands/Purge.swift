@@ -1,5 +1,4 @@
 import ArgumentParser
-import AsyncHTTPClient
 import DarkroomEdgePurging
 import DarkroomNetwork
 import DarkroomWeb

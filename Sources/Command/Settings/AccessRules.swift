@@ -7,6 +7,8 @@ import NIOCore
 struct PresetDefinition: Equatable, Sendable {
     let name: String
     let query: String
+
+    var text: String { "\(name)=\(query.replacing(",", with: "%2C"))" }
 }
 
 extension Access {
@@ -14,7 +16,14 @@ extension Access {
     init(_ settings: Settings, _ sources: SettingSources, _ mistakes: inout SettingMistakes) {
         self.init()
         for preset in settings.access.presets {
-            mistakes.collect { () throws(SettingError) in try presets.add(preset, settings, sources) }
+            do throws(Presets.Flaw) {
+                try presets.add(
+                    preset.name, preset.query, limits: settings.grammarLimits, sources: settings.sourceNames)
+            } catch {
+                // A reason need not name the preset.
+                let spelling = sources.spelling(of: \.access.presets, for: "'\(preset.name)' \(error)")
+                mistakes.add("\(spelling): \(error)")
+            }
         }
         presetsOnly = settings.access.presetsOnly
         if presetsOnly, settings.access.presets.isEmpty, settings.dialects.imgproxyPresets.isEmpty {
@@ -53,21 +62,6 @@ extension Access {
     }
 }
 
-extension Presets {
-    fileprivate mutating func add(
-        _ preset: PresetDefinition, _ settings: Settings, _ sources: SettingSources
-    ) throws(SettingError) {
-        do throws(Flaw) {
-            try add(preset.name, preset.query, limits: settings.grammarLimits, sources: settings.sourceNames)
-        } catch {
-            let reason = "\(error)"
-            // A reason need not name the preset.
-            let spelling = sources.spelling(of: \.access.presets, for: "'\(preset.name)' \(reason)")
-            throw SettingError("\(spelling): \(reason)")
-        }
-    }
-}
-
 /// The admin token, which a file may hold.
 enum AdminTokenFile {
     /// The token of either setting; nil without one. Messages never repeat it.
@@ -75,7 +69,7 @@ enum AdminTokenFile {
         guard let path = settings.access.adminTokenFile else { return settings.access.adminToken }
         let spelling = "\(sources.spelling(of: \.access.adminTokenFile)): \(path)"
         let token = try token(inFile: path, spelling: spelling)
-        guard settings.access.adminToken.map({ $0 == token }) != false else {
+        guard settings.access.adminToken ?? token == token else {
             throw SettingError("\(spelling): admin-token is another token; give one of the two.")
         }
         return token
@@ -83,27 +77,31 @@ enum AdminTokenFile {
 
     /// The token that is the text of a file, apart from white space at both ends.
     static func token(inFile path: String, spelling: String) throws(SettingError) -> String {
-        let bytes: ByteBuffer
-        do throws(FileError) { bytes = try FileBytes.read(path, upTo: 4 << 10) } catch {
-            throw SettingError("\(spelling): \(error.sentence)")
-        }
-        return try token(String(buffer: bytes), spelling: spelling)
+        try token(FileBytes.text(inFile: path, upTo: 4 << 10, spelling), spelling: spelling)
     }
 
     /// The token of a command: of the file, or of `DARKROOM_ADMIN_TOKEN` if no file is named; nil without both.
     static func token(inFile path: String?, spelling: String) throws(SettingError) -> String? {
         if let path { return try token(inFile: path, spelling: spelling) as String }
-        guard let variable = ProcessInfo.processInfo.environment["DARKROOM_ADMIN_TOKEN"], !variable.isEmpty else {
-            return nil
-        }
-        return try token(variable, spelling: "DARKROOM_ADMIN_TOKEN")
+        let variable = "DARKROOM_ADMIN_TOKEN"
+        guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else { return nil }
+        return try token(text.trimmingCharacters(in: .whitespacesAndNewlines), spelling: variable)
     }
 
-    static func token(_ text: String, spelling: String) throws(SettingError) -> String {
-        do throws(SettingRefusal) {
-            return try SettingKind<String>.token.parse(.text(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    private static func token(_ text: String, spelling: String) throws(SettingError) -> String {
+        try SettingKind.token.read(text, of: spelling, isSecret: true)
+    }
+}
+
+extension FileBytes {
+    /// The text of a file, apart from white space at both ends.
+    ///
+    /// - Parameter spelling: the setting that names the file, for the message if it cannot be read.
+    static func text(inFile path: String, upTo limit: Int, _ spelling: String) throws(SettingError) -> String {
+        do throws(FileError) {
+            return String(buffer: try read(path, upTo: limit)).trimmingCharacters(in: .whitespacesAndNewlines)
         } catch {
-            throw SettingError(error.sentence(about: spelling, isSecret: true))
+            throw SettingError("\(spelling): \(error.sentence)")
         }
     }
 }
@@ -112,15 +110,12 @@ extension SettingKind where Value == [PresetDefinition] {
     /// `NAME=QUERY,…`; in YAML also a map of names to queries or to maps of parameters, or a list of either form.
     static var presets: SettingKind {
         let grammar = "NAME=QUERY, such as avatar=w=96&h=96&fit=cover, with %2C for a comma within a query"
-        return SettingKind("NAME=QUERY,...", grammar) { presets in
-            let texts = presets.map { "\($0.name)=\($0.query.replacing(",", with: "%2C"))" }
-            return texts.isEmpty ? "none" : texts.joined(separator: ",")
-        } parseValue: { value throws(SettingRefusal) in
+        return SettingKind("NAME=QUERY,...", grammar, members: \.text) { value throws(SettingRefusal) in
             var presets: [PresetDefinition] = []
             for member in value.members {
                 if case .map(let named) = member {
-                    for (name, query) in named {
-                        presets.append(PresetDefinition(name: name, query: try query.presetQuery(of: name)))
+                    presets += try named.map { name, query throws(SettingRefusal) in
+                        PresetDefinition(name: name, query: try query.presetQuery(of: name))
                     }
                     continue
                 }

@@ -107,15 +107,8 @@ extension SettingKind where Value == [QueryDroppingFilter.Rule] {
     /// a map of host globs to name globs.
     static var queryDroppingRules: SettingKind {
         let grammar = "rules of the form HOSTGLOB=NAMEGLOB,NAMEGLOB such as *.example.com=utm_*,token"
-        return SettingKind("HOSTGLOB=NAMEGLOB,...", grammar) { rules in
-            let texts = rules.map { "\($0.hostPattern)=\($0.parameterPatterns.joined(separator: ","))" }
-            return texts.isEmpty ? "none" : texts.joined(separator: ",")
-        } parseValue: { value throws(SettingRefusal) in
-            if case .map(let hosts) = value {
-                var rules: [QueryDroppingFilter.Rule] = []
-                for (host, names) in hosts { rules.append(try rule(host: host, names: names)) }
-                return rules
-            }
+        return SettingKind("HOSTGLOB=NAMEGLOB,...", grammar, members: \.text) { value throws(SettingRefusal) in
+            if case .map(let hosts) = value { return try hosts.map(rule) }
             var rules: [QueryDroppingFilter.Rule] = []
             for member in value.members {
                 guard let text = member.text, !text.isEmpty else {
@@ -135,7 +128,7 @@ extension SettingKind where Value == [QueryDroppingFilter.Rule] {
     }
 
     private static func rule(
-        host: String, names: SettingValue
+        _ host: String, _ names: SettingValue
     ) throws(SettingRefusal) -> QueryDroppingFilter.Rule {
         let patterns = names.members.compactMap(\.text)
         guard !host.isEmpty, !patterns.isEmpty, patterns.count == names.members.count, !patterns.contains("") else {
@@ -143,4 +136,8 @@ extension SettingKind where Value == [QueryDroppingFilter.Rule] {
         }
         return QueryDroppingFilter.Rule(hostPattern: host, parameterPatterns: patterns)
     }
+}
+
+extension QueryDroppingFilter.Rule {
+    fileprivate var text: String { "\(hostPattern)=\(parameterPatterns.joined(separator: ","))" }
 }

@@ -59,9 +59,7 @@ struct DialectSettings: SettingTheme {
 extension SettingKind where Value == [String] {
     /// Texts that are never repeated.
     static func secretTexts(_ placeholder: String, _ grammar: String) -> SettingKind {
-        SettingKind(placeholder, grammar) { texts in
-            texts.isEmpty ? "none" : "set"
-        } parseValue: { value throws(SettingRefusal) in
+        SettingKind(placeholder, grammar, format: masked) { value throws(SettingRefusal) in
             let texts = value.members.compactMap(\.text)
             guard texts.count == value.members.count else { throw .because("each member must be a text.") }
             return texts
@@ -70,18 +68,13 @@ extension SettingKind where Value == [String] {
 }
 
 extension Settings {
-    /// The paths that `compat` selects; nil = none.
-    ///
-    /// - Parameter mistakes: gets the keys and rules that are invalid.
-    static func pathDialect(
-        _ settings: Settings, _ sources: SettingSources, _ mistakes: inout SettingMistakes
-    ) -> (any PathDialect)? {
-        switch settings.access.compat {
+    /// The paths that `compat` selects, with its keys and rules; nil = none.
+    func readPathDialect(_ sources: SettingSources, _ mistakes: inout SettingMistakes) -> (any PathDialect)? {
+        switch self.access.compat {
         case .darkroom, .wsrv: nil
-        case .imgproxy:
-            mistakes.collect { () throws(SettingError) in try imgproxy(settings, sources) }
-        case .thumbor: mistakes.collect { () throws(SettingError) in try Thumbor(settings, sources) }
-        case .cloudflare: Cloudflare(origin: settings.thumbor.cloudflareOrigin)
+        case .imgproxy: mistakes.collect { () throws(SettingError) in try imgproxy(sources) }
+        case .thumbor: mistakes.collect { () throws(SettingError) in try Thumbor(self, sources) }
+        case .cloudflare: Cloudflare(origin: self.thumbor.cloudflareOrigin)
         }
     }
 }

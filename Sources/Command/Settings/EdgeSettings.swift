@@ -2,7 +2,6 @@ import DarkroomEdgePurging
 import DarkroomNetwork
 import DarkroomWeb
 import Foundation
-import NIOCore
 
 struct EdgeSettings: SettingTheme {
     static let title = "Caches in front"
@@ -29,13 +28,10 @@ extension SettingKind where Value == [EdgeDestination] {
         let grammar =
             "VENDOR=TARGET;OPTION=VALUE, such as fastly=SERVICE;token-file=/run/secrets/fastly, with a vendor of "
             + EdgeDestination.Vendor.allCases.map(\.rawValue).joined(separator: ", ")
-        return SettingKind("VENDOR=TARGET,...", grammar) { edges in
-            edges.isEmpty ? "none" : "set"
-        } parseValue: { value throws(SettingRefusal) in
+        return SettingKind("VENDOR=TARGET,...", grammar, format: masked) { value throws(SettingRefusal) in
             var edges: [EdgeDestination] = []
             for member in value.members {
-                let edge = try EdgeDestination(rows: member.edgeRows(grammar), among: edges, grammar)
-                edges.append(edge)
+                edges.append(try EdgeDestination(rows: member.edgeRows(grammar), among: edges, grammar))
             }
             return edges
         }
@@ -45,21 +41,12 @@ extension SettingKind where Value == [EdgeDestination] {
 extension SettingValue {
     /// The vendor with its target, and the options.
     fileprivate func edgeRows(_ grammar: String) throws(SettingRefusal) -> [(name: String, text: String)] {
-        if case .map(let map) = self {
-            var rows: [(name: String, text: String)] = []
-            for (name, value) in map {
-                guard let text = value.text else { throw .expected(grammar, got: nil) }
-                rows.append((name, text))
-            }
-            return rows
-        }
-        var rows: [(name: String, text: String)] = []
-        for part in text?.split(separator: ";") ?? [] {
+        if let rows = try namedTexts(grammar) { return rows }
+        return try (text?.split(separator: ";") ?? []).map { part throws(SettingRefusal) in
             let halves = part.split(separator: "=", maxSplits: 1).map(String.init)
             guard halves.count == 2 else { throw .expected(grammar, got: nil) }
-            rows.append((halves[0].trimmingCharacters(in: .whitespaces), halves[1]))
+            return (halves[0].trimmingCharacters(in: .whitespaces), halves[1])
         }
-        return rows
     }
 }
 
@@ -108,15 +95,9 @@ extension EdgeDestination {
         else { throw .because("\(place) must be an http or https URL without user and fragment.") }
         return option == nil ? url.canonical : String(url.canonical.reversed().drop { $0 == "/" }.reversed())
     }
-}
 
-extension EdgeDestination {
     fileprivate func checkSecret(inFile path: String, _ spelling: String) throws(SettingError) {
-        let bytes: ByteBuffer
-        do throws(FileError) { bytes = try FileBytes.read(path, upTo: 8 << 10) } catch {
-            throw SettingError("\(spelling): '\(vendor)': \(error.sentence)")
-        }
-        let secret = String(buffer: bytes).trimmingCharacters(in: .whitespacesAndNewlines)
+        let secret = try FileBytes.text(inFile: path, upTo: 8 << 10, "\(spelling): '\(vendor)'")
         if let flaw = flaw(ofSecret: secret) { throw SettingError("\(spelling): '\(vendor)': \(path): \(flaw)") }
     }
 }

@@ -1,20 +1,25 @@
 import DarkroomDialects
 import DarkroomQuery
-import NIOCore
 
 extension Settings {
     /// The paths of imgproxy with the keys and rules of these settings. Messages never repeat a key.
-    static func imgproxy(_ settings: Settings, _ sources: SettingSources) throws(SettingError) -> ImgproxyDialect {
-        let dialects = settings.dialects
-        var rules = ImgproxyDialect.Rules(keys: try imgproxyKeys(settings, sources))
+    func imgproxy(_ sources: SettingSources) throws(SettingError) -> ImgproxyDialect {
+        let dialects = self.dialects
+        var rules = ImgproxyDialect.Rules(keys: try imgproxyKeys(sources))
         rules.baseURL = dialects.imgproxyBaseURL ?? ""
         rules.separator = dialects.imgproxySeparator
-        rules.onlyPresets = settings.access.presetsOnly
+        rules.onlyPresets = self.access.presetsOnly
         rules.allowedOptions = Set(dialects.imgproxyOptions)
         rules.hasFileNames = dialects.imgproxyFileNames
         rules.animationFrames = dialects.imgproxyFrames
         rules.watermark = dialects.imgproxyWatermark
-        rules.preferredFormats = try formats(settings, sources)
+        rules.preferredFormats = dialects.imgproxyFormats
+        guard
+            rules.preferredFormats.isEmpty || FormatList(parsing: rules.preferredFormats.joined(separator: ",")) != nil
+        else {
+            throw SettingError(
+                "\(sources.spelling(of: \.dialects.imgproxyFormats)) must be a list of \(FormatList.names), each once.")
+        }
         guard !rules.separator.contains(where: { "/?#%".contains($0) }) else {
             throw SettingError(
                 "\(sources.spelling(of: \.dialects.imgproxySeparator)) must be a text without /, ?, # and %.")
@@ -26,14 +31,13 @@ extension Settings {
         }
     }
 
-    private static func imgproxyKeys(
-        _ settings: Settings, _ sources: SettingSources
-    ) throws(SettingError) -> ImgproxyKeys {
-        var texts = settings.dialects.imgproxyKeys
+    private func imgproxyKeys(_ sources: SettingSources) throws(SettingError) -> ImgproxyKeys {
+        var texts = self.dialects.imgproxyKeys
         var spelling = sources.spelling(of: \.dialects.imgproxyKeys)
-        if let path = settings.dialects.imgproxyKeysFile {
+        if let path = self.dialects.imgproxyKeysFile {
             spelling = "\(sources.spelling(of: \.dialects.imgproxyKeysFile)): \(path)"
-            texts += try lines(inFile: path, spelling: spelling)
+            let lines = try FileBytes.text(inFile: path, upTo: 64 << 10, spelling).split(whereSeparator: \.isNewline)
+            texts += lines.map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
         }
         let pairs = texts.map { text in
             let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -41,28 +45,10 @@ extension Settings {
         }
         do throws(ImgproxyKeys.Flaw) {
             return try ImgproxyKeys(
-                pairs: pairs, size: settings.dialects.imgproxySignatureSize,
-                trusted: settings.dialects.imgproxyTrustedSignatures)
+                pairs: pairs, size: self.dialects.imgproxySignatureSize,
+                trusted: self.dialects.imgproxyTrustedSignatures)
         } catch {
             throw SettingError("\(spelling): \(error).")
         }
-    }
-
-    private static func lines(inFile path: String, spelling: String) throws(SettingError) -> [String] {
-        do throws(FileError) {
-            let text = String(buffer: try FileBytes.read(path, upTo: 64 << 10))
-            return text.split(whereSeparator: \.isNewline).map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
-        } catch {
-            throw SettingError("\(spelling): \(error.sentence)")
-        }
-    }
-
-    private static func formats(_ settings: Settings, _ sources: SettingSources) throws(SettingError) -> [String] {
-        let names = settings.dialects.imgproxyFormats
-        guard names.isEmpty || FormatList(parsing: names.joined(separator: ",")) != nil else {
-            throw SettingError(
-                "\(sources.spelling(of: \.dialects.imgproxyFormats)) must be a list of \(FormatList.names), each once.")
-        }
-        return names
     }
 }

@@ -79,13 +79,8 @@ extension SettingRow {
     var flag: String { "--\(name)" }
     /// `DARKROOM_MAX_SOURCE_BYTES`
     var environmentName: String {
-        EnvironmentName.prefix + name.uppercased().split(separator: "-").joined(separator: "_")
+        SettingSources.environmentPrefix + name.uppercased().split(separator: "-").joined(separator: "_")
     }
-}
-
-/// The names of environment variables that hold settings.
-enum EnvironmentName {
-    static let prefix = "DARKROOM_"
 }
 
 /// Settings that stop startup: for each mistake a sentence with the key as the user spelled it, the reason and the

@@ -52,16 +52,26 @@ struct SettingKind<Value: Sendable>: Sendable {
         }
     }
 
+    /// A kind of lists.
+    /// - Parameter text: a member as users write it.
+    init<Member>(
+        _ placeholder: String, _ grammar: String, members text: @escaping @Sendable (Member) -> String,
+        parseValue: @escaping @Sendable (SettingValue) throws(SettingRefusal) -> Value
+    ) where Value == [Member] {
+        let format = { @Sendable (members: Value) in members.isEmpty ? "none" : members.map(text).joined(separator: ",")
+        }
+        self.init(placeholder, grammar, format: format, parseValue: parseValue)
+    }
+
     /// Comma-separated members, or a YAML list.
     static func list<Member>(of kind: SettingKind<Member>) -> SettingKind where Value == [Member] {
-        SettingKind("\(kind.placeholder),...", "a list, each member \(kind.grammar)") { members in
-            members.isEmpty ? "none" : members.map(kind.format).joined(separator: ",")
-        } parseValue: { value throws(SettingRefusal) in
-            var members: [Member] = []
-            for member in value.members { members.append(try kind.parse(member)) }
-            return members
+        SettingKind("\(kind.placeholder),...", "a list, each member \(kind.grammar)", members: kind.format) {
+            value throws(SettingRefusal) in try value.members.map(kind.parse)
         }
     }
+
+    /// How a list of secrets is shown.
+    static func masked<Member>(_ value: Value) -> String where Value == [Member] { value.isEmpty ? "none" : "set" }
 
     /// A word of an enumeration.
     static func choice(of type: Value.Type) -> SettingKind where Value: CaseIterable & RawRepresentable<String> {
@@ -74,9 +84,7 @@ struct SettingKind<Value: Sendable>: Sendable {
 
 extension SettingKind where Value == Int {
     static func integer(_ range: ClosedRange<Int>) -> SettingKind {
-        SettingKind("N", "an integer from \(range.lowerBound) to \(range.upperBound)") {
-            "\($0)"
-        } parse: {
+        SettingKind("N", "an integer from \(range.lowerBound) to \(range.upperBound)", format: \.description) {
             Int($0).flatMap { range.contains($0) ? $0 : nil }
         }
     }
@@ -99,9 +107,7 @@ extension SettingKind where Value == Int {
 
     /// A status of a response with content (RFC 9110 §6.4.1).
     static var statusWithContent: SettingKind {
-        SettingKind("STATUS", "a status from 200 to 599 except 204, 205 and 304") {
-            "\($0)"
-        } parse: {
+        SettingKind("STATUS", "a status from 200 to 599 except 204, 205 and 304", format: \.description) {
             Int($0).flatMap { (200...599).contains($0) && ![204, 205, 304].contains($0) ? $0 : nil }
         }
     }
@@ -130,9 +136,7 @@ extension SettingKind where Value == Bool {
     /// `true`, `false`, `1` or `0`; in YAML also an unquoted `yes`, `no`, `on` or `off`.
     static var boolean: SettingKind {
         let grammar = "true or false"
-        return SettingKind("true|false", grammar) {
-            "\($0)"
-        } parseValue: { value throws(SettingRefusal) in
+        return SettingKind("true|false", grammar, format: \.description) { value throws(SettingRefusal) in
             switch value {
             case .boolean(let value, _): return value
             case .text("true"), .text("1"): return true
@@ -197,26 +201,16 @@ extension SettingKind where Value == String {
 extension SettingKind where Value == CIDR {
     static var network: SettingKind {
         let grammar = "a network in CIDR notation such as 10.0.0.0/8"
-        return SettingKind("CIDR", grammar) {
-            "\($0)"
-        } parseValue: { value throws(SettingRefusal) in
+        return SettingKind("CIDR", grammar, format: \.description) { value throws(SettingRefusal) in
             guard let text = value.text else { throw .expected(grammar, got: value.shape) }
-            do {
-                return try CIDR(parsing: text)
-            } catch {
-                throw .because("\(error)")
-            }
+            do { return try CIDR(parsing: text) } catch { throw .because("\(error)") }
         }
     }
 }
 
 extension SettingKind where Value == Rate {
     static var rate: SettingKind {
-        SettingKind("RATE", "a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h") {
-            $0.text
-        } parse: {
-            Rate($0)
-        }
+        SettingKind("RATE", "a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h", format: \.text) { Rate($0) }
     }
 }
 

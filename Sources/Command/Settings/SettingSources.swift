@@ -99,6 +99,9 @@ private struct FileLines: Sendable {
 
 /// The given settings. A flag takes precedence over the environment, and the environment over the file.
 struct SettingSources {
+    /// The beginning of the names of environment variables that hold settings.
+    static let environmentPrefix = "DARKROOM_"
+
     private let given: [String: GivenSetting]
     /// The variables that are ignored because Kubernetes sets them, in alphabetical order; see ``ServiceLink``.
     let serviceLinks: [String]
@@ -114,15 +117,14 @@ struct SettingSources {
         flags: [String: String] = [:], environment: [String: String] = ProcessInfo.processInfo.environment,
         file: String?
     ) throws(SettingError) {
-        let environment = environment.filter { $0.key.hasPrefix(EnvironmentName.prefix) }
+        let environment = environment.filter { $0.key.hasPrefix(Self.environmentPrefix) }
         let links = environment.filter { ServiceLink.isServiceLink($0.key, value: $0.value) }
         serviceLinks = links.keys.sorted()
         var mistakes = SettingMistakes()
         var given: [String: GivenSetting] = [:]
         if let file { given = try Self.settings(inFile: file, &mistakes) }
-        for setting in Self.settings(in: environment.filter { links[$0.key] == nil }, &mistakes) {
-            given[setting.name] = setting.given
-        }
+        let variables = environment.filter { links[$0.key] == nil }
+        given.merge(Self.settings(in: variables, &mistakes)) { $1 }
         for row in SettingsTable.rows {
             guard let text = flags[row.name] else { continue }
             given[row.name] = GivenSetting(spelling: row.flag, source: row.flag, value: .text(text))
@@ -135,21 +137,21 @@ struct SettingSources {
 
     private static func settings(
         in environment: [String: String], _ mistakes: inout SettingMistakes
-    ) -> [(name: String, given: GivenSetting)] {
+    ) -> [String: GivenSetting] {
         let names = Dictionary(uniqueKeysWithValues: SettingsTable.rows.map { ($0.environmentName, $0.name) })
-        var settings: [(name: String, given: GivenSetting)] = []
+        var given: [String: GivenSetting] = [:]
         for (variable, value) in environment.sorted(by: { $0.key < $1.key }) {
             guard let name = names[variable] else {
-                let suffix = variable.dropFirst(EnvironmentName.prefix.count).lowercased()
+                let suffix = variable.dropFirst(Self.environmentPrefix.count).lowercased()
                 let hint = SettingsTable.suggestion(for: suffix.split(separator: "_").joined(separator: "-")) {
                     $0.environmentName
                 }
                 mistakes.add("\(variable.prefix(100)) is not a setting.\(hint)")
                 continue
             }
-            settings.append((name, GivenSetting(spelling: variable, source: variable, value: .text(value))))
+            given[name] = GivenSetting(spelling: variable, source: variable, value: .text(value))
         }
-        return settings
+        return given
     }
 
     private static func settings(

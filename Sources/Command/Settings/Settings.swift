@@ -83,12 +83,10 @@ struct Settings: Sendable {
     private mutating func check(
         _ sources: SettingSources, malformed: [String] = [], _ mistakes: inout SettingMistakes
     ) {
-        let settings = self
         var found = mistakes
-        let token = found.collect { () throws(SettingError) in try AdminTokenFile.token(settings, sources) }
-        adminToken = token ?? nil
-        pathDialect = Self.pathDialect(settings, sources, &found)
-        accessRules = Access(settings, sources, &found)
+        adminToken = found.collect { () throws(SettingError) in try AdminTokenFile.token(self, sources) } ?? nil
+        pathDialect = readPathDialect(sources, &found)
+        accessRules = Access(self, sources, &found)
         let hasAccessRules = found.sentences.isEmpty
         checkCombinations(sources, &found)
         checkSources(sources, &found)

@@ -2,13 +2,8 @@
 ///
 /// The report is YAML that the server reads with the same result, unless there are secrets, which are masked.
 struct SettingsReport {
-    private let settings: Settings
-    private let sources: SettingSources
-
-    init(_ settings: Settings, _ sources: SettingSources) {
-        self.settings = settings
-        self.sources = sources
-    }
+    let settings: Settings
+    let sources: SettingSources
 
     var text: String {
         SettingsTable.themes.map { theme in
@@ -18,9 +13,8 @@ struct SettingsReport {
 
     /// `port: 8080  # default`
     private func line(of row: any SettingRow) -> String {
-        let given = sources[row.name]
         let value = row.text(in: settings.values)
-        guard let given else {
+        guard let given = sources[row.name] else {
             // A setting without a value has no spelling in YAML.
             if value == "none" { return Self.line("# \(row.name): \(row.defaultText)", "default") }
             let words = value == row.defaultText ? "" : ": \(row.defaultText)"

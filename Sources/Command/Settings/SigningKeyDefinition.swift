@@ -84,11 +84,9 @@ extension SigningKeyDefinition {
             throw SettingError("\(spelling) must be a JSON array of objects, one for each key.")
         }
         do throws(SettingRefusal) {
-            var definitions: [SigningKeyDefinition] = []
-            for (index, key) in keys.enumerated() {
-                definitions.append(try SigningKeyDefinition(key, id: nil, place: "[\(index)]"))
+            return try keys.enumerated().map { index, key throws(SettingRefusal) in
+                try SigningKeyDefinition(key, id: nil, place: "[\(index)]")
             }
-            return definitions
         } catch {
             throw SettingError(error.sentence(about: spelling, isSecret: true))
         }
@@ -133,32 +131,26 @@ extension SigningKeyDefinition {
 extension SettingKind where Value == [SigningKeyDefinition] {
     /// `ID:SECRET,…`; in YAML also a map of ids to secrets or to maps, or a list of either form.
     static var signingKeys: SettingKind {
-        SettingKind("ID:SECRET,...", "keys of the form ID:SECRET, separated by commas") { keys in
-            keys.isEmpty ? "none" : "set"
-        } parseValue: { value throws(SettingRefusal) in
-            var keys: [SigningKeyDefinition] = []
+        SettingKind("ID:SECRET,...", "keys of the form ID:SECRET, separated by commas", format: masked) {
+            value throws(SettingRefusal) in
             if case .map(let members) = value {
-                for (id, value) in members {
-                    if let secret = value.text {
-                        keys.append(SigningKeyDefinition(id: id, secret: secret, place: ".\(id)"))
-                    } else {
-                        keys.append(try SigningKeyDefinition(value, id: id, place: ".\(id)"))
+                return try members.map { id, value throws(SettingRefusal) in
+                    guard let secret = value.text else {
+                        return try SigningKeyDefinition(value, id: id, place: ".\(id)")
                     }
+                    return SigningKeyDefinition(id: id, secret: secret, place: ".\(id)")
                 }
-                return keys
             }
-            for (index, member) in value.members.enumerated() {
+            return try value.members.enumerated().map { index, member throws(SettingRefusal) in
                 guard let text = member.text else {
-                    keys.append(try SigningKeyDefinition(member, id: nil, place: "[\(index)]"))
-                    continue
+                    return try SigningKeyDefinition(member, id: nil, place: "[\(index)]")
                 }
                 let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
                 guard halves.count == 2 else {
                     throw .because("each key must have the form ID:SECRET, with commas between keys.")
                 }
-                keys.append(SigningKeyDefinition(id: halves[0], secret: halves[1]))
+                return SigningKeyDefinition(id: halves[0], secret: halves[1])
             }
-            return keys
         }
     }
 }

@@ -38,6 +38,8 @@ struct MarkDefinition: Equatable, Sendable {
     var name: String
     /// The URL as given, which may begin with a name of `source-map`.
     var source: String
+
+    var text: String { "\(name)=\(source)" }
 }
 
 /// A row of `s3-sources`.
@@ -77,7 +79,7 @@ extension SettingKind where Value == SourceMap {
             return rows.isEmpty ? "none" : rows.joined(separator: ",")
         } parseValue: { value throws(SettingRefusal) in
             var map = SourceMap()
-            for (name, url) in try value.namedTexts(grammar) {
+            for (name, url) in try value.rows(grammar) {
                 do throws(SourceMap.Flaw) { try map.add(name, url) } catch { throw .because("\(error)") }
             }
             return map
@@ -89,10 +91,8 @@ extension SettingKind where Value == [MarkDefinition] {
     /// `NAME=URL,…`; in YAML also a map.
     static var marks: SettingKind {
         let grammar = "NAME=URL, such as logo=local:///logo.png,seal=https://img.example.com/seal.svg"
-        return SettingKind("NAME=URL,...", grammar) { marks in
-            marks.isEmpty ? "none" : marks.map { "\($0.name)=\($0.source)" }.joined(separator: ",")
-        } parseValue: { value throws(SettingRefusal) in
-            try value.namedTexts(grammar).map { MarkDefinition(name: $0.name, source: $0.text) }
+        return SettingKind("NAME=URL,...", grammar, members: \.text) { value throws(SettingRefusal) in
+            try value.rows(grammar).map { MarkDefinition(name: $0.name, source: $0.text) }
         }
     }
 }
@@ -101,11 +101,9 @@ extension SettingKind where Value == [ObjectSourceDefinition] {
     /// `NAME=BUCKET/PREFIX/,…`; in YAML also a map.
     static var objectSources: SettingKind {
         let grammar = "NAME=BUCKET or NAME=STORE:BUCKET/PREFIX/, such as media=media-bucket/products/"
-        return SettingKind("NAME=BUCKET,...", grammar) { sources in
-            sources.isEmpty ? "none" : sources.map(\.text).joined(separator: ",")
-        } parseValue: { value throws(SettingRefusal) in
+        return SettingKind("NAME=BUCKET,...", grammar, members: \.text) { value throws(SettingRefusal) in
             var sources: [ObjectSourceDefinition] = []
-            for (name, target) in try value.namedTexts(grammar, named: { ($0.prefix { $0 != "/" }.description, $0) }) {
+            for (name, target) in try value.rows(grammar, named: { ($0.prefix { $0 != "/" }.description, $0) }) {
                 let source = try ObjectSourceDefinition(name, target)
                 if let other = sources.first(where: { $0.name == source.name }),
                     other.store != source.store || other.bucket != source.bucket
@@ -123,11 +121,9 @@ extension SettingKind where Value == [ObjectStoreDefinition] {
     /// `NAME=URL?region=…&path-style=…&profile=…,…`; in YAML also a map.
     static var objectStores: SettingKind {
         let grammar = "NAME=URL, such as minio=http://minio:9000?region=us-east-1&profile=minio"
-        return SettingKind("NAME=URL,...", grammar) { stores in
-            stores.isEmpty ? "none" : stores.map(\.text).joined(separator: ",")
-        } parseValue: { value throws(SettingRefusal) in
+        return SettingKind("NAME=URL,...", grammar, members: \.text) { value throws(SettingRefusal) in
             var stores: [ObjectStoreDefinition] = []
-            for (name, url) in try value.namedTexts(grammar) {
+            for (name, url) in try value.rows(grammar) {
                 let store = try ObjectStoreDefinition(name, url)
                 guard !stores.contains(where: { $0.name == store.name }) else {
                     throw .because("the store '\(store.name)' is given twice.")
@@ -205,19 +201,25 @@ extension ObjectStoreDefinition {
 }
 
 extension SettingValue {
+    /// The rows of a map of texts; nil for any other node.
+    func namedTexts(_ grammar: String) throws(SettingRefusal) -> [(name: String, text: String)]? {
+        guard case .map(let map) = self else { return nil }
+        return try map.map { name, value throws(SettingRefusal) in
+            guard let text = value.text else { throw .expected(grammar, got: value.shape) }
+            return (name, text)
+        }
+    }
+
     /// Rows of a name and a text: `NAME=TEXT,…`, or a map, or a list of either.
     ///
     /// - Parameter named: the row of a text without a name; nil if a name is required.
-    fileprivate func namedTexts(
+    fileprivate func rows(
         _ grammar: String, named: (String) -> (name: String, text: String)? = { _ in nil }
     ) throws(SettingRefusal) -> [(name: String, text: String)] {
         var rows: [(name: String, text: String)] = []
         for member in members {
-            if case .map(let map) = member {
-                for (name, value) in map {
-                    guard let text = value.text else { throw .expected(grammar, got: value.shape) }
-                    rows.append((name, text))
-                }
+            if let named = try member.namedTexts(grammar) {
+                rows += named
                 continue
             }
             let parts = member.text?.split(separator: "=", maxSplits: 1).map(String.init) ?? []

@@ -1,6 +1,5 @@
 import DarkroomDialects
 import Foundation
-import NIOCore
 
 /// The key and the sources of the paths of thumbor and Cloudflare.
 struct ThumborSettings: SettingTheme {
@@ -47,8 +46,8 @@ extension SettingKind where Value == String {
     static var secretText: SettingKind {
         SettingKind("TEXT", "a text that is not empty") { _ in
             "set"
-        } parse: { text in
-            text.isEmpty ? nil : text
+        } parse: {
+            $0.isEmpty ? nil : $0
         }
     }
 }
@@ -59,15 +58,9 @@ extension Thumbor {
         var key = settings.thumbor.key
         if let path = settings.thumbor.keyFile {
             let spelling = "\(sources.spelling(of: \.thumbor.keyFile)): \(path)"
-            do throws(FileError) {
-                let text = String(buffer: try FileBytes.read(path, upTo: 4 << 10))
-                key = text.trimmingCharacters(in: .whitespacesAndNewlines)
-            } catch {
-                throw SettingError("\(spelling): \(error.sentence)")
-            }
-            guard key?.isEmpty == false else {
-                throw SettingError("\(spelling): the file is empty; write the key to it.")
-            }
+            let text = try FileBytes.text(inFile: path, upTo: 4 << 10, spelling)
+            guard !text.isEmpty else { throw SettingError("\(spelling): the file is empty; write the key to it.") }
+            key = text
         }
         self.init(
             key: key.map {

@@ -41,9 +41,7 @@ extension SettingKind where Value == [HTTPField] {
     /// plain values.
     static var headerFields: SettingKind {
         let grammar = "NAME=VALUE, such as authorization=Bearer%20abc, with percent-encoded values"
-        return SettingKind("NAME=VALUE,...", grammar) { fields in
-            fields.isEmpty ? "none" : "set"
-        } parseValue: { value throws(SettingRefusal) in
+        return SettingKind("NAME=VALUE,...", grammar, format: masked) { value throws(SettingRefusal) in
             var fields: [HTTPField] = []
             for member in value.members {
                 if case .map(let named) = member {
