@@ -49,9 +49,9 @@ struct TransformFiles: AsyncParsableCommand {
 
     func run() async throws {
         let arguments = try TransformArguments(words)
+        let inputs = Inputs(arguments.paths.dropLast())
+        let target = arguments.paths.last ?? ""
         do {
-            let inputs = Inputs(arguments.paths.dropLast())
-            let target = arguments.paths.last ?? ""
             if try isFolder(target, for: arguments.paths) {
                 try await transform(inputs, into: target, arguments)
             } else {
@@ -59,14 +59,7 @@ struct TransformFiles: AsyncParsableCommand {
             }
         } catch let error as InvalidParameter {
             throw Self.failure(error.detail)
-        } catch let error as UsageError {
-            throw Self.failure(error.sentence)
         }
-    }
-
-    /// Paths that do not fit together.
-    private struct UsageError: Error {
-        let sentence: String
     }
 
     /// The exit status for wrong arguments, after this sentence.
@@ -76,11 +69,11 @@ struct TransformFiles: AsyncParsableCommand {
     }
 
     /// Whether the last path is a folder for the results, rather than the result of a single file.
-    private func isFolder(_ target: String, for paths: [String]) throws(UsageError) -> Bool {
+    private func isFolder(_ target: String, for paths: [String]) throws(ExitCode) -> Bool {
         guard target != "-" else {
             let inputs = Inputs(paths[0] == "-" ? [] : [paths[0]])
             guard inputs.folders.isEmpty else {
-                throw UsageError(sentence: "Standard output takes a single image, and \(paths[0]) is a folder.")
+                throw Self.failure("Standard output takes a single image, and \(paths[0]) is a folder.")
             }
             return false
         }
@@ -88,12 +81,12 @@ struct TransformFiles: AsyncParsableCommand {
         let isFolder = kind == .folder || kind == nil && target.hasSuffix("/")
         if paths[0] == "-" {
             guard !isFolder else {
-                throw UsageError(sentence: "Standard input has no name; name a file in \(target).")
+                throw Self.failure("Standard input has no name; name a file in \(target).")
             }
             return false
         }
         guard !isFolder, paths.count > 2 || !Inputs([paths[0]]).folders.isEmpty else { return isFolder }
-        guard kind == nil else { throw UsageError(sentence: "\(target) is not a folder; several images need one.") }
+        guard kind == nil else { throw Self.failure("\(target) is not a folder; several images need one.") }
         return true
     }
 }

@@ -98,7 +98,7 @@ final class BatchRun: Sendable {
     private func outcome(of file: InputFile, by processing: any ImageProcessing) -> FileReport.Outcome? {
         if !overwrites, (try? FileStatus(of: file.target, followingLink: false)) != nil { return .skipped(.exists) }
         let format = ResultName(format: queries.format).format(for: file.name)
-        guard let query = queries[format] else {
+        guard let query = queries.byFormat[format] else {
             return .failed(sentence: "\(file.source): This build writes no \(format.rawValue).")
         }
         let clock = ContinuousClock()

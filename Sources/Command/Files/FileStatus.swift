@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A system call on a file that failed.
 struct FileError: Error, Hashable {
     enum Action: String {
@@ -34,8 +26,8 @@ struct FileError: Error, Hashable {
 }
 
 /// The kind of a file, and its identity among all that exist.
-struct FileStatus: Equatable {
-    enum Kind: Equatable {
+struct FileStatus: Hashable {
+    enum Kind {
         case file, folder, link
         /// A device, a pipe or a socket.
         case special
@@ -67,7 +59,7 @@ struct FileStatus: Equatable {
 }
 
 /// One name in a folder.
-struct FolderEntry: Equatable {
+struct FolderEntry {
     /// With replacement characters unless `isText`.
     let name: String
     /// Whether the name is UTF-8.

@@ -6,7 +6,8 @@ import NIOCore
 struct FileQueries: Sendable {
     /// The format that `--output` names; nil = the format of each file's extension.
     let format: OutputFormat?
-    private let queries: [OutputFormat: FileQuery]
+    /// The query for a result in each format that this build writes.
+    let byFormat: [OutputFormat: FileQuery]
 
     init(_ parameters: [(name: String, value: String?)]) throws(InvalidParameter) {
         // Without a request there is no Accept, so that `auto` is the same as no `output`.
@@ -14,18 +15,15 @@ struct FileQueries: Sendable {
         let query = try FileQuery(parameters)
         format = query.output.format
         if let format {
-            queries = [format: query]
+            byFormat = [format: query]
         } else {
             var queries: [OutputFormat: FileQuery] = [:]
             for format in InstalledCodecs.current.writable {
                 queries[format] = try FileQuery(parameters + [("output", format.rawValue)])
             }
-            self.queries = queries
+            byFormat = queries
         }
     }
-
-    /// The query for a result; nil for a format that this build does not write.
-    subscript(format: OutputFormat) -> FileQuery? { queries[format] }
 }
 
 extension FileQuery {

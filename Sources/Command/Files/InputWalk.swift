@@ -11,12 +11,6 @@ struct InputWalk: Sendable {
         let position: PathPattern.Position
     }
 
-    /// The folders of all inputs that have the same path below the input.
-    private struct Level: Sendable {
-        let path: String
-        let branches: [Branch]
-    }
-
     private struct Candidate {
         let source: String
         let target: String
@@ -25,20 +19,15 @@ struct InputWalk: Sendable {
         let isOwnTarget: Bool
     }
 
-    /// An input inside of the folder of results.
-    private struct InnerInput: Sendable {
-        let input: String
-        /// Its path below the folder of results.
-        let path: String
-    }
-
     private let inputs: Inputs
     private let names: ResultName
     private let folder: String
     /// Nil if the folder does not exist yet.
     private let folderStatus: FileStatus?
-    private let innerInputs: [InnerInput]
-    private var levels: [Level]
+    /// The inputs inside of the folder of results, each with its path below it.
+    private let innerInputs: [(input: String, path: String)]
+    /// For each path below the inputs, the folders of all inputs that have it.
+    private var levels: [(path: String, branches: [Branch])]
     /// The next entry is the last.
     private var entries: [InputEntry] = []
     /// Input folders in which a file was found.
@@ -55,7 +44,7 @@ struct InputWalk: Sendable {
         let branches = inputs.folders.enumerated().map { index, input in
             Branch(input: index, position: input.pattern?.matcher.start ?? [])
         }
-        levels = [Level(path: "", branches: branches)]
+        levels = [("", branches)]
         entries = inputs.missing.reversed().map { .failed(path: $0.path, sentence: $0.sentence) }
     }
 
@@ -64,7 +53,7 @@ struct InputWalk: Sendable {
         while true {
             if let entry = entries.popLast() { return entry }
             if let level = levels.popLast() {
-                open(level)
+                open(level.branches, at: level.path)
             } else {
                 guard !hasReportedPatterns else { return nil }
                 hasReportedPatterns = true
@@ -82,28 +71,28 @@ struct InputWalk: Sendable {
 
     // MARK: Folders
 
-    private mutating func open(_ level: Level) {
+    private mutating func open(_ branches: [Branch], at level: String) {
         var found: [InputEntry] = []
-        var candidates = level.path.isEmpty ? namedFiles() : []
+        var candidates = level.isEmpty ? namedFiles() : []
         var folders: [String: [Branch]] = [:]
-        for branch in level.branches {
-            let path = joined(inputs.folders[branch.input].path, level.path)
-            let isResultFolder = isFolderOfResults(path, at: level.path)
+        for branch in branches {
+            let path = joined(inputs.folders[branch.input].path, level)
+            let isResultFolder = isFolderOfResults(path, at: level)
             do throws(FileError) {
                 for entry in try FolderEntry.all(in: path) {
                     guard sort(entry, in: path, branch, &found, &folders) else { continue }
                     let target = names.name(for: entry.name)
                     candidates.append(
                         Candidate(
-                            source: joined(path, entry.name), target: joined(level.path, target), isNamed: false,
+                            source: joined(path, entry.name), target: joined(level, target), isNamed: false,
                             isOwnTarget: isResultFolder && target == entry.name))
                 }
             } catch {
                 found.append(.failed(path: path, sentence: error.sentence))
             }
         }
-        levels += folders.sorted { $0.key > $1.key }.map { Level(path: joined(level.path, $0.key), branches: $0.value) }
-        entries = (found + resolved(candidates, at: level.path)).reversed()
+        levels += folders.sorted { $0.key > $1.key }.map { (joined(level, $0.key), $0.value) }
+        entries = (found + resolved(candidates, at: level)).reversed()
     }
 
     /// Classifies one name in a folder. Returns whether it is a file to transform.
@@ -166,9 +155,9 @@ struct InputWalk: Sendable {
     /// The candidates of one folder of results as entries, in the order of the results' names.
     private func resolved(_ candidates: [Candidate], at level: String) -> [InputEntry] {
         let inner = innerInputs.first { level == $0.path || level.hasPrefix("\($0.path)/") }
-        let sorted = candidates.sorted { ($0.target, $0.source) < ($1.target, $1.source) }
-        return sorted.split(whereAdjacent: { $0.target != $1.target }).flatMap { group -> [InputEntry] in
-            var rest = Self.distinct(group)
+        let groups = Dictionary(grouping: candidates, by: \.target).sorted { $0.key < $1.key }
+        return groups.flatMap { _, group -> [InputEntry] in
+            var rest = Self.distinct(group.sorted { $0.source < $1.source })
             var entries: [InputEntry] = []
             // Only now it matters whether the files are images: `a.jpg` often has an `a.txt` beside it.
             let images = rest.count > 1 ? rest.filter { SourceFile.isImage($0.source) } : []
@@ -193,22 +182,19 @@ struct InputWalk: Sendable {
     }
 
     /// The candidates without repetitions of the same file.
-    private static func distinct(_ group: ArraySlice<Candidate>) -> [Candidate] {
-        guard group.count > 1 else { return Array(group) }
-        var seen: [FileStatus] = []
+    private static func distinct(_ group: [Candidate]) -> [Candidate] {
+        guard group.count > 1 else { return group }
+        var seen: Set<FileStatus> = []
         return group.filter { candidate in
-            guard let status = try? FileStatus(of: candidate.source) else { return true }
-            guard !seen.contains(status) else { return false }
-            seen.append(status)
-            return true
+            (try? FileStatus(of: candidate.source)).map { seen.insert($0).inserted } ?? true
         }
     }
 
-    private static func innerInputs(_ inputs: Inputs, of folder: String) -> [InnerInput] {
+    private static func innerInputs(_ inputs: Inputs, of folder: String) -> [(input: String, path: String)] {
         guard let outer = realPath(folder).map({ $0 == "/" ? $0 : "\($0)/" }) else { return [] }
         return inputs.folders.compactMap { input in
             guard let path = realPath(input.path.isEmpty ? "." : input.path), path.hasPrefix(outer) else { return nil }
-            return InnerInput(input: input.pattern?.text ?? input.path, path: String(path.dropFirst(outer.count)))
+            return (input.pattern?.text ?? input.path, String(path.dropFirst(outer.count)))
         }
     }
 
@@ -217,18 +203,5 @@ struct InputWalk: Sendable {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
-    }
-}
-
-extension Array {
-    /// The runs of elements between those neighbors for which the predicate holds.
-    fileprivate func split(whereAdjacent isBoundary: (Element, Element) -> Bool) -> [ArraySlice<Element>] {
-        var runs: [ArraySlice<Element>] = []
-        var start = startIndex
-        for index in indices where index + 1 == endIndex || isBoundary(self[index], self[index + 1]) {
-            runs.append(self[start...index])
-            start = index + 1
-        }
-        return runs
     }
 }

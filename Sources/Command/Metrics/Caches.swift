@@ -18,35 +18,26 @@ struct Caches: Sendable {
     var bytesInMemory: Int { memory.statistics.bytes + decoded().bytes }
 
     var tiers: CacheTiers {
-        CacheTiers(
-            memory: CacheTier(memory.statistics, budgetBytes: memory.budgetBytes),
-            disk: diskBudgetBytes > 0 ? disk.map { CacheTier($0.statistics, budgetBytes: diskBudgetBytes) } : nil,
-            decoded: CacheTier(decoded(), budgetBytes: decodedBudgetBytes))
-    }
-}
-
-extension CacheTier {
-    fileprivate init(_ statistics: MemoryStatistics, budgetBytes: Int) {
-        self.init(
-            entries: statistics.entries, bytes: statistics.bytes, budgetBytes: budgetBytes, hits: statistics.hits,
-            misses: statistics.misses)
-        evictions = statistics.evictions
-    }
-
-    fileprivate init(_ statistics: DiskStatistics, budgetBytes: Int) {
-        self.init(
-            entries: statistics.entries, bytes: statistics.bytes, budgetBytes: budgetBytes, hits: statistics.hits,
-            misses: statistics.misses)
-        evictions = statistics.evictions
-        damaged = statistics.corrupt
-        droppedWrites = statistics.droppedWrites
-        queuedWrites = statistics.queuedWrites
-        queuedBytes = statistics.queuedBytes
-    }
-
-    fileprivate init(_ statistics: DecodedStatistics, budgetBytes: Int) {
-        self.init(
-            entries: statistics.entries, bytes: statistics.bytes, budgetBytes: budgetBytes, hits: statistics.hits,
-            misses: statistics.misses)
+        let (inMemory, onDisk, decoded) = (memory.statistics, disk?.statistics, decoded())
+        var memoryTier = CacheTier(
+            entries: inMemory.entries, bytes: inMemory.bytes, budgetBytes: memory.budgetBytes, hits: inMemory.hits,
+            misses: inMemory.misses)
+        memoryTier.evictions = inMemory.evictions
+        let diskTier = onDisk.map { onDisk in
+            var tier = CacheTier(
+                entries: onDisk.entries, bytes: onDisk.bytes, budgetBytes: diskBudgetBytes, hits: onDisk.hits,
+                misses: onDisk.misses)
+            tier.evictions = onDisk.evictions
+            tier.damaged = onDisk.corrupt
+            tier.droppedWrites = onDisk.droppedWrites
+            tier.queuedWrites = onDisk.queuedWrites
+            tier.queuedBytes = onDisk.queuedBytes
+            return tier
+        }
+        return CacheTiers(
+            memory: memoryTier, disk: diskBudgetBytes > 0 ? diskTier : nil,
+            decoded: CacheTier(
+                entries: decoded.entries, bytes: decoded.bytes, budgetBytes: decodedBudgetBytes, hits: decoded.hits,
+                misses: decoded.misses))
     }
 }

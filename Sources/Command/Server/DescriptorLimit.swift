@@ -15,27 +15,22 @@ struct DescriptorLimit {
     /// The memory files that the memory tier may hold.
     var memoryFiles: Int { min(count / 4, Self.maxMemoryFiles) }
 
-    /// The soft limit, which applies; nil if the system does not report it.
-    static var current: Int? {
-        var limit = rlimit()
-        return getrlimit(resource, &limit) == 0 ? Int(clamping: limit.rlim_cur) : nil
-    }
+    /// The soft limit, which applies.
+    static var current: Int? { limit.map { Int(clamping: $0.rlim_cur) } }
 
     /// The fewest descriptors that a server can work with: workers, caches and connections have some each.
     private static let minimum = 256
 
     /// Why the server cannot start with this process's limit; nil if it can.
     static var fault: String? {
-        var limit = rlimit()
-        guard getrlimit(resource, &limit) == 0, limit.rlim_max < minimum else { return nil }
+        guard let limit, limit.rlim_max < minimum else { return nil }
         return "This process may open only \(limit.rlim_max) files, and a server needs \(minimum) or more: raise the "
             + "limit ('ulimit -Hn', or LimitNOFILE= of the systemd unit)."
     }
 
     /// Raises the soft limit to the hard limit.
     static func raised(logger: Logger) -> DescriptorLimit {
-        var limit = rlimit()
-        guard getrlimit(resource, &limit) == 0 else { return DescriptorLimit(count: 1024) }
+        guard var limit else { return DescriptorLimit(count: 1024) }
         let before = limit.rlim_cur
         limit.rlim_cur = min(limit.rlim_max, rlim_t(maxCount))
         guard before < limit.rlim_cur, setrlimit(resource, &limit) == 0 else {
@@ -58,6 +53,12 @@ struct DescriptorLimit {
 
     /// Darwin accepts no higher limit.
     private static let maxCount = 1 << 20
+
+    /// Nil if the system does not report it.
+    private static var limit: rlimit? {
+        var limit = rlimit()
+        return getrlimit(resource, &limit) == 0 ? limit : nil
+    }
 
     #if canImport(Glibc)
         private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -8,7 +8,6 @@ import DarkroomWeb
 import Foundation
 import Logging
 import NIOPosix
-import ServiceLifecycle
 
 /// Sends the purges of this server to the caches in front of it that the settings name.
 struct EdgePurges: Sendable {
@@ -63,22 +62,6 @@ extension PurgeTarget {
         case .host(let host): EdgePurge.Selector(.host, host)
         case .tag(let tag): EdgePurge.Selector(.tag, tag)
         case .everything: EdgePurge.Selector(.everything)
-        }
-    }
-}
-
-/// Sends purges to edges until all services after it have shut down.
-struct EdgePurgeService: Service, CustomStringConvertible {
-    let purger: EdgePurger
-
-    /// Without the URLs of edges, which may be secret: service groups log the services that they run.
-    var description: String { "purges of edges" }
-
-    func run() async throws {
-        await withGracefulShutdownHandler {
-            await purger.run()
-        } onGracefulShutdown: {
-            purger.stop()
         }
     }
 }

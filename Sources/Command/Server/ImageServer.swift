@@ -1,6 +1,8 @@
+import DarkroomEdgePurging
 import DarkroomHTTPServer
 import DarkroomMachine
 import DarkroomMetrics
+import DarkroomOpenTelemetry
 import DarkroomOrigin
 import DarkroomPipeline
 import DarkroomQuery
@@ -62,10 +64,8 @@ struct ImageServer {
         let secondSignal = await SecondSignal.watch(logger: logger) { [log] in log.flush() }
         let hangups = await UnixSignalsSequence(trapping: .sighup)
 
-        // Pixels: worker processes or this process.
+        // Pixels, and stores: memory, disk, a store shared with other servers, decoded originals.
         let pixels = try await PixelBackend(settings, logger: logger)
-
-        // Stores: memory, disk, a store shared with other servers, decoded originals.
         let disk = try await openDisk()
         let shared = try await SharedBackend(settings, metrics: registry, logger: logger)
         let caches = caches(disk, shared, pixels)
@@ -99,7 +99,9 @@ struct ImageServer {
         pipeline.shutdown()
         pixels.stop()
         await client.shutdown()
-        await close(stores, disk, shared)
+        await stores.shutdown()
+        await disk?.close()
+        await shared?.shutdown()
         try finish(failure)
     }
 
@@ -119,12 +121,6 @@ struct ImageServer {
         SettingsReloader(
             settings: settings, sources: sources, web: web, client: client, listeners: listeners, log: log,
             logger: logger)
-    }
-
-    private func close(_ stores: ObjectSourceStores, _ disk: DiskStore?, _ shared: SharedBackend?) async {
-        await stores.shutdown()
-        await disk?.close()
-        await shared?.shutdown()
     }
 
     /// The last event, unless a failure ended the services.
@@ -211,17 +207,25 @@ struct ImageServer {
     }
 
     private func upkeep(_ pipeline: ImagePipeline, _ caches: Caches, _ edges: EdgePurges) -> [any Service] {
-        let memory = MemoryUpkeep(
-            pipeline, heldBytes: { caches.bytesInMemory }, lowWaterPercent: settings.cache.memoryLowWater,
-            logger: logger)
-        // As the first service it ends last, so that it delivers the spans of the last requests too.
-        let export = traces.map { TraceExportService(exporter: $0.exporter) }
-        let purges = caches.shared.map {
-            PurgeUpkeep(pipeline: pipeline, interval: $0.configuration.purgeInterval)
+        let fraction = Double(settings.cache.memoryLowWater) / 100
+        let memory = PressureRelief.Cache {
+            caches.bytesInMemory
+        } shrink: {
+            pipeline.shrinkMemory(toFraction: fraction)
         }
-        let others: [(any Service)?] = [export, purges]
-        return others.compactMap(\.self)
-            + [EdgePurgeService(purger: edges.purger), memory, ExpiryUpkeep(pipeline: pipeline)]
+        let relief = PressureRelief([memory], logger: logger)
+        // As the first service it ends last, so that it delivers the spans of the last requests too.
+        let export = traces.map { Upkeep("trace export", stop: $0.exporter.stop, $0.exporter.run) }
+        let purges = caches.shared.map { shared in
+            Upkeep("purges of other servers", every: shared.configuration.purgeInterval) {
+                await pipeline.carryOutPurges()
+            }
+        }
+        return [export, purges].compactMap(\.self) + [
+            Upkeep("purges of edges", stop: edges.purger.stop, edges.purger.run),
+            Upkeep("memory pressure") { await relief.run() },
+            Upkeep("expiry", every: .seconds(3_600)) { await pipeline.removeExpired() },
+        ]
     }
 
     private func listeners(

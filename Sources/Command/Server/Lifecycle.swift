@@ -1,6 +1,5 @@
 import DarkroomEdgePurging
 import DarkroomHTTPServer
-import DarkroomMachine
 import DarkroomPipeline
 import Foundation
 import Logging
@@ -57,37 +56,35 @@ struct DrainService: Service {
     }
 }
 
-/// Shrinks the memory caches under memory pressure, before the kernel kills the process.
-struct MemoryUpkeep: Service {
-    let relief: PressureRelief
+/// Work beside the listeners. It goes on until all services after it have shut down.
+struct Upkeep: Service, CustomStringConvertible {
+    /// Without the properties of the work, which may be secret: service groups log the services that they run.
+    let description: String
+    private let work: @Sendable () async -> Void
+    private let stop: (@Sendable () -> Void)?
 
-    /// - Parameters:
-    ///   - heldBytes: the current size of the memory caches.
-    ///   - lowWaterPercent: the share of their budgets that is kept under pressure.
+    /// - Parameter stop: makes the work end; nil = cancellation does.
     init(
-        _ pipeline: ImagePipeline, heldBytes: @escaping @Sendable () -> Int, lowWaterPercent: Int, logger: Logger
+        _ description: String, stop: (@Sendable () -> Void)? = nil, _ work: @escaping @Sendable () async -> Void
     ) {
-        let caches = PressureRelief.Cache(bytes: heldBytes) {
-            pipeline.shrinkMemory(toFraction: Double(lowWaterPercent) / 100)
-        }
-        relief = PressureRelief([caches], logger: logger)
+        self.description = description
+        self.work = work
+        self.stop = stop
     }
 
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await relief.run() }
-    }
-}
-
-/// Removes expired entries of the disk cache at startup and every hour.
-struct ExpiryUpkeep: Service {
-    let pipeline: ImagePipeline
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
+    /// Work that is done at startup and then in this interval.
+    init(_ description: String, every interval: Duration, _ work: @escaping @Sendable () async -> Void) {
+        self.init(description) {
             while !Task.isCancelled {
-                await pipeline.removeExpired()
-                try? await Task.sleep(for: .seconds(3_600))
+                let next = ContinuousClock.now + interval
+                await work()
+                try? await Task.sleep(until: next)
             }
         }
+    }
+
+    func run() async throws {
+        guard let stop else { return await cancelWhenGracefulShutdown(work) }
+        await withGracefulShutdownHandler(operation: work, onGracefulShutdown: stop)
     }
 }

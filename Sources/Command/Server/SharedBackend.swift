@@ -5,7 +5,6 @@ import DarkroomStore
 import Foundation
 import Logging
 import NIOPosix
-import ServiceLifecycle
 
 /// The tier that several servers share, and the client of its object store.
 struct SharedBackend: Sendable {
@@ -72,20 +71,4 @@ extension ObjectStorageError {
 extension ObjectStoreOperation {
     /// The operation in metrics.
     fileprivate var name: String { self == .deleteBatch ? "delete_batch" : rawValue }
-}
-
-/// Carries out the purges of other servers that share the store.
-struct PurgeUpkeep: Service {
-    let pipeline: ImagePipeline
-    let interval: Duration
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                let next = ContinuousClock.now + interval
-                await pipeline.carryOutPurges()
-                try? await Task.sleep(until: next)
-            }
-        }
-    }
 }

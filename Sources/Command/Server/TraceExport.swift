@@ -5,7 +5,6 @@ import Foundation
 import HTTPTypes
 import Logging
 import NIOPosix
-import ServiceLifecycle
 
 /// Records spans of sampled requests and delivers them to the collector that the settings name.
 struct TraceExport: Sendable {
@@ -27,20 +26,4 @@ struct TraceExport: Sendable {
 
     /// The spans of requests.
     var requests: RequestTracing { RequestTracing(tracer: tracer, sampler: tracer.sampler) }
-}
-
-/// Delivers spans until all services after it have shut down, and the last spans then.
-struct TraceExportService: Service, CustomStringConvertible {
-    let exporter: SpanExporter
-
-    /// Without the exporter's header fields, which may be secret: service groups log the services that they run.
-    var description: String { "trace export" }
-
-    func run() async throws {
-        await withGracefulShutdownHandler {
-            await exporter.run()
-        } onGracefulShutdown: {
-            exporter.stop()
-        }
-    }
 }

@@ -155,20 +155,20 @@ struct Settings: Sendable {
 
     /// Refuses to be an open proxy or an open admin interface unless the settings ask for it explicitly.
     private func checkExposure(_ sources: SettingSources, _ mistakes: inout SettingMistakes) {
-        let isOpen = isUnsigned && !limitsHosts && !self.access.openProxy
-        if isOpen, let (key, place) = exposure(of: address, sources.spelling(of: \.listeners.host)) {
-            mistakes.add(
-                "\(key): anyone who can reach \(place) could have this server fetch from any public host. Set "
-                    + "signing-keys to require signed requests, set allow-hosts to limit the hosts, set "
-                    + "open-proxy=true if this is intended, or bind 127.0.0.1.")
-        }
-        if !isOpen, self.access.uploads, isUnsigned, !self.access.openProxy,
+        if isUnsigned, !self.access.openProxy,
             let (key, place) = exposure(of: address, sources.spelling(of: \.listeners.host))
         {
-            mistakes.add(
-                "\(key): anyone who can reach \(place) could have this server transform any image, as uploads=true "
-                    + "says. Set signing-keys to require signed requests, set open-proxy=true if this is intended, or "
-                    + "bind 127.0.0.1.")
+            if !limitsHosts {
+                mistakes.add(
+                    "\(key): anyone who can reach \(place) could have this server fetch from any public host. Set "
+                        + "signing-keys to require signed requests, set allow-hosts to limit the hosts, set "
+                        + "open-proxy=true if this is intended, or bind 127.0.0.1.")
+            } else if self.access.uploads {
+                mistakes.add(
+                    "\(key): anyone who can reach \(place) could have this server transform any image, as uploads=true "
+                        + "says. Set signing-keys to require signed requests, set open-proxy=true if this is intended, "
+                        + "or bind 127.0.0.1.")
+            }
         }
         if adminToken == nil, let adminAddress,
             let (key, place) = exposure(of: adminAddress, sources.spelling(of: \.listeners.adminHost))
