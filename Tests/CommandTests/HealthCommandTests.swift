@@ -47,7 +47,9 @@ struct HealthCommandTests {
         defer { gate.succeed() }
         server.hold(until: gate.futureResult)
         let error = await #expect(throws: SettingError.self) {
-            try await ReadinessProbe(server: server.url(""), timeout: .milliseconds(100)).run()
+            var probe = ReadinessProbe(server: server.url(""))
+            probe.timeout = .milliseconds(100)
+            try await probe.run()
         }
         #expect(error?.description == "\(server.url("/health/ready")): no response within 100 ms.")
     }

@@ -60,23 +60,7 @@ struct ReadinessProbe {
     /// The probed server, for people: the URL, or the Unix socket.
     let name: String
     /// The time for connection and response.
-    let timeout: TimeAmount
-
-    /// - Parameter server: the base URL of the server, without a trailing slash.
-    init(server: String, timeout: TimeAmount = .seconds(3)) {
-        url = server + "/health/ready"
-        name = url
-        self.timeout = timeout
-    }
-
-    /// - Parameter path: the path of the server's Unix socket.
-    init(unixSocket path: String) {
-        // The scheme of AsyncHTTPClient for Unix sockets: the path takes the place of the host.
-        let host = path.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? path
-        url = "http+unix://\(host)/health/ready"
-        name = "unix:\(path)"
-        timeout = .seconds(3)
-    }
+    var timeout = TimeAmount.seconds(3)
 
     /// Throws unless the server is ready, with the reason.
     func run() async throws(SettingError) {
@@ -109,5 +93,19 @@ struct ReadinessProbe {
 
     private struct Problem: Decodable {
         let detail: String
+    }
+}
+
+extension ReadinessProbe {
+    /// - Parameter server: the base URL of the server, without a trailing slash.
+    init(server: String) {
+        self.init(url: server + "/health/ready", name: server + "/health/ready")
+    }
+
+    /// - Parameter path: the path of the server's Unix socket.
+    init(unixSocket path: String) {
+        // The scheme of AsyncHTTPClient for Unix sockets: the path takes the place of the host.
+        let host = path.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? path
+        self.init(url: "http+unix://\(host)/health/ready", name: "unix:\(path)")
     }
 }

@@ -139,8 +139,7 @@ extension Prefetch {
 
     private func report(_ failure: PrefetchJobState.Failure, _ output: CommandOutput) {
         if json {
-            let line = FailureLine(
-                url: failure.url, query: failure.query, status: "failed", error: failure.detail)
+            let line = ["url": failure.url, "query": failure.query, "status": "failed", "error": failure.detail]
             return output.print(JSONLine.encoded(line))
         }
         let query = failure.query.isEmpty ? "" : " (\(failure.query))"
@@ -179,13 +178,6 @@ extension Prefetch {
             """
         case .canceled: "\(server): The job was canceled by an administrator or because the server stops."
         }
-    }
-
-    private struct FailureLine: Encodable {
-        let url: String
-        let query: String
-        let status: String
-        let error: String
     }
 
     private struct Summary: Encodable {

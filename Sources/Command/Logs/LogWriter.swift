@@ -75,7 +75,11 @@ final class LogWriter: Sendable {
     }
 
     private func run() {
-        ignoreClosedPipes()
+        // A closed pipe must not end the process.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
         var output = Output(formatter: LineFormatter(format))
         while true {
             if let batch = queue.withLock({ $0.take() }) {
@@ -138,14 +142,6 @@ final class LogWriter: Sendable {
             }
             return rest.count(where: { $0 == UInt8(ascii: "\n") })
         }
-    }
-
-    /// A closed pipe must not end the process.
-    private func ignoreClosedPipes() {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 }
 

@@ -30,9 +30,6 @@ final class CommandOutput: Sendable {
     /// The time between two updates of the bar.
     static let interval = Duration.milliseconds(100)
 
-    /// - Parameters:
-    ///   - terminal: takes the bar; nil = there is no bar.
-    ///   - stop: is set when standard output is closed.
     convenience init(stop: StopFlag) {
         let terminal = Terminal(environment: ProcessInfo.processInfo.environment)
         let columns = { @Sendable in terminal?.columns ?? 80 }
@@ -41,6 +38,9 @@ final class CommandOutput: Sendable {
         }
     }
 
+    /// - Parameters:
+    ///   - terminal: takes the bar; nil = there is no bar.
+    ///   - stop: is set when standard output is closed.
     init(
         _ terminal: Terminal?, stop: StopFlag, columns: @escaping @Sendable () -> Int,
         clock: some Clock<Duration> = ContinuousClock(), write: @escaping Write
@@ -81,7 +81,12 @@ final class CommandOutput: Sendable {
         do {
             let result = try await body()
             await end(drawing)
-            finish(progress())
+            let last = progress()
+            state.withLock { state in
+                show(last, &state)
+                _ = write("\n", .errors)
+                state.bar = ""
+            }
             return result
         } catch {
             await end(drawing)
@@ -115,15 +120,6 @@ final class CommandOutput: Sendable {
                 show(progress, &state)
             }
         } while await pause()
-    }
-
-    /// Draws the bar for the last time and leaves it on the screen.
-    private func finish(_ progress: WorkProgress) {
-        state.withLock { state in
-            show(progress, &state)
-            _ = write("\n", .errors)
-            state.bar = ""
-        }
     }
 
     private func show(_ progress: WorkProgress, _ state: inout State) {

@@ -10,6 +10,7 @@ import DarkroomStore
 import DarkroomTracing
 import DarkroomTransforms
 import DarkroomWeb
+import DarkroomWorkers
 import Foundation
 import Hummingbird
 import Logging
@@ -97,7 +98,7 @@ struct ImageServer {
 
         prefetcher.shutdown()
         pipeline.shutdown()
-        pixels.stop()
+        pixels.workers?.stop()
         await client.shutdown()
         await stores.shutdown()
         await disk?.close()
@@ -178,10 +179,11 @@ struct ImageServer {
     private func pipeline(
         over origin: any OriginFetching, _ caches: Caches, _ shared: SharedBackend?, _ pixels: PixelBackend
     ) async -> ImagePipeline {
+        let rules = settings.cache.keyDropQuery
         let pipeline = ImagePipeline(
             configuration: settings.pipelineConfiguration, origin: origin, memory: caches.memory, disk: caches.disk,
             shared: caches.shared, processing: MeteredProcessing(pixels.processing, metrics: registry),
-            keyFilter: keyFilter, logger: logger)
+            keyFilter: rules.isEmpty ? CanonicalURLFilter() : QueryDroppingFilter(rules: rules), logger: logger)
         // What others have purged while this server was away must not be served.
         if shared?.isReachable == true { await pipeline.carryOutPurges() }
         return pipeline
@@ -199,11 +201,6 @@ struct ImageServer {
         let remote = MeteredOrigin(
             OriginRouter(remote: client, local: localFiles, objects: objects), metrics: registry)
         return OriginRouter(remote: remote, local: localFiles, objects: remote)
-    }
-
-    private var keyFilter: any CacheKeyFilter {
-        let rules = settings.cache.keyDropQuery
-        return rules.isEmpty ? CanonicalURLFilter() : QueryDroppingFilter(rules: rules)
     }
 
     private func upkeep(_ pipeline: ImagePipeline, _ caches: Caches, _ edges: EdgePurges) -> [any Service] {
@@ -247,7 +244,7 @@ struct ImageServer {
     /// The web configuration, with no more connections than the limit of open file descriptors allows.
     private var webConfiguration: WebConfiguration {
         var configuration = settings.webConfiguration
-        configuration.unwritable = InstalledCodecs.current.unwritable
+        configuration.setUnwritable(InstalledCodecs.current.unwritable)
         configuration.clientLimits.connections.maxConnections = descriptors.connections(
             settings.listeners.maxConnections, listeners: settings.adminAddress == nil ? 1 : 2, logger: logger)
         return configuration
@@ -261,7 +258,7 @@ struct ImageServer {
         } isCacheHealthy: {
             caches.disk?.isHealthy() ?? true
         }
-        observability.isHealthy = { pixels.isHealthy }
+        observability.isHealthy = { pixels.workers?.isHealthy ?? true }
         observability.logsHits = settings.logging.hits
         observability.exposition = { [registry, observability] in
             registry.exposition(with: readings.families(isReady: observability.isReady))

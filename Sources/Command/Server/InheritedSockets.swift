@@ -23,16 +23,13 @@ struct InheritedSockets: Sendable {
         guard count <= 2 else { throw SettingError("LISTEN_FDS: expected at most 2 sockets, got \(count).") }
         for index in 0..<count {
             let socket = try InheritedSocket(descriptor: Self.firstDescriptor + index)
-            try add(socket, isAdmin: index < names.count && names[Int(index)] == "admin")
+            let isAdmin = index < names.count && names[Int(index)] == "admin"
+            guard (isAdmin ? admin : main) == nil else {
+                let names = "Give one of them FileDescriptorName=admin."
+                throw SettingError("LISTEN_FDS: two sockets are for the same listener. \(names)")
+            }
+            if isAdmin { admin = socket } else { main = socket }
         }
-    }
-
-    private mutating func add(_ socket: InheritedSocket, isAdmin: Bool) throws(SettingError) {
-        guard (isAdmin ? admin : main) == nil else {
-            let names = "Give one of them FileDescriptorName=admin."
-            throw SettingError("LISTEN_FDS: two sockets are for the same listener. \(names)")
-        }
-        if isAdmin { admin = socket } else { main = socket }
     }
 
     private static let firstDescriptor: CInt = 3

@@ -26,27 +26,20 @@ struct ObjectSourceStores {
                     environment: environment.selecting(profile: profile), eventLoopGroup: eventLoopGroup,
                     logger: logger)
                 self.credentials.append(credentials)
-                stores[storeName] = try Self.store(
-                    settings, for: first, credentials: credentials, eventLoopGroup: eventLoopGroup)
+                var limits = try settings.objectStore(of: first)
+                limits.maxConnections = settings.origins.maxDownloads
+                limits.connectTimeout = settings.origins.connectTimeout
+                do throws(ObjectStorageError) {
+                    stores[storeName] = try ObjectStore(
+                        limits, credentials: credentials, eventLoopGroup: eventLoopGroup)
+                } catch {
+                    throw SettingError("\(SettingsTable.all.sources.s3Sources.name): \(error)")
+                }
             }
             guard let store = stores[storeName] else { continue }
             sources.append(
                 ObjectSource(
                     name: name, storeName: storeName, store: store, bucket: first.bucket, prefixes: rows.map(\.prefix)))
-        }
-    }
-
-    private static func store(
-        _ settings: Settings, for source: ObjectSourceDefinition, credentials: RenewingCredentials,
-        eventLoopGroup: any EventLoopGroup
-    ) throws(SettingError) -> ObjectStore {
-        var limits = try settings.objectStore(of: source)
-        limits.maxConnections = settings.origins.maxDownloads
-        limits.connectTimeout = settings.origins.connectTimeout
-        do throws(ObjectStorageError) {
-            return try ObjectStore(limits, credentials: credentials, eventLoopGroup: eventLoopGroup)
-        } catch {
-            throw SettingError("\(SettingsTable.all.sources.s3Sources.name): \(error)")
         }
     }
 

@@ -23,10 +23,6 @@ struct PixelBackend: Sendable {
         }
     }
 
-    var isHealthy: Bool { workers?.isHealthy ?? true }
-
-    func stop() { workers?.stop() }
-
     /// Nil where this platform has no workers and `isolation` does not require them.
     private static func startWorkers(
         _ settings: Settings, _ logger: Logger

@@ -54,7 +54,7 @@ struct SettingsReloader: Sendable {
         // Before the routes: targets that they register must have passed the new guard.
         client.vet(by: new.clientSettings)
         var configuration = new.webConfiguration
-        configuration.unwritable = web.limits.unwritable
+        configuration.setUnwritable(web.limits.unwritable)
         configuration.uploads = web.uploads
         configuration.accounts = web.accounts
         listeners.answer(by: configuration)
@@ -72,12 +72,9 @@ struct SettingsReloader: Sendable {
 }
 
 extension WebConfiguration {
-    /// The formats that this machine cannot write.
-    var unwritable: Set<OutputFormat> {
-        get { limits.unwritable }
-        set {
-            limits.unwritable = newValue
-            negotiation.unwritable = FormatList(FormatList.candidates.filter(newValue.contains)) ?? FormatList()
-        }
+    /// - Parameter formats: the formats that this machine cannot write.
+    mutating func setUnwritable(_ formats: Set<OutputFormat>) {
+        limits.unwritable = formats
+        negotiation.unwritable = FormatList(FormatList.candidates.filter(formats.contains)) ?? FormatList()
     }
 }

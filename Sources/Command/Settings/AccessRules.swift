@@ -75,21 +75,16 @@ enum AdminTokenFile {
         return token
     }
 
-    /// The token that is the text of a file, apart from white space at both ends.
-    static func token(inFile path: String, spelling: String) throws(SettingError) -> String {
-        try token(FileBytes.text(inFile: path, upTo: 4 << 10, spelling), spelling: spelling)
-    }
-
     /// The token of a command: of the file, or of `DARKROOM_ADMIN_TOKEN` if no file is named; nil without both.
     static func token(inFile path: String?, spelling: String) throws(SettingError) -> String? {
-        if let path { return try token(inFile: path, spelling: spelling) as String }
+        if let path {
+            return try SettingKind.token.read(
+                FileBytes.text(inFile: path, upTo: 4 << 10, spelling), of: spelling, isSecret: true)
+        }
         let variable = "DARKROOM_ADMIN_TOKEN"
         guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else { return nil }
-        return try token(text.trimmingCharacters(in: .whitespacesAndNewlines), spelling: variable)
-    }
-
-    private static func token(_ text: String, spelling: String) throws(SettingError) -> String {
-        try SettingKind.token.read(text, of: spelling, isSecret: true)
+        return try SettingKind.token.read(
+            text.trimmingCharacters(in: .whitespacesAndNewlines), of: variable, isSecret: true)
     }
 }
 

@@ -5,7 +5,7 @@ import DarkroomStore
 import Foundation
 
 struct CacheSettings: SettingTheme {
-    static let title = "Caches"
+    let title = "Caches"
 
     let directory = Setting(
         "cache-dir", .text("PATH", "the path of a folder"), default: defaultDirectory,
@@ -56,7 +56,7 @@ struct CacheSettings: SettingTheme {
 }
 
 struct FreshnessSettings: SettingTheme {
-    static let title = "Freshness"
+    let title = "Freshness"
 
     let respectOrigin = Setting(
         "respect-origin", .boolean, default: FreshnessPolicy().respectsOrigin,

@@ -2,7 +2,7 @@ import DarkroomDialects
 
 /// The keys and rules of the paths of other services that `compat` selects.
 struct DialectSettings: SettingTheme {
-    static let title = "URLs of other services"
+    let title = "URLs of other services"
 
     let imgproxyKeys = Setting(
         "imgproxy-keys", .secretTexts("KEY:SALT,...", "pairs of the form KEY:SALT, separated by commas"), default: [],
@@ -20,8 +20,7 @@ struct DialectSettings: SettingTheme {
         help: "Bytes that signatures of imgproxy paths are truncated to.")
     let imgproxyTrustedSignatures = Setting(
         "imgproxy-trusted-signatures", .secretTexts("TEXT,...", "texts separated by commas"), default: [],
-        isSecret: true,
-        isReloadable: true,
+        isSecret: true, isReloadable: true,
         help: "Texts that are accepted in place of a signature of an imgproxy path.")
     let imgproxyBaseURL = Setting(
         "imgproxy-base-url", .optional(.text("URL", "the beginning of URLs")), default: nil, isReloadable: true,

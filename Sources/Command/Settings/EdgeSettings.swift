@@ -4,7 +4,7 @@ import DarkroomWeb
 import Foundation
 
 struct EdgeSettings: SettingTheme {
-    static let title = "Caches in front"
+    let title = "Caches in front"
 
     let responseTags = Setting(
         "response-tags", .choice(of: ResponseTags.self), default: .none, isReloadable: true,

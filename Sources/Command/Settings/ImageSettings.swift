@@ -5,7 +5,7 @@ import DarkroomTransforms
 import DarkroomWorkers
 
 struct LimitSettings: SettingTheme {
-    static let title = "Limits of a request"
+    let title = "Limits of a request"
 
     let requestTimeout = Setting(
         "request-timeout", .duration(), default: PipelineConfiguration().requestTimeout,
@@ -37,7 +37,7 @@ struct LimitSettings: SettingTheme {
 }
 
 struct ProcessingSettings: SettingTheme {
-    static let title = "Image processing"
+    let title = "Image processing"
 
     let pixelWorkers = Setting(
         "pixel-workers", .integer(1...1024), default: ResourceDefaults.current.pixelWorkers,
@@ -100,7 +100,7 @@ struct ProcessingSettings: SettingTheme {
 }
 
 struct FormatSettings: SettingTheme {
-    static let title = "Formats"
+    let title = "Formats"
 
     let formats = Setting(
         "formats", .formats, default: NegotiationPolicy().formats, isReloadable: true,

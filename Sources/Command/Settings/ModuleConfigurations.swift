@@ -36,7 +36,9 @@ extension Settings {
         configuration.hasSampleImages = hasSampleImages
         configuration.allowsRobots = self.access.allowRobots
         configuration.servesIIIF = self.access.iiif
-        configuration.negotiation = negotiationPolicy
+        configuration.negotiation = NegotiationPolicy(
+            formats: self.formats.formats, saveDataQuality: self.formats.saveDataQuality,
+            usesClientHints: self.formats.clientHints)
         configuration.dialect = self.access.compat.queryDialect
         configuration.pathDialect = pathDialect
         configuration.logSources = self.logging.sources
@@ -49,12 +51,6 @@ extension Settings {
         guard self.access.uploads else { return nil }
         let maxSourceBytes = self.limits.maxSourceBytes
         return UploadBudget(budgetBytes: max(maxInFlightBytes / 4, maxSourceBytes), maxSourceBytes: maxSourceBytes)
-    }
-
-    var negotiationPolicy: NegotiationPolicy {
-        NegotiationPolicy(
-            formats: self.formats.formats, saveDataQuality: self.formats.saveDataQuality,
-            usesClientHints: self.formats.clientHints)
     }
 
     /// Whether `local:///samples/…` are images in the executable: for the playground, if there is no `local-root`.
@@ -89,13 +85,6 @@ extension Settings {
             maxProcessingMilliseconds: Int(self.limits.maxProcessingTime / .milliseconds(1)))
     }
 
-    /// How much time encoders spend.
-    var efforts: EncoderEfforts {
-        EncoderEfforts(
-            webp: self.processing.webpEffort, avif: self.processing.avifEffort, jxl: self.processing.jxlEffort,
-            png: self.processing.pngEffort)
-    }
-
     var freshnessPolicy: FreshnessPolicy {
         FreshnessPolicy(
             defaultFresh: self.freshness.defaultFresh, minFresh: self.freshness.minFresh,
@@ -107,8 +96,11 @@ extension Settings {
 
     var pipelineConfiguration: PipelineConfiguration {
         PipelineConfiguration(
-            limits: pixelLimits, efforts: efforts, pixelWorkers: self.processing.pixelWorkers,
-            queueDepth: self.processing.queueDepth,
+            limits: pixelLimits,
+            efforts: EncoderEfforts(
+                webp: self.processing.webpEffort, avif: self.processing.avifEffort, jxl: self.processing.jxlEffort,
+                png: self.processing.pngEffort),
+            pixelWorkers: self.processing.pixelWorkers, queueDepth: self.processing.queueDepth,
             memoryBudgetBytes: self.processing.memoryBudget, requestTimeout: self.limits.requestTimeout,
             freshness: freshnessPolicy, encodingBudget: self.formats.avifBudget,
             continuesInBackground: self.processing.continueInBackground)

@@ -3,7 +3,7 @@ import DarkroomObjectStorage
 import DarkroomStore
 
 struct ObjectStorageSettings: SettingTheme {
-    static let title = "Object storage"
+    let title = "Object storage"
 
     let endpoint = Setting(
         "s3-endpoint", .optional(.webURL), default: nil, shownAs: "Amazon S3 in s3-region",

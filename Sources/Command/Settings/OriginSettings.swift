@@ -1,7 +1,7 @@
 import DarkroomOrigin
 
 struct OriginSettings: SettingTheme {
-    static let title = "Origins and downloads"
+    let title = "Origins and downloads"
 
     let allowHosts = Setting(
         "allow-hosts", .list(of: .hostGlob), default: [], isReloadable: true,

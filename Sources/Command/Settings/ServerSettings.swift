@@ -4,7 +4,7 @@ import DarkroomWeb
 import Logging
 
 struct ListenerSettings: SettingTheme {
-    static let title = "Listeners and connections"
+    let title = "Listeners and connections"
 
     let host = Setting(
         "host", .text("ADDRESS", "an address or host name"), default: "127.0.0.1", help: "Address to bind.")
@@ -73,7 +73,7 @@ struct ListenerSettings: SettingTheme {
 }
 
 struct AccessSettings: SettingTheme {
-    static let title = "Access"
+    let title = "Access"
 
     let adminToken = Setting(
         "admin-token", .optional(.token), default: nil, isSecret: true, isReloadable: true,
@@ -159,7 +159,7 @@ struct AccessSettings: SettingTheme {
 }
 
 struct LoggingSettings: SettingTheme {
-    static let title = "Logging"
+    let title = "Logging"
 
     let level = Setting(
         "log-level", .choice(of: Logger.Level.self), default: .info, isReloadable: true,

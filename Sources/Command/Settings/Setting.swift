@@ -89,13 +89,9 @@ struct SettingError: Error, Equatable, CustomStringConvertible {
     /// One for each mistake.
     let sentences: [String]
 
-    init(_ sentence: String) {
-        sentences = [sentence]
-    }
+    init(_ sentences: String...) { self.init(sentences) }
 
-    fileprivate init(_ mistakes: SettingMistakes) {
-        sentences = mistakes.sentences
-    }
+    fileprivate init(_ sentences: [String]) { self.sentences = sentences }
 
     var description: String { sentences.joined(separator: "\n") }
 }
@@ -121,7 +117,7 @@ struct SettingMistakes: Sendable {
 
     /// Throws if there are any.
     func report() throws(SettingError) {
-        if !sentences.isEmpty { throw SettingError(self) }
+        if !sentences.isEmpty { throw SettingError(sentences) }
     }
 }
 

@@ -38,12 +38,10 @@ struct SettingsTable: Sendable {
 /// Settings that belong together. Its rows are its stored properties.
 protocol SettingTheme: Sendable {
     /// The heading in `--help` and in `docs/settings.md`.
-    static var title: String { get }
+    var title: String { get }
 }
 
 extension SettingTheme {
-    var title: String { Self.title }
-
     /// The settings in order of declaration.
     var rows: [any SettingRow] { Mirror(reflecting: self).children.compactMap { $0.value as? any SettingRow } }
 }

@@ -101,17 +101,17 @@ extension SigningKeyDefinition {
         var texts: [String: String] = id.map { ["id": $0] } ?? [:]
         var lists: [String: [String]] = [:]
         for (name, value) in members {
-            switch (name, value) {
-            case ("id", .text(let text)) where id == nil: texts[name] = text
-            case (_, .text(let text)) where Self.textMembers.contains(name): texts[name] = text
-            case ("hosts", .list(let list)), ("presets", .list(let list)):
-                lists[name] = list.compactMap(\.text)
-                guard lists[name]?.count == list.count else {
+            switch name {
+            case _ where Self.textMembers.contains(name):
+                guard case .text(let text) = value, name != "id" || id == nil else {
+                    throw .inside("\(place).\(name) must be a text.")
+                }
+                texts[name] = text
+            case "hosts", "presets":
+                guard case .list(let list) = value, list.allSatisfy({ $0.text != nil }) else {
                     throw .inside("\(place).\(name) must be a list of texts.")
                 }
-            case ("hosts", _), ("presets", _): throw .inside("\(place).\(name) must be a list of texts.")
-            case ("id", _): throw .inside("\(place).id must be a text.")
-            case _ where Self.textMembers.contains(name): throw .inside("\(place).\(name) must be a text.")
+                lists[name] = list.compactMap(\.text)
             default:
                 throw .inside("\(place): '\(name.prefix(100))' is not a member of a key; \(Self.memberNames) are.")
             }
@@ -123,8 +123,8 @@ extension SigningKeyDefinition {
             cache: texts["cache"], processor: texts["processor"], egress: texts["egress"], place: place)
     }
 
-    /// The members with a text, besides the ID.
-    private static let textMembers: Set<String> = ["secret", "rate", "cache", "processor", "egress"]
+    /// The members with a text.
+    private static let textMembers: Set<String> = ["id", "secret", "rate", "cache", "processor", "egress"]
     private static let memberNames = "id, secret, hosts, presets, rate, cache, processor and egress"
 }
 

@@ -2,7 +2,7 @@ import DarkroomNetwork
 import DarkroomObjectStorage
 
 struct SourceSettings: SettingTheme {
-    static let title = "Sources from object stores, and short names"
+    let title = "Sources from object stores, and short names"
 
     let sourceMap = Setting(
         "source-map", .sourceMap, default: SourceMap(), isReloadable: true,

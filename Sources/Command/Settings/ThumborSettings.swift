@@ -3,7 +3,7 @@ import Foundation
 
 /// The key and the sources of the paths of thumbor and Cloudflare.
 struct ThumborSettings: SettingTheme {
-    static let title = "URLs of thumbor and Cloudflare"
+    let title = "URLs of thumbor and Cloudflare"
 
     let key = Setting(
         "thumbor-key", .optional(.secretText), default: nil, isSecret: true, isReloadable: true,

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 
 struct TracingSettings: SettingTheme {
-    static let title = "Tracing"
+    let title = "Tracing"
 
     let endpoint = Setting(
         "otlp-endpoint", .optional(.webURL), default: nil,
