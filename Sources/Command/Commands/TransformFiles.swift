@@ -108,7 +108,9 @@ extension TransformFiles {
         let report: FileReport
         do {
             let bytes = try Self.read(source)
-            if target != "-" { try Self.requireFree(target, arguments) }
+            // Before time is spent on the image.
+            let kind = target == "-" ? nil : try? FileStatus(of: target).kind
+            guard kind == nil || kind == .special || arguments.overwrites else { throw ResultFile.Failure.exists }
             let image = try InProcessImageProcessor().process(query.job(bytes)) { false }
             try Self.write(image.body, to: target, arguments)
             let result = FileResult(
@@ -133,12 +135,6 @@ extension TransformFiles {
         source == "-"
             ? try SourceFile.read(STDIN_FILENO, named: "Standard input")
             : try SourceFile.read(source, acceptsPipes: true)
-    }
-
-    /// Throws if there is a file that must not be replaced, before time is spent on the image.
-    private static func requireFree(_ target: String, _ arguments: TransformArguments) throws(ResultFile.Failure) {
-        let kind = try? FileStatus(of: target).kind
-        guard kind == nil || kind == .special || arguments.overwrites else { throw .exists }
     }
 
     private static func write(

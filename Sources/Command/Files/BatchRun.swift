@@ -18,9 +18,7 @@ final class BatchRun: Sendable {
         var tally = FileTally()
     }
 
-    /// - Parameters:
-    ///   - folder: the folder of the results. It may be missing.
-    ///   - overwrites: whether results replace existing files.
+    /// - Parameter folder: the folder of the results, which may be missing.
     init(_ inputs: Inputs, into folder: String, _ queries: FileQueries, overwrites: Bool, stop: StopFlag) {
         self.inputs = inputs
         self.folder = folder
@@ -56,11 +54,8 @@ final class BatchRun: Sendable {
         return (first, count)
     }
 
-    /// Transforms the files and returns once all are done with, or the run is stopped.
-    ///
-    /// - Parameters:
-    ///   - threads: the number of images in progress at once.
-    ///   - report: is called for each file, from any thread.
+    /// Transforms the files, as many at once as there are threads, and returns once all are done with, or the run is
+    /// stopped. Each file is reported from any thread.
     func transform(
         on threads: Int, by processing: any ImageProcessing, report: @escaping @Sendable (FileReport) -> Void
     ) {
@@ -101,8 +96,7 @@ final class BatchRun: Sendable {
         guard let query = queries.byFormat[format] else {
             return .failed(sentence: "\(file.source): This build writes no \(format.rawValue).")
         }
-        let clock = ContinuousClock()
-        let start = clock.now
+        let start = ContinuousClock.now
         let source: ByteBuffer
         do throws(SourceFile.Failure) { source = try SourceFile.read(file.source) } catch {
             let isSkipped = error == .notAnImage && !file.isNamed
@@ -118,11 +112,10 @@ final class BatchRun: Sendable {
             return .failed(sentence: "\(file.source): \(error.sentence)")
         }
         if let failure = write(image.body, to: file.target) { return failure }
-        return .written(
-            to: file.target,
-            FileResult(
-                format: image.format, size: image.size, sourceBytes: source.readableBytes,
-                bytes: image.body.readableBytes, duration: clock.now - start))
+        let result = FileResult(
+            format: image.format, size: image.size, sourceBytes: source.readableBytes,
+            bytes: image.body.readableBytes, duration: .now - start)
+        return .written(to: file.target, result)
     }
 
     /// Writes a result; nil if that succeeded. A failure of the volume stops the run: no other result could be written.

@@ -94,9 +94,7 @@ enum JSONLine {
         return encoded(line)
     }
 
-    /// - Parameters:
-    ///   - total: the number of files that were found.
-    ///   - stop: why the run ended early.
+    /// The counts of the files that were found; `stop` is why the run ended early.
     static func summary(_ tally: FileTally, total: Int, _ duration: Duration, stop: StopReason?) -> String {
         encoded(
             [

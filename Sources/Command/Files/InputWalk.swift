@@ -57,15 +57,11 @@ struct InputWalk: Sendable {
             } else {
                 guard !hasReportedPatterns else { return nil }
                 hasReportedPatterns = true
-                entries = unmatchedPatterns.reversed()
+                for (index, input) in inputs.folders.enumerated().reversed() where !matched.contains(index) {
+                    guard let pattern = input.pattern?.text else { continue }
+                    entries.append(.failed(path: pattern, sentence: "\(pattern) matches no file."))
+                }
             }
-        }
-    }
-
-    private var unmatchedPatterns: [InputEntry] {
-        inputs.folders.enumerated().compactMap { index, input in
-            guard let pattern = input.pattern?.text, !matched.contains(index) else { return nil }
-            return .failed(path: pattern, sentence: "\(pattern) matches no file.")
         }
     }
 

@@ -26,8 +26,10 @@ struct TransformArguments {
             }
             let halves = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(halves[0])
-            if try readFlag(name, value: halves.dropFirst().first) { continue }
-            if halves.count == 2 {
+            if ["overwrite", "json"].contains(name) {
+                guard halves.count == 1 else { throw ValidationError("'--\(name)' takes no value.") }
+                if name == "json" { printsJSON = true } else { overwrites = true }
+            } else if halves.count == 2 {
                 parameters.append((name, String(halves[1])))
             } else if let value = rest.first, !value.hasPrefix("--"), FileQuery.isValue(value, of: name) {
                 parameters.append((name, value))
@@ -40,13 +42,5 @@ struct TransformArguments {
         // A parameter that does not exist takes the next word for its value, which may be the missing path.
         do throws(InvalidParameter) { _ = try FileQuery(parameters) } catch { throw ValidationError(error.detail) }
         throw ValidationError("Expected at least two paths, IN and OUT.")
-    }
-
-    /// Whether the name is the name of a flag of the command.
-    private mutating func readFlag(_ name: String, value: Substring?) throws(ValidationError) -> Bool {
-        guard ["overwrite", "json"].contains(name) else { return false }
-        guard value == nil else { throw ValidationError("'--\(name)' takes no value.") }
-        if name == "json" { printsJSON = true } else { overwrites = true }
-        return true
     }
 }

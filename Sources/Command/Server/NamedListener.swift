@@ -57,8 +57,7 @@ final class StartupMessage: Sendable {
         self.logger = logger
     }
 
-    /// Records the port of an open listener.
-    /// - Returns: whether all listeners are open.
+    /// Records the port of an open listener. Returns whether all listeners are open.
     func recordOpen(_ listener: Listener, port: Int) -> Bool {
         ports.withLock { ports in
             ports[listener] = port
@@ -70,8 +69,8 @@ final class StartupMessage: Sendable {
     func print(after flush: () -> Void) {
         let main = place(of: settings.address, .main)
         let admin = settings.adminAddress.map { place(of: $0, .admin) }
-        var fields: Logger.Metadata = ["address": "\(main.address)"]
-        fields["admin-address"] = admin.map { "\($0.address)" }
+        var fields: Logger.Metadata = ["address": "\(main)"]
+        fields["admin-address"] = admin.map { "\($0)" }
         let message: [UInt8]
         if settings.logging.format == .text {
             logger.info("listening", metadata: fields)
@@ -86,35 +85,29 @@ final class StartupMessage: Sendable {
         FileHandle.standardOutput.write(Data(message))
     }
 
-    private func text(_ main: Place, _ admin: Place?) -> String {
-        var text = "Darkroom listens on \(main.address)\n"
-        if let admin { text += "Admin endpoints: \(admin.address)\n" }
+    private func text(_ main: String, _ admin: String?) -> String {
+        var text = "Darkroom listens on \(main)\n"
+        if let admin { text += "Admin endpoints: \(admin)\n" }
         if let sample {
-            let url = "\(main.base)\(settings.listeners.basePath)/image?url=local:///\(sample)&w=400&output=webp"
-            text += "Try:  curl \(main.curlOptions)-o image.webp '\(url)'\n"
+            let socket = main.hasPrefix("unix:") ? main.dropFirst(5) : nil
+            let base = socket == nil ? main : "http://localhost"
+            let options = socket.map { "--unix-socket '\($0)' " } ?? ""
+            let url = "\(base)\(settings.listeners.basePath)/image?url=local:///\(sample)&w=400&output=webp"
+            text += "Try:  curl \(options)-o image.webp '\(url)'\n"
         }
         return text
     }
 
-    /// How clients reach a listener.
-    fileprivate struct Place {
-        let address: String
-        /// Scheme, host and port of URLs.
-        let base: String
-        var curlOptions = ""
-    }
-
-    private func place(of address: ListenerAddress, _ listener: Listener) -> Place {
+    /// Where clients reach a listener: a URL, or `unix:` and a path.
+    private func place(of address: ListenerAddress, _ listener: Listener) -> String {
         switch address {
         case .host(let host, _):
             let port = ports.withLock { $0[listener] } ?? 0
-            let url = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
-            return Place(address: url, base: url)
-        case .unixSocket(let path): return Place(unixSocket: path)
+            return "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        case .unixSocket(let path): return "unix:\(path)"
         case .inherited:
             let address = (listener == .main ? settings.sockets.main : settings.sockets.admin)?.address ?? ""
-            if address.hasPrefix("unix:") { return Place(unixSocket: String(address.dropFirst(5))) }
-            return Place(address: "http://\(address)", base: "http://\(address)")
+            return address.hasPrefix("unix:") ? address : "http://\(address)"
         }
     }
 
@@ -128,11 +121,5 @@ final class StartupMessage: Sendable {
             name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
                 && ["jpg", "jpeg", "png", "webp", "gif"].contains(URL(fileURLWithPath: name).pathExtension)
         }
-    }
-}
-
-extension StartupMessage.Place {
-    fileprivate init(unixSocket path: String) {
-        self.init(address: "unix:\(path)", base: "http://localhost", curlOptions: "--unix-socket '\(path)' ")
     }
 }

@@ -11,7 +11,6 @@ import UnixSignals
 /// Routes, fast responders and the guard of sources are rebuilt from the settings, and each request uses the objects
 /// that it began with. So no part of the server has to watch a setting.
 struct SettingsReloader: Sendable {
-    /// The current settings.
     private(set) var settings: Settings
     let sources: @Sendable () throws(SettingError) -> SettingSources
     /// The configuration at startup.
@@ -41,23 +40,19 @@ struct SettingsReloader: Sendable {
     private mutating func reload() {
         do throws(SettingError) {
             let (new, unchanged) = try settings.reloaded(from: sources())
-            apply(new)
+            log.level = new.logging.level
+            // Before the routes: targets that they register must have passed the new guard.
+            client.vet(by: new.clientSettings)
+            var configuration = new.webConfiguration
+            configuration.setUnwritable(web.limits.unwritable)
+            configuration.uploads = web.uploads
+            configuration.accounts = web.accounts
+            listeners.answer(by: configuration)
             report(new, unchanged)
             settings = new
         } catch {
             logger.error("reload failed, so the settings stay as they are", metadata: ["reason": "\(error)"])
         }
-    }
-
-    private func apply(_ new: Settings) {
-        log.level = new.logging.level
-        // Before the routes: targets that they register must have passed the new guard.
-        client.vet(by: new.clientSettings)
-        var configuration = new.webConfiguration
-        configuration.setUnwritable(web.limits.unwritable)
-        configuration.uploads = web.uploads
-        configuration.accounts = web.accounts
-        listeners.answer(by: configuration)
     }
 
     private func report(_ new: Settings, _ unchanged: [String]) {

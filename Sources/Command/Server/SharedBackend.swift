@@ -19,13 +19,13 @@ struct SharedBackend: Sendable {
     /// The time that the store has to answer before the server starts without it.
     private static let startLimit = Duration.seconds(5)
 
-    /// Nil if the settings name no shared store.
-    ///
-    /// Throws if the store refuses to be used as the settings say. If it does not answer, the server starts without it.
+    /// Nil if the settings name no shared store. Throws if the store refuses to be used as the settings say. If it does
+    /// not answer, the server starts without it.
     init?(_ settings: Settings, metrics: any MetricsFactory, logger: Logger) async throws(SettingError) {
         guard let folder = settings.objectStorage.sharedStore else { return nil }
         let counters: [ObjectStoreOperation: Counter] = .counters(
-            "darkroom_shared_store_requests_total", by: "operation", metrics, \.name)
+            "darkroom_shared_store_requests_total", by: "operation", metrics
+        ) { $0 == .deleteBatch ? "delete_batch" : $0.rawValue }
         let group = MultiThreadedEventLoopGroup.singleton
         let setting = SettingsTable.all.objectStorage.sharedStore.name
         let location = try settings.objectStore
@@ -45,9 +45,13 @@ struct SharedBackend: Sendable {
             try await store.check(within: Self.startLimit)
             isReachable = true
         } catch {
-            guard error.isTemporary else { throw SettingError("\(setting): \(error)") }
-            logger.error("starting without the shared store", metadata: ["reason": "\(error)"])
-            isReachable = false
+            switch error {
+            // The store may answer later without a change of settings.
+            case .slowDown, .unavailable, .timedOut, .unreachable, .canceled:
+                logger.error("starting without the shared store", metadata: ["reason": "\(error)"])
+                isReachable = false
+            default: throw SettingError("\(setting): \(error)")
+            }
         }
     }
 
@@ -56,19 +60,4 @@ struct SharedBackend: Sendable {
         await store.close()
         await client.shutdown()
     }
-}
-
-extension ObjectStorageError {
-    /// Whether the same request may succeed later without a change of settings.
-    fileprivate var isTemporary: Bool {
-        switch self {
-        case .slowDown, .unavailable, .timedOut, .unreachable, .canceled: true
-        default: false
-        }
-    }
-}
-
-extension ObjectStoreOperation {
-    /// The operation in metrics.
-    fileprivate var name: String { self == .deleteBatch ? "delete_batch" : rawValue }
 }

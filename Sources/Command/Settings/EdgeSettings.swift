@@ -51,9 +51,7 @@ extension SettingValue {
 }
 
 extension EdgeDestination {
-    /// Sentences do not repeat a URL, which may be secret.
-    ///
-    /// - Parameter others: the destinations before this destination.
+    /// Sentences do not repeat a URL, which may be secret. The others are the destinations before this one.
     fileprivate init(
         rows: [(name: String, text: String)], among others: [EdgeDestination], _ grammar: String
     ) throws(SettingRefusal) {
@@ -95,11 +93,6 @@ extension EdgeDestination {
         else { throw .because("\(place) must be an http or https URL without user and fragment.") }
         return option == nil ? url.canonical : String(url.canonical.reversed().drop { $0 == "/" }.reversed())
     }
-
-    fileprivate func checkSecret(inFile path: String, _ spelling: String) throws(SettingError) {
-        let secret = try FileBytes.text(inFile: path, upTo: 8 << 10, "\(spelling): '\(vendor)'")
-        if let flaw = flaw(ofSecret: secret) { throw SettingError("\(spelling): '\(vendor)': \(path): \(flaw)") }
-    }
 }
 
 extension Settings {
@@ -108,7 +101,11 @@ extension Settings {
         let spelling = sources.spelling(of: \.edges.purgeTo)
         for edge in self.edges.purgeTo {
             if let path = edge.secretFile {
-                mistakes.collect { () throws(SettingError) in try edge.checkSecret(inFile: path, spelling) }
+                mistakes.collect { () throws(SettingError) in
+                    let place = "\(spelling): '\(edge.vendor)'"
+                    let secret = try FileBytes.text(inFile: path, upTo: 8 << 10, place)
+                    if let flaw = edge.flaw(ofSecret: secret) { throw SettingError("\(place): \(path): \(flaw)") }
+                }
             }
             if edge.vendor.tagField != nil, self.edges.responseTags == .none {
                 mistakes.add(

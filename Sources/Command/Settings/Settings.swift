@@ -53,11 +53,8 @@ struct Settings: Sendable {
         return (values, malformed)
     }
 
-    /// These settings with other values, as far as a running server can take them.
-    ///
-    /// Throws the error that would stop startup with these sources, or with the resulting settings.
-    ///
-    /// - Returns: the settings, and the names of the settings whose new value needs a restart.
+    /// These settings with other values, as far as a running server can take them, and the names of the settings whose
+    /// new value needs a restart. Throws the error that would stop startup with these sources, or with the result.
     func reloaded(from sources: SettingSources) throws(SettingError) -> (settings: Settings, unchanged: [String]) {
         let new = try Settings(sources, sockets: sockets)
         var merged = self
@@ -157,7 +154,8 @@ struct Settings: Sendable {
         if isUnsigned, !self.access.openProxy,
             let (key, place) = exposure(of: address, sources.spelling(of: \.listeners.host))
         {
-            if !limitsHosts {
+            let hosts = self.origins.allowHosts
+            if hosts.isEmpty || hosts.contains(where: { pattern in pattern.allSatisfy { $0 == "*" } }) {
                 mistakes.add(
                     "\(key): anyone who can reach \(place) could have this server fetch from any public host. Set "
                         + "signing-keys to require signed requests, set allow-hosts to limit the hosts, set "
@@ -192,11 +190,6 @@ struct Settings: Sendable {
             let isLocal = IPAddress(host)?.isLoopback ?? (host.lowercased() == "localhost")
             return isLocal ? nil : (spelling, host)
         }
-    }
-
-    private var limitsHosts: Bool {
-        let hosts = self.origins.allowHosts
-        return !hosts.isEmpty && !hosts.contains { pattern in pattern.allSatisfy { $0 == "*" } }
     }
 }
 

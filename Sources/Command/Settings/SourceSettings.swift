@@ -55,13 +55,11 @@ struct ObjectSourceDefinition: Equatable, Sendable {
 }
 
 /// A row of `s3-stores`.
-struct ObjectStoreDefinition: Equatable, Sendable {
+struct ObjectStoreDefinition: Sendable {
     var name: String
     var settings: ObjectStoreSettings
     /// The profile of the shared credentials file; nil = the credentials of `s3-endpoint`.
     var profile: String?
-
-    static func == (left: ObjectStoreDefinition, right: ObjectStoreDefinition) -> Bool { left.text == right.text }
 
     var text: String {
         let isPath = settings.endpoint.addressing == .path
