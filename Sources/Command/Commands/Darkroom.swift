@@ -28,8 +28,7 @@ struct Darkroom: AsyncParsableCommand {
         version: release,
         subcommands: [
             Serve.self, CheckHealth.self, Sign.self, Translate.self, TransformFiles.self, Prefetch.self, Purge.self,
-            Config.self,
-            ImportSettings.self, PrintSettings.self, Version.self,
+            Config.self, ImportSettings.self, PrintSettings.self, Version.self,
         ])
 
     /// The version of this program. `make lint` lists places that state another version.

@@ -169,11 +169,8 @@ struct PurgeAnswer: Codable, Equatable, Sendable {
 }
 
 extension PrefetchClient {
-    /// Purges images.
-    ///
-    /// - Parameters:
-    ///   - kind: the parameter of `DELETE /cache` that selects them.
-    ///   - waits: whether the server answers only once all caches have confirmed the purge.
+    /// Purges the images that a parameter of `DELETE /cache` selects. If it waits, the server answers only once all
+    /// caches have confirmed the purge.
     func purge(
         _ kind: String, _ name: String, isSoft: Bool, waits: Bool
     ) async throws(PrefetchFailure) -> PurgeAnswer {

@@ -18,7 +18,6 @@ struct FileError: Error, Hashable {
         self.code = code
     }
 
-    /// The error as a sentence.
     var sentence: String { "\(path) cannot be \(action): \(String(cString: strerror(code)))." }
 
     /// Whether every other result would fail as well.

@@ -36,7 +36,6 @@ extension FileQuery {
 }
 
 extension ImageProcessingError {
-    /// The error as a message of the command line.
     var sentence: String {
         switch self {
         case .unsupported: "The input is not an image in a supported format."

@@ -14,9 +14,7 @@ enum ResultFile {
 
     private static let lastNumber = Atomic<Int>(0)
 
-    /// Writes a file, and the folders that it is in.
-    ///
-    /// - Parameter replaces: whether an existing file is replaced.
+    /// Writes a file, and the folders that it is in. Throws `exists` if a file is not to be replaced.
     static func write(_ bytes: ByteBuffer, to path: String, replaces: Bool) throws(Failure) {
         let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         let folder = PathParts(path).folder
@@ -45,9 +43,7 @@ enum ResultFile {
         guard failure == 0 else { throw .unwritable(FileError(path, .written, code: failure)) }
     }
 
-    /// Writes all bytes to an open file.
-    ///
-    /// - Returns: an `errno`, or 0.
+    /// Writes all bytes to an open file. Returns an `errno`, or 0.
     static func write(_ bytes: ByteBuffer, to descriptor: Int32) -> Int32 {
         bytes.withUnsafeReadableBytes { bytes in
             var rest = bytes[...]
@@ -96,7 +92,6 @@ struct ResultName: Sendable {
     /// The format of all results; nil = the format of each input's extension.
     let format: OutputFormat?
 
-    /// The format of the result of an input.
     func format(for name: String) -> OutputFormat {
         if let format { return format }
         let suffix = Self.halves(of: name).suffix.lowercased()
@@ -116,7 +111,6 @@ struct ResultName: Sendable {
         return "\(isReplaced ? stem : name).\(format.extensions.first ?? format.rawValue)"
     }
 
-    /// The formats of extensions.
     private static let formats: [String: OutputFormat] = Dictionary(
         OutputFormat.allCases.filter { !$0.isText }.flatMap { format in format.extensions.map { ($0, format) } },
         uniquingKeysWith: { first, _ in first })

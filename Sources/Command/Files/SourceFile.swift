@@ -14,7 +14,6 @@ enum SourceFile {
         case notAnImage
         case tooLarge
 
-        /// The error as a sentence about this file.
         func sentence(_ path: String) -> String {
             switch self {
             case .unreadable(let error): error.sentence
@@ -24,9 +23,7 @@ enum SourceFile {
         }
     }
 
-    /// Reads a file. One that is no image is not read to its end, however large it is.
-    ///
-    /// - Parameter acceptsPipes: whether a pipe or a device is read, which may never end.
+    /// Reads a file. One that is no image is not read to its end, however large it is. Pipes and devices may never end.
     static func read(_ path: String, acceptsPipes: Bool = false) throws(Failure) -> ByteBuffer {
         try withFile(path, acceptsPipes: acceptsPipes) { descriptor throws(Failure) in
             try read(descriptor, named: path)
@@ -84,9 +81,7 @@ enum SourceFile {
 
 /// Reads files piece by piece.
 enum FileBytes {
-    /// Reads a file or, by the name `-`, standard input.
-    ///
-    /// - Throws: `EFBIG` if there are more bytes than `limit`.
+    /// Reads a file or, by the name `-`, standard input. Throws `EFBIG` if there are more bytes than the limit.
     static func read(_ path: String, upTo limit: Int) throws(FileError) -> ByteBuffer {
         let name = path == "-" ? "Standard input" : path
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
@@ -99,9 +94,7 @@ enum FileBytes {
         return bytes
     }
 
-    /// Appends the next bytes of an open file.
-    ///
-    /// - Returns: false at its end.
+    /// Appends the next bytes of an open file. Returns false at its end.
     static func append(
         _ descriptor: Int32, named path: String, to bytes: inout ByteBuffer
     ) throws(FileError) -> Bool {

@@ -51,9 +51,8 @@ extension [UInt8] {
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends a text of plain bytes at once, which is what most texts are.
-    ///
-    /// - Returns: false if it has other bytes, too, and nothing was appended.
+    /// Appends a text of plain bytes at once, which is what most texts are. Returns false if it has other bytes, too,
+    /// and nothing was appended.
     private mutating func appendUnchanged(_ text: String, if isPlain: (UInt8) -> Bool) -> Bool {
         var text = text
         return text.withUTF8 { bytes in

@@ -35,20 +35,20 @@ struct LineFormatter {
     mutating func append(_ entry: AccessLogEntry, at time: Date) {
         begin(.info, "request", at: time)
         var details = entry.details.fields[...]
-        append("bytes", entry.bytes.map(Value.integer), after: &details)
+        append("bytes", entry.bytes.map { .plain($0) }, after: &details)
         append("cache", entry.cacheStatus.map(Value.text), after: &details)
         append("client", (entry.client?.description).map(Value.text), after: &details)
-        append("disconnected", entry.isDisconnected ? .boolean(true) : nil, after: &details)
+        append("disconnected", entry.isDisconnected ? .plain(true) : nil, after: &details)
         // Rounded to microseconds.
         append(
-            "duration-ms", .decimal((entry.duration / .microseconds(1)).rounded() / 1_000), after: &details)
+            "duration-ms", .plain((entry.duration / .microseconds(1)).rounded() / 1_000), after: &details)
         append("level", format == .json ? .text("info") : nil, after: &details)
         append("message", format == .json ? .text("request") : nil, after: &details)
         append("method", .text(entry.method), after: &details)
         append("path", .text(entry.path), after: &details)
         append("problem", entry.problem.map(Value.text), after: &details)
         append("request-id", .text(entry.requestID), after: &details)
-        append("status", .integer(entry.status), after: &details)
+        append("status", .plain(entry.status), after: &details)
         append("time", format == .json ? .text(text(time)) : nil, after: &details)
         append("trace-id", entry.traceID.map(Value.text), after: &details)
         for detail in details { append(detail.name, Value(detail.value)) }
@@ -104,12 +104,12 @@ struct LineFormatter {
             bytes.append(UInt8(ascii: " "))
             bytes += name.utf8
             bytes.append(UInt8(ascii: "="))
-            bytes.appendWord(value.description, format)
+            bytes.appendWord(value.text, format)
         case .json:
             if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
             bytes.appendJSON(name)
             bytes.append(UInt8(ascii: ":"))
-            if case .text(let text) = value { bytes.appendJSON(text) } else { bytes += value.description.utf8 }
+            if value.isQuoted { bytes.appendJSON(value.text) } else { bytes += value.text.utf8 }
         }
     }
 
@@ -131,39 +131,33 @@ struct LineFormatter {
     }
 
     /// The value of a field; numbers and booleans keep their type in JSON.
-    private enum Value: CustomStringConvertible {
-        case text(String)
-        case integer(Int)
-        case decimal(Double)
-        case boolean(Bool)
+    fileprivate struct Value {
+        let text: String
+        /// Whether it is a string in JSON.
+        let isQuoted: Bool
 
-        init(_ value: AccessLogDetails.Value) {
-            switch value {
-            case .text(let text): self = .text(text)
-            case .number(let number): self = .integer(number)
-            }
+        static func text(_ text: String) -> Value { Value(text: text, isQuoted: true) }
+
+        static func plain(_ value: some CustomStringConvertible) -> Value {
+            Value(text: value.description, isQuoted: false)
         }
+    }
+}
 
-        init(_ value: Logger.Metadata.Value) {
-            guard case .stringConvertible(let given) = value else {
-                self = .text("\(value)")
-                return
-            }
-            switch given {
-            case let given as Int: self = .integer(given)
-            case let given as Double where given.isFinite: self = .decimal(given)
-            case let given as Bool: self = .boolean(given)
-            default: self = .text("\(given)")
-            }
+extension LineFormatter.Value {
+    fileprivate init(_ value: AccessLogDetails.Value) {
+        switch value {
+        case .text(let text): self = .text(text)
+        case .number(let number): self = .plain(number)
         }
+    }
 
-        var description: String {
-            switch self {
-            case .text(let text): text
-            case .integer(let number): number.description
-            case .decimal(let number): number.description
-            case .boolean(let value): value.description
-            }
+    fileprivate init(_ value: Logger.Metadata.Value) {
+        switch value {
+        case .stringConvertible(let number as Int): self = .plain(number)
+        case .stringConvertible(let number as Double) where number.isFinite: self = .plain(number)
+        case .stringConvertible(let boolean as Bool): self = .plain(boolean)
+        default: self = .text("\(value)")
         }
     }
 }

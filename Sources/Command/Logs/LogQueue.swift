@@ -50,9 +50,7 @@ struct LogQueue {
         self.limits = limits
     }
 
-    /// Appends a record, or drops it.
-    ///
-    /// - Returns: whether the writer waits and must be woken.
+    /// Appends a record, or drops it. Returns whether the writer waits and must be woken.
     mutating func append(_ record: Record, level: Logger.Level) -> Bool {
         let size = record.size
         let share = level >= .error ? 8 : 7

@@ -11,7 +11,6 @@ import Synchronization
 /// are counted, and reported in a separate line once writing continues. The thread lives as long as the process.
 final class LogWriter: Sendable {
     let format: LogFormat
-    /// The lowest level of events that are logged.
     private let minimum: Mutex<Logger.Level>
     private let descriptor: Int32
     private let queue: Mutex<LogQueue>
@@ -46,9 +45,7 @@ final class LogWriter: Sendable {
     func append(_ line: [UInt8], level: Logger.Level) { append(.line(line), level: level) }
 
     /// Blocks until everything appended before has been written, but no longer than the limit: for the end of the
-    /// process.
-    ///
-    /// - Returns: whether it has been written.
+    /// process. Returns whether it has been written.
     @discardableResult
     func flush(within limit: DispatchTimeInterval = .seconds(1)) -> Bool {
         let written = DispatchSemaphore(value: 0)

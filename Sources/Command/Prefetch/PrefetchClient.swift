@@ -36,9 +36,7 @@ enum PrefetchFailure: Error, Equatable {
     /// The server does not speak as a Darkroom server does.
     case notDarkroom(String)
 
-    /// The failure as a sentence about the server.
-    ///
-    /// - Parameter option: names the file with the token.
+    /// The failure as a sentence about the server. The option names the file with the token.
     func sentence(_ server: String, hasToken: Bool, option: String = "--token-file") -> String {
         switch self {
         case .connection(let reason), .notDarkroom(let reason): return "\(server): \(reason)"
@@ -55,12 +53,10 @@ struct PrefetchClient: Sendable {
     private let client: HTTPClient
     /// The base URL, without a trailing slash.
     let server: String
-    /// The admin token.
     let token: String?
 
-    /// A client for a server. Its connections fail after 10 seconds without an answer, and after some time of silence.
-    ///
-    /// - Parameter silence: by default 60 seconds, in which an event stream has four heartbeats.
+    /// A client whose connections fail if they are not open after 10 seconds, and after a time of silence: by default
+    /// 60 seconds, in which an event stream has four heartbeats.
     init(server: String, token: String?, silence: TimeAmount = .seconds(60)) {
         // The token must not follow a redirect.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
@@ -78,9 +74,7 @@ struct PrefetchClient: Sendable {
         }
     }
 
-    /// Starts a job.
-    ///
-    /// - Parameter accept: the field `Accept`, which decides on negotiated formats.
+    /// Starts a job. The field `Accept` decides on negotiated formats.
     func start(_ body: Data, accept: String?) async throws(PrefetchFailure) -> PrefetchJobState {
         var request = request("/prefetch", .POST)
         request.headers.add(name: "Content-Type", value: "application/json")
@@ -89,10 +83,7 @@ struct PrefetchClient: Sendable {
         return try await document(request, expecting: .accepted)
     }
 
-    /// Follows a job until it ends or the connection does.
-    ///
-    /// - Parameter onProgress: called with each state.
-    /// - Returns: the last state; nil if the stream ended without one.
+    /// Follows a job until it ends or the connection does. Returns the last state; nil if the stream ended without one.
     func watch(
         _ job: UUID, onProgress: (PrefetchJobState) -> Void
     ) async throws(PrefetchFailure) -> PrefetchJobState? {
@@ -122,7 +113,6 @@ struct PrefetchClient: Sendable {
         _ = try? await response?.body.collect(upTo: Self.maxDocumentBytes)
     }
 
-    /// Closes the connections.
     func shutdown() async { try? await client.shutdown() }
 
     private static let maxDocumentBytes = 8 << 20

@@ -25,23 +25,19 @@ struct PrefetchList: Sendable {
         self.widths = widths
     }
 
-    /// The number of images.
     var imageCount: Int { urls.count * imagesPerSource }
 
     private var imagesPerSource: Int { max(1, queries.count + widths.count) }
 
     /// The content of one job.
     struct Batch: Sendable {
-        /// The number of images.
         let imageCount: Int
         /// A body of `POST /prefetch`.
         let body: Data
         /// The lines of its sources.
         fileprivate let lines: [Int]
 
-        /// The line at fault.
-        ///
-        /// - Parameter member: the member of the body that the server has refused, such as `urls[3]`.
+        /// The line of a member of the body that the server has refused, such as `urls[3]`.
         func line(ofMember member: String?) -> Int? {
             guard let index = member?.wholeMatch(of: /urls\[(\d{1,6})\]/).flatMap({ Int($0.1) }),
                 lines.indices.contains(index)
@@ -50,11 +46,7 @@ struct PrefetchList: Sendable {
         }
     }
 
-    /// The list in parts that the server takes as jobs.
-    ///
-    /// - Parameters:
-    ///   - maxImages: the most images of a job.
-    ///   - maxBytes: the most bytes of a body.
+    /// The list in parts that the server takes as jobs, with at most these images and bytes of a body each.
     func batches(maxImages: Int = Prefetcher.maxItems, maxBytes: Int = PrefetchBody.maxBytes) -> some Sequence<Batch> {
         let perBatch = max(1, maxImages / imagesPerSource)
         let empty = body(of: []).count

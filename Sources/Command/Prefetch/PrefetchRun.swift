@@ -63,12 +63,9 @@ final class PrefetchRun: Sendable {
         }
     }
 
-    /// The job in progress.
     var job: UUID? { state.withLock { $0.current?.id } }
 
-    /// Runs all jobs.
-    ///
-    /// - Parameter onFailure: called for each image that failed, as far as the server lists them.
+    /// Runs all jobs. Reports each image that failed, as far as the server lists them.
     func run(
         _ list: PrefetchList, onFailure: (PrefetchJobState.Failure) -> Void
     ) async throws(Failure) {

@@ -17,9 +17,8 @@ struct ProgressBar: Equatable, Sendable {
     let isColored: Bool
 
     /// The line for a terminal of that many columns. The last column stays empty, because some terminals wrap there.
-    /// Where columns are scarce, the bar shrinks and then disappears, and after it rate, time left and percentage.
-    ///
-    /// - Parameter rate: items per second; nil = unknown.
+    /// Where columns are scarce, the bar shrinks and then disappears, and after it rate, time left and percentage. The
+    /// rate is in items per second; nil = unknown.
     func line(_ progress: WorkProgress, rate: Double?, columns: Int) -> String {
         let room = max(columns - 1, 0)
         guard let total = progress.total else { return String("\(progress.finished) files found".prefix(room)) }

@@ -9,7 +9,6 @@ enum StopReason: Equatable, Sendable {
     /// Nothing more can be written, as this sentence says.
     case failure(String)
 
-    /// The reason as a sentence.
     var sentence: String {
         switch self {
         case .signal(let number): number == SIGINT ? "Interrupted." : "Terminated."
@@ -39,9 +38,8 @@ final class StopFlag: Sendable {
         }
     }
 
-    /// Sets the flag at the first SIGINT or SIGTERM, and ends the process at the second, until the task is canceled.
-    ///
-    /// - Parameter onStop: called after the flag is set.
+    /// Sets the flag at the first SIGINT or SIGTERM, then calls the closure, and ends the process at the second, until
+    /// the task is canceled.
     func watchSignals(onStop: @escaping @Sendable () -> Void = {}) async -> Task<Void, Never> {
         // A closed pipe is reported by the call that writes to it.
         signal(SIGPIPE, SIG_IGN)

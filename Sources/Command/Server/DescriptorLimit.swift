@@ -12,7 +12,6 @@ struct DescriptorLimit {
     /// The most memory files of the memory tier: as many as a default budget holds originals of 64 KiB.
     private static let maxMemoryFiles = 4096
 
-    /// The memory files that the memory tier may hold.
     var memoryFiles: Int { min(count / 4, Self.maxMemoryFiles) }
 
     /// The soft limit, which applies.

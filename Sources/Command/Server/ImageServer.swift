@@ -36,7 +36,6 @@ struct ImageServer {
             $0.merge($1) { first, _ in first }
         })
 
-    /// - Parameter sources: reads the sources of the settings again, for a reload.
     init(_ settings: Settings, sources: @escaping @Sendable () throws(SettingError) -> SettingSources) {
         self.settings = settings
         self.sources = sources
@@ -62,7 +61,7 @@ struct ImageServer {
     /// has been written by then.
     func run() async throws {
         defer { log.flush() }
-        let secondSignal = await SecondSignal.watch(logger: logger) { [log] in log.flush() }
+        let secondSignal = await watchSecondSignal(logger: logger) { [log] in log.flush() }
         let hangups = await UnixSignalsSequence(trapping: .sighup)
 
         // Pixels, and stores: memory, disk, a store shared with other servers, decoded originals.
@@ -263,7 +262,7 @@ struct ImageServer {
         observability.exposition = { [registry, observability] in
             registry.exposition(with: readings.families(isReady: observability.isReady))
         }
-        observability.tracing = traces?.requests
+        observability.tracing = traces.map { RequestTracing(tracer: $0.tracer, sampler: $0.tracer.sampler) }
         observability.logsRequests = { [log] in log.level <= .info }
         observability.logRequest = { [log] in log.append($0) }
         return observability

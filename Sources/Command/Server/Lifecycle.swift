@@ -9,23 +9,18 @@ import UnixSignals
 /// Ends the process at once on a second SIGTERM or SIGINT. Entries on disk stay intact; pending disk writes are lost.
 ///
 /// Signals within a second of the first one are the same request to stop: supervisors and terminals signal the process
-/// and its whole group.
-enum SecondSignal {
-    /// Counts signals until the task is canceled.
-    ///
-    /// - Parameter flushLog: called before the process ends.
-    static func watch(logger: Logger, flushLog: @escaping @Sendable () -> Void) async -> Task<Void, Never> {
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-        return Task {
-            var first: ContinuousClock.Instant?
-            for await signal in signals {
-                let start = first ?? .now
-                first = start
-                guard start.duration(to: .now) >= .seconds(1) else { continue }
-                logger.warning("second signal: exiting without finishing requests", metadata: ["signal": "\(signal)"])
-                flushLog()
-                _exit(128 + signal.rawValue)
-            }
+/// and its whole group. Counts until the task is canceled, and flushes the log before the process ends.
+func watchSecondSignal(logger: Logger, flushLog: @escaping @Sendable () -> Void) async -> Task<Void, Never> {
+    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+    return Task {
+        var first: ContinuousClock.Instant?
+        for await signal in signals {
+            let start = first ?? .now
+            first = start
+            guard start.duration(to: .now) >= .seconds(1) else { continue }
+            logger.warning("second signal: exiting without finishing requests", metadata: ["signal": "\(signal)"])
+            flushLog()
+            _exit(128 + signal.rawValue)
         }
     }
 }

@@ -1,4 +1,3 @@
-import DarkroomHTTPServer
 import DarkroomOpenTelemetry
 import DarkroomTracing
 import Foundation
@@ -23,7 +22,4 @@ struct TraceExport: Sendable {
             endpoint: endpoint, fields: settings.tracing.headers.map { ($0.name.rawName, $0.value) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
     }
-
-    /// The spans of requests.
-    var requests: RequestTracing { RequestTracing(tracer: tracer, sampler: tracer.sampler) }
 }

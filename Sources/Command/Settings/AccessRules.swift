@@ -89,9 +89,7 @@ enum AdminTokenFile {
 }
 
 extension FileBytes {
-    /// The text of a file, apart from white space at both ends.
-    ///
-    /// - Parameter spelling: the setting that names the file, for the message if it cannot be read.
+    /// The text of a file, apart from white space at both ends. Messages begin with the spelling.
     static func text(inFile path: String, upTo limit: Int, _ spelling: String) throws(SettingError) -> String {
         do throws(FileError) {
             return String(buffer: try read(path, upTo: limit)).trimmingCharacters(in: .whitespacesAndNewlines)

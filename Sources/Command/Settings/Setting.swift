@@ -10,13 +10,7 @@ struct Setting<Value: Sendable>: SettingRow {
     let defaultValue: Value
     private let kind: SettingKind<Value>
 
-    /// - Parameters:
-    ///   - name: the key in YAML; flag and environment variable derive from it.
-    ///   - kind: the grammar and bounds of values.
-    ///   - defaultText: the default in words, where the value depends on the machine.
-    ///   - isSecret: whether error messages must not repeat the value.
-    ///   - isReloadable: whether a running server can take another value.
-    ///   - help: the effect of the setting, in full sentences.
+    /// - Parameter defaultText: the default in words, where the value depends on the machine.
     init(
         _ name: String, _ kind: SettingKind<Value>, default defaultValue: Value, shownAs defaultText: String? = nil,
         isSecret: Bool = false, isReloadable: Bool = false, help: String
@@ -53,9 +47,11 @@ struct Setting<Value: Sendable>: SettingRow {
 protocol SettingRow: Sendable {
     associatedtype Value: Sendable
 
-    /// `max-source-bytes`
+    /// The key in YAML, such as `max-source-bytes`; flag and environment variable derive from it.
     var name: String { get }
+    /// The effect of the setting, in full sentences.
     var help: String { get }
+    /// Whether error messages must not repeat the value.
     var isSecret: Bool { get }
     /// Whether a running server can take another value; see ``Settings/reloaded(from:)``.
     var isReloadable: Bool { get }
@@ -63,9 +59,7 @@ protocol SettingRow: Sendable {
     var defaultValue: Value { get }
     /// The default as users write it; `none` for no value.
     var defaultText: String { get }
-    /// The value in `--help`, such as `BYTES`.
     var placeholder: String { get }
-    /// The accepted values, with an article: `an integer from 0 to 65535`.
     var grammar: String { get }
 
     /// The value as users write it; `none` for no value, `set` for a secret.
@@ -102,9 +96,7 @@ struct SettingMistakes: Sendable {
 
     mutating func add(_ sentence: String) { sentences.append(sentence) }
 
-    /// Adds the mistakes of a check.
-    ///
-    /// - Returns: the result of the check; nil if it found mistakes.
+    /// The result of a check; nil if it found mistakes, which are added.
     @discardableResult
     mutating func collect<Value>(_ check: () throws(SettingError) -> Value) -> Value? {
         do throws(SettingError) {

@@ -10,7 +10,6 @@ struct SettingFlags: Equatable {
     private(set) var others: [String: String] = [:]
 
     /// Throws for an argument that is not a flag of the command, with the nearest name.
-    /// - Parameter others: the names of flags that are not settings.
     init(_ arguments: [String], besides others: Set<String> = []) throws(ValidationError) {
         let names = Set(SettingsTable.rows.map(\.name) + ["config"]).union(others)
         var rest = arguments[...]

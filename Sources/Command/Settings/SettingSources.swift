@@ -43,21 +43,19 @@ struct GivenSetting: Sendable {
     let source: String
     let value: SettingValue
     /// What ``spelling(for:)`` looks for in a file.
-    fileprivate var lines = FileLines()
+    fileprivate var lines: FileLines?
 
     /// The key with the line that a reason is about: the line of the first member or value that the reason names, else
     /// the line of the key.
-    func spelling(for reason: String) -> String { lines.spelling(for: reason) ?? spelling }
+    func spelling(for reason: String) -> String { lines?.spelling(for: reason) ?? spelling }
 }
 
 /// The lines of a setting's members and values.
 private struct FileLines: Sendable {
-    private var path = ""
-    private var name = ""
+    private let path: String
+    private let name: String
     /// By how reasons name them: `'avatar'`, `.k1` or `[0]`.
     private var lines: [String: Int] = [:]
-
-    init() {}
 
     init(of node: Node, path: String, name: String) {
         (self.path, self.name) = (path, name)
@@ -103,22 +101,19 @@ struct SettingSources {
     static let environmentPrefix = "DARKROOM_"
 
     private let given: [String: GivenSetting]
-    /// The variables that are ignored because Kubernetes sets them, in alphabetical order; see ``ServiceLink``.
+    /// The variables that are ignored because Kubernetes sets them, in alphabetical order.
     let serviceLinks: [String]
     /// Names that are no settings.
     private(set) var mistakes = SettingMistakes()
 
-    /// - Parameters:
-    ///   - flags: values by setting name.
-    ///   - environment: all variables of the process; those that begin with `DARKROOM_` must be settings or service
-    ///     links.
-    ///   - file: path of a YAML file; nil = none.
+    /// What flags (by setting name), variables and a YAML file give. Variables that begin with `DARKROOM_` must be
+    /// settings or service links.
     init(
         flags: [String: String] = [:], environment: [String: String] = ProcessInfo.processInfo.environment,
         file: String?
     ) throws(SettingError) {
         let environment = environment.filter { $0.key.hasPrefix(Self.environmentPrefix) }
-        let links = environment.filter { ServiceLink.isServiceLink($0.key, value: $0.value) }
+        let links = environment.filter { isServiceLink($0.key, value: $0.value) }
         serviceLinks = links.keys.sorted()
         var mistakes = SettingMistakes()
         var given: [String: GivenSetting] = [:]
@@ -236,26 +231,24 @@ extension YamlError {
     }
 }
 
-/// A variable that Kubernetes sets in every pod for a Service of its namespace.
+/// Whether a variable, which begins with `DARKROOM_`, is one that Kubernetes sets in every pod for a Service of its
+/// namespace.
 ///
 /// The variables of a Service named `darkroom` or `darkroom-…` have the prefix of settings, and `DARKROOM_PORT` even
 /// the name of a setting. Only name and value together distinguish them from settings:
 /// https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
-enum ServiceLink {
-    /// Whether Kubernetes sets this variable, which begins with `DARKROOM_`.
-    static func isServiceLink(_ variable: String, value: String) -> Bool {
-        let address = /[0-9a-fA-F:.]+/
-        let number = /[0-9]{1,5}/
-        let url = /(?:tcp|udp|sctp):\/\/[0-9a-fA-F:.\[\]]+:[0-9]{1,5}/
-        let shapes: [(name: Regex<Substring>, value: Regex<Substring>)] = [
-            (/DARKROOM_(?:[A-Z0-9_]+_)?SERVICE_HOST/, address),
-            (/DARKROOM_(?:[A-Z0-9_]+_)?SERVICE_PORT(?:_[A-Z0-9_]+)?/, number),
-            (/DARKROOM_(?:[A-Z0-9_]+_)?PORT/, url),
-            (/DARKROOM_(?:[A-Z0-9_]+_)?PORT_[0-9]+_(?:TCP|UDP|SCTP)/, url),
-            (/DARKROOM_(?:[A-Z0-9_]+_)?PORT_[0-9]+_(?:TCP|UDP|SCTP)_PROTO/, /tcp|udp|sctp/),
-            (/DARKROOM_(?:[A-Z0-9_]+_)?PORT_[0-9]+_(?:TCP|UDP|SCTP)_PORT/, number),
-            (/DARKROOM_(?:[A-Z0-9_]+_)?PORT_[0-9]+_(?:TCP|UDP|SCTP)_ADDR/, address),
-        ]
-        return shapes.contains { variable.wholeMatch(of: $0.name) != nil && value.wholeMatch(of: $0.value) != nil }
-    }
+private func isServiceLink(_ variable: String, value: String) -> Bool {
+    let address = /[0-9a-fA-F:.]+/
+    let number = /[0-9]{1,5}/
+    let url = /(?:tcp|udp|sctp):\/\/[0-9a-fA-F:.\[\]]+:[0-9]{1,5}/
+    let shapes: [(name: Regex<Substring>, value: Regex<Substring>)] = [
+        (/DARKROOM_(?:[A-Z0-9_]+_)?SERVICE_HOST/, address),
+        (/DARKROOM_(?:[A-Z0-9_]+_)?SERVICE_PORT(?:_[A-Z0-9_]+)?/, number),
+        (/DARKROOM_(?:[A-Z0-9_]+_)?PORT/, url),
+        (/DARKROOM_(?:[A-Z0-9_]+_)?PORT_[0-9]+_(?:TCP|UDP|SCTP)/, url),
+        (/DARKROOM_(?:[A-Z0-9_]+_)?PORT_[0-9]+_(?:TCP|UDP|SCTP)_PROTO/, /tcp|udp|sctp/),
+        (/DARKROOM_(?:[A-Z0-9_]+_)?PORT_[0-9]+_(?:TCP|UDP|SCTP)_PORT/, number),
+        (/DARKROOM_(?:[A-Z0-9_]+_)?PORT_[0-9]+_(?:TCP|UDP|SCTP)_ADDR/, address),
+    ]
+    return shapes.contains { variable.wholeMatch(of: $0.name) != nil && value.wholeMatch(of: $0.value) != nil }
 }

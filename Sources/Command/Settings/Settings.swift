@@ -32,29 +32,22 @@ struct Settings: Sendable {
         _ sources: SettingSources, sockets: InheritedSockets = InheritedSockets(), isChecked: Bool = true
     ) throws(SettingError) {
         var mistakes = sources.mistakes
-        let malformed: [String]
-        (values, malformed) = Self.values(sources, &mistakes)
+        // The settings whose value does not follow its grammar.
+        var malformed: [String] = []
+        values = [:]
+        for row in SettingsTable.rows {
+            guard let given = sources[row.name] else { continue }
+            values[row.name] = mistakes.collect { () throws(SettingError) in try row.read(given) }
+            if values[row.name] == nil { malformed.append(row.name) }
+        }
         serviceLinks = sources.serviceLinks
         self.sockets = sockets
         if isChecked { check(sources, malformed: malformed, &mistakes) }
         try mistakes.report()
     }
 
-    /// - Returns: the values, and the names of the settings whose value does not follow its grammar.
-    private static func values(
-        _ sources: SettingSources, _ mistakes: inout SettingMistakes
-    ) -> (values: [String: any Sendable], malformed: [String]) {
-        var (values, malformed): ([String: any Sendable], [String]) = ([:], [])
-        for row in SettingsTable.rows {
-            guard let given = sources[row.name] else { continue }
-            values[row.name] = mistakes.collect { () throws(SettingError) in try row.read(given) }
-            if values[row.name] == nil { malformed.append(row.name) }
-        }
-        return (values, malformed)
-    }
-
-    /// These settings with other values, as far as a running server can take them, and the names of the settings whose
-    /// new value needs a restart. Throws the error that would stop startup with these sources, or with the result.
+    /// These settings with other values, as far as a running server can take them, and the names of settings whose new
+    /// value needs a restart. Throws the error that would stop startup with these sources, or with the result.
     func reloaded(from sources: SettingSources) throws(SettingError) -> (settings: Settings, unchanged: [String]) {
         let new = try Settings(sources, sockets: sockets)
         var merged = self
@@ -226,14 +219,8 @@ extension SettingRow {
 }
 
 extension SettingSources {
-    /// The key as the user wrote it; its name where no source gives it.
-    func spelling<Value>(of row: KeyPath<SettingsTable, Setting<Value>>) -> String {
-        let name = SettingsTable.all[keyPath: row].name
-        return self[name]?.spelling ?? name
-    }
-
-    /// The same, with the line that the reason is about; see ``GivenSetting/spelling(for:)``.
-    func spelling<Value>(of row: KeyPath<SettingsTable, Setting<Value>>, for reason: String) -> String {
+    /// The key as the user wrote it, with the line that a reason is about; its name where no source gives it.
+    func spelling<Value>(of row: KeyPath<SettingsTable, Setting<Value>>, for reason: String = "") -> String {
         let name = SettingsTable.all[keyPath: row].name
         return self[name]?.spelling(for: reason) ?? name
     }

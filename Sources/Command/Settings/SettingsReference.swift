@@ -53,7 +53,6 @@ enum SettingsReference {
         return wrapped(names.joined(separator: ", "), to: 115).joined(separator: "\n")
     }
 
-    /// The file that the page shows.
     static let exampleFile = """
         host: 0.0.0.0
         allow-hosts: [images.example.com, "*.example.org"]

@@ -23,7 +23,6 @@ struct SettingsTable: Sendable {
     /// The themes in order of declaration.
     static let themes = Mirror(reflecting: all).children.compactMap { $0.value as? any SettingTheme }
 
-    /// The settings of all themes.
     static let rows = themes.flatMap(\.rows)
 
     /// ` Did you mean …?` with the settings whose names are nearest, or where to read all names.

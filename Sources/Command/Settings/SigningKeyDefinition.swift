@@ -18,17 +18,10 @@ struct SigningKeyDefinition: Equatable, Sendable {
 }
 
 extension SigningKeyDefinition {
-    /// The limits that all requests with a key share.
-    struct Limits {
-        /// Nil = the server's rate applies to each client.
-        var rate: Rate?
-        var quotas = KeyQuotas.unlimited
-    }
+    /// The limits that all requests with a key share. Without a rate, the server's rate applies to each client.
+    typealias Limits = (rate: Rate?, quotas: KeyQuotas)
 
-    /// - Parameters:
-    ///   - presets: the presets that a key may be limited to.
-    ///   - spelling: the setting or file, for messages.
-    /// - Returns: the key, and its own limits.
+    /// The key, which may be limited to known presets, and its own limits. Messages name the setting or the file.
     func key(_ known: Presets, in spelling: String) throws(SettingError) -> (key: SigningKey, limits: Limits) {
         let place = spelling + place
         if let unknown = presets?.first(where: { !known.names.contains($0) }) {
@@ -54,7 +47,7 @@ extension SigningKeyDefinition {
             guard let value = parse(text) else { throw SettingError("\(place).\(member) must be \(grammar).") }
             return value
         }
-        var limits = Limits()
+        var limits: Limits = (nil, .unlimited)
         let rateGrammar = "a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h"
         limits.rate = try parsed(rate, "rate", rateGrammar) { Rate($0) }
         limits.quotas.cacheBytes = try parsed(cache, "cache", "a number of bytes such as 512MiB or 10GiB") {
@@ -179,7 +172,6 @@ extension SettingValue {
 }
 
 extension SigningKey.Flaw {
-    /// The reason, without the key.
     fileprivate var sentence: String {
         switch self {
         case .id: "the id of a key must be 1 to 32 letters A-Z and a-z, digits, - and _."
