@@ -7,21 +7,16 @@ struct FileQueries: Sendable {
     /// The format that `--output` names; nil = the format of each file's extension.
     let format: OutputFormat?
     /// The query for a result in each format that this build writes.
-    let byFormat: [OutputFormat: FileQuery]
+    private(set) var byFormat: [OutputFormat: FileQuery] = [:]
 
     init(_ parameters: [(name: String, value: String?)]) throws(InvalidParameter) {
         // Without a request there is no Accept, so that `auto` is the same as no `output`.
         let parameters = parameters.filter { $0.name != "output" || $0.value != "auto" }
         let query = try FileQuery(parameters)
         format = query.output.format
-        if let format {
-            byFormat = [format: query]
-        } else {
-            var queries: [OutputFormat: FileQuery] = [:]
-            for format in InstalledCodecs.current.writable {
-                queries[format] = try FileQuery(parameters + [("output", format.rawValue)])
-            }
-            byFormat = queries
+        if let format { byFormat[format] = query }
+        for other in InstalledCodecs.current.writable where format == nil {
+            byFormat[other] = try FileQuery(parameters + [("output", other.rawValue)])
         }
     }
 }

@@ -34,7 +34,6 @@ struct InputWalk: Sendable {
     private var matched: Set<Int> = []
     private var hasReportedPatterns = false
 
-    /// - Parameter folder: the folder of the results.
     init(_ inputs: Inputs, into folder: String, names: ResultName) {
         self.inputs = inputs
         self.names = names
@@ -164,15 +163,13 @@ struct InputWalk: Sendable {
             }
             return entries
                 + rest.map { candidate in
+                    let source = candidate.source
                     let target = joined(folder, candidate.target)
-                    if candidate.isOwnTarget { return .conflict(.ownSource(candidate.source)) }
+                    if candidate.isOwnTarget { return .conflict(.ownSource(source)) }
                     if let inner {
-                        let conflict = InputConflict.insideInput(
-                            source: candidate.source, target: target, folder: inner.input)
-                        return .conflict(conflict)
+                        return .conflict(.insideInput(source: source, target: target, folder: inner.input))
                     }
-                    return .file(
-                        InputFile(source: candidate.source, target: target, isNamed: candidate.isNamed))
+                    return .file(InputFile(source: source, target: target, isNamed: candidate.isNamed))
                 }
         }
     }

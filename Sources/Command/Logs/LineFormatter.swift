@@ -28,7 +28,6 @@ struct LineFormatter {
     /// Removes the lines but keeps their memory for the next lines.
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Appends formatted lines.
     mutating func append(_ lines: [UInt8]) { bytes += lines }
 
     /// Appends an entry of the access log.

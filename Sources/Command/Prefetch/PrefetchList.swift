@@ -5,22 +5,19 @@ import Foundation
 /// The list of a `darkroom prefetch` command, and the variants of each source.
 struct PrefetchList: Sendable {
     /// The addresses of sources, each with its line.
-    private let urls: [(line: Int, url: String)]
+    private var urls: [(line: Int, url: String)] = []
     private let queries: [String]
     private let widths: [Int]
 
-    /// The most bytes of a list.
     static let maxBytes = 256 << 20
 
     /// - Parameter text: one source per line. Empty lines and lines that begin with `#` are ignored.
     init(_ text: String, queries: [String] = [], widths: [Int] = []) {
-        var urls: [(line: Int, url: String)] = []
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             let url = Substring(line).trimmingCharacters(in: Self.ignored)
             if !url.isEmpty, !url.hasPrefix("#") { urls.append((index + 1, url)) }
         }
-        self.urls = urls
         self.queries = queries
         self.widths = widths
     }

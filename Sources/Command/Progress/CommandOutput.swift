@@ -80,7 +80,8 @@ final class CommandOutput: Sendable {
         let drawing = Task { await draw(progress) }
         do {
             let result = try await body()
-            await end(drawing)
+            drawing.cancel()
+            await drawing.value
             let last = progress()
             state.withLock { state in
                 show(last, &state)
@@ -89,15 +90,11 @@ final class CommandOutput: Sendable {
             }
             return result
         } catch {
-            await end(drawing)
+            drawing.cancel()
+            await drawing.value
             state.withLock { clear(&$0) }
             throw error
         }
-    }
-
-    private func end(_ drawing: Task<Void, Never>) async {
-        drawing.cancel()
-        await drawing.value
     }
 
     /// Text without control characters, which names of files and URLs may have and terminals obey.

@@ -80,7 +80,6 @@ extension SettingRow {
 /// Settings that stop startup: for each mistake a sentence with the key as the user spelled it, the reason and the
 /// accepted values.
 struct SettingError: Error, Equatable, CustomStringConvertible {
-    /// One for each mistake.
     let sentences: [String]
 
     init(_ sentences: String...) { self.init(sentences) }
