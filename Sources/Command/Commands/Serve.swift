@@ -1,6 +1,5 @@
 import ArgumentParser
 import DarkroomTransforms
-import Foundation
 import Tracing
 
 /// `darkroom serve`

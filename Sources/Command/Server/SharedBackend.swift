@@ -1,6 +1,5 @@
 import CoreMetrics
 import DarkroomObjectStorage
-import DarkroomPipeline
 import DarkroomStore
 import Foundation
 import Logging
