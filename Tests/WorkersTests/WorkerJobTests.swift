@@ -196,11 +196,11 @@ struct WorkerJobTests {
         for (index, plain) in values(Recipe()).enumerated() { #expect(others.contains { $0[index] != plain }) }
     }
 
-    @Test func `Every property of a job crosses, except its bytes and what the server expects of it`() throws {
+    @Test func `Every property of a job crosses, except its bytes and what only the server needs`() throws {
         let names = Mirror(reflecting: ImageJob.drawing()).children.compactMap(\.label)
         #expect(
             names.filter { ImageJob.CodingKeys(stringValue: $0) == nil } == [
-                "sharedSource", "sharedMark", "expectedWork",
+                "sharedSource", "sharedMark", "expectedWork", "client",
             ])
         let image = ProcessedImage(
             body: ByteBuffer(), format: .png, size: PixelSize(width: 1, height: 2), frames: 3, sourceFormat: .svg,
