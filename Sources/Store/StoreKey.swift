@@ -59,10 +59,18 @@ public struct StoreKey: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     /// The key with this ``hex``, or nil for anything but 64 lowercase hexadecimal digits.
     package init?(hex: some StringProtocol) {
-        guard hex.utf8.allSatisfy(\.isLowercaseHexDigit) else { return nil }
-        let digits = hex.utf8.compactMap(\.hexDigitValue)
+        // Concrete types, because each memory hit reads a key.
+        let digits = Array(hex.utf8)
         guard digits.count == 2 * Self.byteCount else { return nil }
-        self.init(digest: stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = Self.value(ofDigit: digits[index]), let low = Self.value(ofDigit: digits[index + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        self.init(digest: bytes)
     }
 
     /// The digest's 32 bytes.
@@ -97,6 +105,14 @@ public struct StoreKey: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+
+    private static func value(ofDigit digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
     }
 
     /// Orders keys by the bytes of their digests, which is the order of ``hex``.
