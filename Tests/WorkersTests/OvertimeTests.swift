@@ -101,6 +101,8 @@ struct OvertimeTests {
         #expect(isStopped(error))
         job.identity = "second"
         #expect(try site.processor.process(job) { false }.size.width == 20)
+        // The script of a worker answers one job.
+        try await site.until { site in site.processor.statistics.ended == [.overtime: 1, .recycled: 1] }
         job.client = "other"
         job.identity = "third"
         #expect(isStopped(#expect(throws: ImageProcessingError.self) { try site.processor.process(job) { false } }))
