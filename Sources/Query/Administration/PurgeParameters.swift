@@ -8,7 +8,8 @@ enum PurgeParameters {
     static let rows: [Row] = [
         Row("url", .url, \.url, .caching, .cache, "The source with this URL."),
         Row(
-            "prefix", .urlPrefix, \.prefix, .caching, .cache, "Every source whose canonical URL begins with this text."),
+            "prefix", .urlPrefix, \.prefix, .caching, .cache,
+            "Every source whose canonical URL begins with this text."),
         Row("host", .host, \.host, .caching, .cache, "Every source of this host."),
         Row(
             "tag", .tag, \.tag, .caching, .cache,

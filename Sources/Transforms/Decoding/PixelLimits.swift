@@ -62,8 +62,8 @@ public struct PixelLimits: Hashable, Codable, Sendable {
         guard size.area <= maxOutputPixels else {
             throw .badParameter(
                 "w",
-                "the image would have to be enlarged to \(size) pixels on the way; at most \(maxOutputPixels) pixels are "
-                    + "allowed")
+                "the image would have to be enlarged to \(size) pixels on the way; at most \(maxOutputPixels) pixels "
+                    + "are allowed")
         }
     }
 
