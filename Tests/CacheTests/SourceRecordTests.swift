@@ -50,6 +50,16 @@ struct SourceRecordTests {
         #expect(SourceRecord(other, policy: Self.policy) == nil)
     }
 
+    /// The dates lie behind the revision and the hash of the content.
+    @Test(arguments: [Int64.min + 1, Int64.min + 56, -1 << 60, 1 << 60, .max], [0, 8, 16])
+    func `Dates that no clock shows are rejected, because they could not be written again`(
+        milliseconds: Int64, offset: Int
+    ) {
+        var bytes = record([.cacheControl: "max-age=60"]).bytes
+        bytes.setInteger(milliseconds, at: 1 + StoreKey.byteCount + offset)
+        #expect(SourceRecord(bytes, policy: Self.policy) == nil)
+    }
+
     @Test func `Arbitrary bytes are decoded safely`() {
         var numbers = SystemRandomNumberGenerator()
         for _ in 0..<2_000 {

@@ -166,11 +166,14 @@ extension ByteBuffer {
         writeInteger(date.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) } ?? Int64.min)
     }
 
-    /// Reads a date. The outer nil means that there are not enough bytes.
+    /// Reads a date. The outer nil means that there are not enough bytes, or that they could not be written again:
+    /// near the limits of `Int64` a date rounds to nil or to a number that is too large.
     fileprivate mutating func readDate() -> Date?? {
         guard let milliseconds = readInteger(as: Int64.self) else { return nil }
         guard milliseconds != .min else { return .some(nil) }
-        return Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        guard date >= .distantPast, date <= .distantFuture else { return nil }
+        return date
     }
 
     fileprivate mutating func writeText(_ text: String) {
