@@ -21,7 +21,7 @@ public struct LocalFiles: OriginFetching {
     ///   - threadPool: the threads that read files.
     public init(root: String?, maxSourceBytes: Int = 50 << 20, threadPool: NIOThreadPool = .singleton) {
         self.root = root
-        self.maxSourceBytes = min(maxSourceBytes, Int(UInt32.max) - 1)
+        self.maxSourceBytes = min(maxSourceBytes, SharedBytesWriter.maxBytes)
         self.threadPool = threadPool
     }
 

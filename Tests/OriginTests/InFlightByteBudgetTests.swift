@@ -181,6 +181,10 @@ struct InFlightByteBudgetTests {
         }
     }
 
+    @Test func `The largest upload fits into a buffer, whatever the settings say`() {
+        #expect(UploadBudget(budgetBytes: .max, maxSourceBytes: .max).maxSourceBytes < Int(UInt32.max))
+    }
+
     @Test func `An original counts as long as its response is referenced`() async throws {
         try await withOrigin { _ in
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")]

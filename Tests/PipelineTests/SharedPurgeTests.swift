@@ -132,6 +132,16 @@ struct SharedPurgeTests {
         #expect(disk.count <= 1)
     }
 
+    @Test func `A server whose saved position is damaged forgets everything`() async throws {
+        let cluster = try Self.cluster()
+        let disk = MemoryDisk()
+        try await cluster.node(disk: disk).ask()
+        let damaged = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: Int64.min))
+        #expect(disk.store(damaged, for: PurgeFollower.positionKey))
+        _ = await cluster.node(disk: disk)
+        #expect(disk.count <= 1)
+    }
+
     @Test func `A purge that the store does not take is reported, and carried out here`() async throws {
         let cluster = try Self.cluster()
         let node = await cluster.node()

@@ -171,7 +171,7 @@ final class PurgeFollower: Sendable {
         let isFirst = position == nil
         let end = instant() + (isFirst ? Self.firstPollLimit : Self.pollLimit)
         var onDisk = isFirst ? await disk?.peek(Self.positionKey)?.metadata : nil
-        let saved = position ?? onDisk?.readInteger(as: Int64.self)
+        let saved = position ?? onDisk?.readInteger(as: Int64.self).map { max($0, 0) }
         let listed = try await log.names(
             since: position.map { $0 - Self.overlap }, within: instant().duration(to: end))
         // The first answer may have corrected a clock that was ahead.

@@ -24,7 +24,8 @@ extension ThumborDraft {
         if numbers.count == 4 {
             let isRelative = numbers[0] < 1 && numbers[1] < 1 && numbers[2] <= 1 && numbers[3] <= 1
             let (across, down) = (numbers[2] - numbers[0], numbers[3] - numbers[1])
-            guard across > 0, down > 0 else { return }
+            // The area of a tiny region rounds to 0, and has no center then.
+            guard across > 0, down > 0, across * down > 0 else { return }
             let (x, y) = ((numbers[0] + numbers[2]) / 2, (numbers[1] + numbers[3]) / 2)
             focals.append((x, y, across * down, isRelative))
         } else if numbers.count == 2, numbers[0] >= 0, numbers[1] >= 0 {

@@ -70,9 +70,7 @@ final class EdgeQueueFile: Sendable {
         let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { return false }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
-        let isComplete =
-            (try? handle.write(contentsOf: data)) != nil && (try? handle.synchronize()) != nil
-            && (try? handle.close()) != nil
+        let isComplete = (try? handle.write(contentsOf: data)) != nil && (try? handle.synchronize()) != nil
         guard isComplete, rename(temporary, path) == 0 else {
             unlink(temporary)
             return false

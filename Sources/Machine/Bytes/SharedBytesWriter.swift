@@ -8,6 +8,8 @@ package import NIOCore
 package struct SharedBytesWriter: Sendable {
     /// The size from which bytes are collected in a memory file, in bytes.
     package static let minFileBytes = 64 << 10
+    /// The most bytes that may be collected: a buffer holds no more.
+    package static let maxBytes = Int(UInt32.max) - 1
 
     /// The most ordinary memory that is allocated for an announced length before any bytes arrive.
     private static let maxReservedBytes = 4 << 20

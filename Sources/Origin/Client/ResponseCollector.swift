@@ -36,7 +36,7 @@ final class ResponseCollector: HTTPClientResponseDelegate {
         maxSourceBytes: Int, isConditional: Bool, reservation: ByteReservation, phases: DownloadProgress,
         onProgress: @escaping @Sendable (PartialOriginal) -> Void
     ) {
-        self.maxSourceBytes = min(maxSourceBytes, Int(UInt32.max))
+        self.maxSourceBytes = min(maxSourceBytes, SharedBytesWriter.maxBytes)
         self.isConditional = isConditional
         self.reservation = Mutex(reservation)
         self.phases = phases

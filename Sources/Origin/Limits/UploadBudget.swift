@@ -12,7 +12,7 @@ package struct UploadBudget: Sendable {
     /// - Parameter budgetBytes: the bytes of uploads that are being received or processed; further uploads wait.
     package init(budgetBytes: Int, maxSourceBytes: Int) {
         budget = InFlightByteBudget(budgetBytes: budgetBytes)
-        self.maxSourceBytes = maxSourceBytes
+        self.maxSourceBytes = min(maxSourceBytes, SharedBytesWriter.maxBytes)
     }
 
     /// The bytes of uploads that are being received, and of received uploads whose bytes are still in use.

@@ -30,7 +30,7 @@ package struct ObjectSources: OriginFetching {
     ) {
         self.sources = Dictionary(sources.map { ($0.name, $0) }) { first, _ in first }
         limits = client.limits
-        self.maxSourceBytes = min(maxSourceBytes, Int(UInt32.max) - 1)
+        self.maxSourceBytes = min(maxSourceBytes, SharedBytesWriter.maxBytes)
         self.eventLoopGroup = eventLoopGroup
         faults = FaultLog(logger: logger)
     }

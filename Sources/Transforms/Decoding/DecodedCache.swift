@@ -38,13 +38,15 @@ public final class DecodedCache: Sendable {
     ///
     /// - Parameter identity: `ImageJob.identity` of the jobs that stored them.
     public func removeAll(identity: String) {
-        _ = state.withLock { $0.removeAll(identity: identity) }
+        let freed = state.withLock { $0.removeAll(identity: identity) }
+        _ = consume freed
     }
 
     /// Removes the least recently used entries until the remaining entries take at most `limit` bytes. The budget does
     /// not change.
     public func shrink(toBytes limit: Int) {
-        _ = state.withLock { $0.shrink(toBytes: limit) }
+        let freed = state.withLock { $0.shrink(toBytes: limit) }
+        _ = consume freed
     }
 
     /// A decode of a source.
@@ -66,7 +68,8 @@ public final class DecodedCache: Sendable {
     func store(_ pixels: DecodedPixels, for key: Key) {
         guard accepts(pixels) else { return }
         let held = Held(key: key, pixels: pixels, costBytes: cost(pixels))
-        _ = state.withLock { $0.store(held, budgetBytes: budgetBytes) }
+        let freed = state.withLock { $0.store(held, budgetBytes: budgetBytes) }
+        _ = consume freed
     }
 
     private func cost(_ pixels: DecodedPixels) -> Int { pixels.byteCount + Self.entryOverheadBytes }

@@ -62,8 +62,8 @@ struct CostEstimate: Hashable, Sendable {
         work = decodingWork + others / 1e6
     }
 
-    /// Estimates of several parts can be added.
-    private static let maxBytes = Double(Int.max / 2)
+    /// Estimates of several parts can be added, although `Double` rounds this up.
+    private static let maxBytes = Double(Int.max / 4)
     /// The memory of the smallest job.
     private static let fixedBytes = 2.0 * 1024 * 1024
     /// The time of the smallest job.

@@ -34,6 +34,9 @@ struct ThumborTranslationTests {
         ("300x200/right/", "w=300&h=200&fit=cover&enlarge=true&a=right&output=origin"),
         ("300x200/bottom/", "w=300&h=200&fit=cover&enlarge=true&a=bottom&output=origin"),
         ("300x200/smart/", "w=300&h=200&fit=cover&enlarge=true&a=attention&output=origin"),
+        // The area rounds to 0.
+        ("30x20/filters:focal(0x0:1e-300x1e-300)/", "w=30&h=20&fit=cover&enlarge=true&output=origin"),
+        ("30x20/filters:focal(0x2:1e-320x2.0000000001)/", "w=30&h=20&fit=cover&enlarge=true&output=origin"),
         ("trim/", "trim=1&output=origin&rules=thumbor"),
         ("trim:50/", "trim=50&output=origin&rules=thumbor"),
         ("trim:bottom-right:20/", "trim=20&tcorner=bottom-right&output=origin&rules=thumbor"),

@@ -109,6 +109,14 @@ struct CostEstimateTests {
         #expect(cost(TransformChain([Rotate(degrees: 9)])).bytes > plain.bytes)
     }
 
+    @Test func `Estimates of the largest images can be added`() {
+        var facts = Self.job(.jpeg, sourceMiB: 3.1, as: .png)
+        facts.rasterBytes = .max
+        let bytes = CostEstimate(facts).bytes
+        #expect(bytes > 1 << 60)
+        #expect(!bytes.addingReportingOverflow(bytes).overflow)
+    }
+
     @Test func `Space around an image costs less to encode than the image, and nothing once it is cut off`() throws {
         var facts = Self.job(.jpeg, sourceMiB: 3.1, width: 1600, as: .png)
         let whole = CostEstimate(facts)
