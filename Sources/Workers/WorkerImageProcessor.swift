@@ -208,14 +208,19 @@ package struct WorkerImageProcessor: ImageProcessing {
                 "The image was stopped after \(duration / .seconds(1)) s of processor time, far more than its size "
                     + "suggests.")
             subject = job.unboundedSource ?? subject
-            if job.isDrawing, let client = job.client { pool.penalize(client) }
+            penalizeClient(of: job)
         case .unresponsive(let duration):
             error = .interrupted
+            penalizeClient(of: job)
             // An interruption early in the job came from the client and says nothing about the job.
             if duration < pool.configuration.jobTimeout / 2 { subject = nil }
         }
         pool.quarantine(subject, error)
         return error
+    }
+
+    private func penalizeClient(of job: ImageJob) {
+        if job.isDrawing, let client = job.client { pool.penalize(client) }
     }
 
     /// Removes decoded images of the source and lifts its quarantine.

@@ -40,6 +40,17 @@ struct SharingTests {
         #expect(bench.processing.runs.value == 1)
     }
 
+    @Test(arguments: [("one", "one"), ("", nil)])
+    func `A job names the only client that it is for, when it is weighed too`(client: String, named: String?)
+        async throws
+    {
+        let bench = try Bench(.control("max-age=60"))
+        var request = try bench.request()
+        request.client = client
+        _ = try await bench.pipeline.image(for: request)
+        #expect(bench.processing.jobs.map(\.client) == [named])
+    }
+
     @Test func `A finished download that may not be stored is not shared`() async throws {
         let bench = try Bench(.control("max-age=60"), delegate: Veto())
         let goOn = bench.processing.holdNext()

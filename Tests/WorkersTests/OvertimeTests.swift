@@ -118,12 +118,25 @@ struct OvertimeTests {
         #expect(try site.processor.process(job) { false }.size.width == 300)
     }
 
-    @Test func `Stopped jobs are no crash loop: requests for expensive images leave the server healthy`() async throws {
+    @Test(arguments: [WorkerStatistics.EndReason.overtime, .hung])
+    func `Stopped jobs are no crash loop: expensive images and clients that leave keep the server healthy`(
+        reason: WorkerStatistics.EndReason
+    ) async throws {
         let site = try await site()
         site.pool.state.withLock { state in
-            for _ in 0..<100 { state.recordDeath(.overtime, limit: site.pool.crashLoopDeaths) }
+            for _ in 0..<100 { state.recordDeath(reason, limit: site.pool.crashLoopDeaths) }
         }
         #expect(site.processor.isHealthy)
+    }
+
+    @Test func `A worker that yields the processor gets no other job`() async throws {
+        let site = try await WorkerSite()
+        var lent: [WorkerPool.Lent] = []
+        for _ in 0..<2 { lent.append(try #require(site.pool.take(for: nil) { false })) }
+        lent[0].process.yieldProcessor()
+        site.pool.release(lent[0].number, lent[0].decoded)
+        let next = try #require(site.pool.take(for: nil) { false })
+        #expect(next.number != lent[0].number)
     }
 
     @Test func `The budget of a job is its expected time several times over, and has a floor and a ceiling`() {

@@ -34,11 +34,14 @@ struct SupervisionTests {
 
     @Test func `A worker that ignores the end of its job is killed`() async throws {
         let site = try await WorkerSite()
+        var job = ImageJob.drawing()
+        job.client = "client"
         await #expect(throws: ImageProcessingError.interrupted) {
-            try await site.process(.drawing()) { _, _ in true }
+            try await site.process(job) { _, _ in true }
         }
         try await site.ready()
         #expect(site.processor.statistics.ended == [.hung: 1])
+        #expect(site.pool.isPenalized("client"))
         // A client that disconnects early says nothing about the image.
         _ = try site.processor.process(.drawing()) { false }
     }

@@ -82,7 +82,7 @@ struct PixelWork: Sendable {
 
 /// One job on its way through the queue. Its methods are called on pixel threads, one at a time.
 private final class PixelRun: Sendable {
-    let job: ImageJob
+    private let unnamedJob: ImageJob
     let processing: any ImageProcessing
     private let urgency: Urgency
     let spans: PixelSpans?
@@ -93,17 +93,26 @@ private final class PixelRun: Sendable {
         job: ImageJob, processing: any ImageProcessing, urgency: Urgency, spans: PixelSpans?,
         account: (any WorkAccount)?
     ) {
-        self.job = job
+        unnamedJob = job
         self.processing = processing
         self.urgency = urgency
         self.spans = spans
         self.account = account
     }
 
+    /// The job with its client, if it has only one.
+    private var job: ImageJob {
+        var job = unnamedJob
+        let clients = urgency.clients
+        if clients.count == 1, clients != [""] { job.client = clients[0] }
+        return job
+    }
+
     /// Weighs the job, and processes it at once if it is usual and the memory reserved for it suffices.
     func weigh(
         _ allowedBytes: Int, _ interrupt: @escaping @Sendable () -> Bool
     ) throws(PipelineError) -> (JobWeight, PixelWork.Result?) {
+        let job = job
         guard allowedBytes > 0, allowedBytes >= job.sharedSource.count else {
             return (weight(of: try? processing.plan(job, interrupt: interrupt)), nil)
         }
@@ -131,8 +140,6 @@ private final class PixelRun: Sendable {
         do throws(ImageProcessingError) {
             var job = job
             job.expectedWork = expectedWork.withLock(\.self)
-            let clients = urgency.clients
-            if clients.count == 1, clients != [""] { job.client = clients[0] }
             let image = try processing.process(job, interrupt: interrupt)
             let duration = stopwatch.lap()
             account?.charge(processing: duration)
@@ -146,6 +153,6 @@ private final class PixelRun: Sendable {
 
     private func weight(of plan: ImagePlan?) -> JobWeight {
         expectedWork.withLock { $0 = plan?.expectedWork }
-        return JobWeight(of: plan, sourceBytes: job.sharedSource.count)
+        return JobWeight(of: plan, sourceBytes: unnamedJob.sharedSource.count)
     }
 }

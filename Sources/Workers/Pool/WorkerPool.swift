@@ -128,6 +128,8 @@ final class WorkerPool: Sendable {
             let requests = state.table.takeDeferred(of: number)
             guard requests.isEmpty else { return requests }
             state.table.release(number, needsReplacement: needsReplacement)
+            // It would do other jobs as slowly.
+            if process.yieldsProcessor { state.table.spend(number) }
             if let job { state.table.record(planned: job, by: number) }
             if state.table[number]?.isSpent == false { idle.signal() }
             return []
@@ -262,8 +264,8 @@ final class WorkerPool: Sendable {
 extension WorkerPool.State {
     mutating func recordDeath(_ reason: WorkerStatistics.EndReason, limit: Int) {
         statistics.ended[reason, default: 0] += 1
-        // The choice of images must not make the server count as broken.
-        if reason == .overtime { return }
+        // Neither the choice of images nor clients that leave must make the server count as broken.
+        if reason == .overtime || reason == .hung { return }
         deaths.append(.now)
         if deaths.count > limit { deaths.removeFirst() }
     }

@@ -154,6 +154,9 @@ struct WorkerTable {
         entries[id]?.needsReplacement = needsReplacement
     }
 
+    /// Lets a worker that is due for replacement have no further job.
+    mutating func spend(_ id: ID) { entries[id]?.isSpent = true }
+
     @discardableResult
     mutating func remove(_ id: ID) -> ChildProcess? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
