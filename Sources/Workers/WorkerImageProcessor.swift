@@ -167,7 +167,7 @@ package struct WorkerImageProcessor: ImageProcessing {
     }
 
     static let customTransforms = ImageProcessingError.transformFailed(
-        "custom transforms cannot run in a worker process")
+        "custom transforms, and chains that are too long, cannot run in a worker process")
 
     private func sealedInputs(
         of job: ImageJob, for worker: WorkerPool.Lent
@@ -246,7 +246,10 @@ extension ImageJob {
         return identity.map { .content($0) }
     }
 
-    fileprivate var isDrawing: Bool { SourceFormat(sniffing: source)?.isVector ?? false }
+    /// Whether the source or the mark is a drawing.
+    fileprivate var isDrawing: Bool {
+        [source, mark].contains { $0.flatMap { SourceFormat(sniffing: $0) }?.isVector ?? false }
+    }
 
     /// The subject that crashed a worker: the source or, if the mark may be at fault, only this work.
     fileprivate var suspect: Quarantine.Subject? {

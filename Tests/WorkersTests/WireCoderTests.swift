@@ -84,8 +84,11 @@ struct WireCoderTests {
             try WorkerRequest.decoding([version &- 1] + WorkerRequest.go.encoded.dropFirst())
         }
         #expect(throws: WireError.malformed) { try Fit.decoding([version, 2, 0] + Array("no".utf8)) }
-        #expect(throws: WireError.malformed) { try [Bool].decoding([version, 65] + [UInt8](repeating: 1, count: 65)) }
-        #expect(throws: WireError.malformed) { try [Bool](repeating: true, count: 65).encoded }
+        let tooMany = WireEncoder.maxListCount + 1
+        #expect(throws: WireError.malformed) {
+            try [Bool].decoding([version, UInt8(tooMany)] + [UInt8](repeating: 1, count: tooMany))
+        }
+        #expect(throws: WireError.malformed) { try [Bool](repeating: true, count: tooMany).encoded }
         let deep = (1...20).reduce(ImageProcessingError.interrupted) { error, _ in .mark(error) }
         #expect(throws: WireError.malformed) { try ImageProcessingError.decoding(deep.encoded) }
     }

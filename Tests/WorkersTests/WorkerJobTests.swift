@@ -162,6 +162,26 @@ struct WorkerJobTests {
         #expect(throws: ImageProcessingError.unsupported) { try site.processor.plan(nothing) }
     }
 
+    /// The most and the longest steps that a query may list, beside everything else.
+    @Test(arguments: [
+        EffectStep.flip,
+        .caption(
+            Caption(
+                String(repeating: "é", count: 200), x: Place(.start, distance: .pixels(0)),
+                y: Place(.start, distance: .pixels(0)), size: .font(6), width: .pixels(9))),
+    ])
+    func `Long lists of long steps cost no worker`(step: EffectStep) async throws {
+        let site = try await WorkerSite()
+        var job = ImageJob.drawing()
+        var recipe = try #require(Self.recipes.first)
+        (recipe.mark, recipe.rules) = (nil, .darkroom)
+        recipe.steps = Array(repeating: step, count: EffectStep.maxCount)
+        job.chain = TransformChain(recipe)
+        #expect(try site.processor.plan(job) == InProcessImageProcessor().plan(job))
+        #expect(throws: Never.self) { try site.processor.process(job) { false } }
+        #expect(site.processor.statistics.ended == [:])
+    }
+
     @Test func `A result too large for a message comes in sealed memory`() async throws {
         let site = try await WorkerSite()
         var job = ImageJob.drawing(width: 400)
@@ -219,7 +239,7 @@ struct WorkerJobTests {
         var endless = plan
         endless.shrinkOnLoad = .infinity
         var long = plan
-        long.steps = Array(repeating: plan.steps[0], count: 65)
+        long.steps = Array(repeating: plan.steps[0], count: WireEncoder.maxListCount + 1)
         var undefined = plan
         undefined.expectedWork = .nan
         for hostile in [large, negative, endless, long, undefined] { #expect(!hostile.isPlausible) }

@@ -12,7 +12,8 @@ enum Worker {
     /// closes it.
     static func run(_ setup: WorkerSetup) -> Never {
         ThreadPriority.lower()
-        let socket = MessageSocket(descriptor: 3)
+        // The body of a request is the job.
+        let socket = MessageSocket(descriptor: 3, maxBodyBytes: MessageSocket.maxBodyBytes)
         do throws(WireError) {
             let layers = setup.isIsolated ? Sandbox(setup).enter() : []
             try socket.send(WorkerHello(layers: layers))
@@ -129,7 +130,13 @@ struct WorkerLoop {
     private func reply(
         _ outcome: WorkerReply.Outcome, body: ByteBuffer = ByteBuffer(), attached: Int32 = -1
     ) throws(WireError) {
-        try socket.send(
-            WorkerReply(outcome: outcome, decoded: decoded.statistics), body: body, attached: attached)
+        do throws(WireError) {
+            try socket.send(
+                WorkerReply(outcome: outcome, decoded: decoded.statistics), body: body, attached: attached)
+        } catch .malformed {
+            // The end of this worker would count as the fault of the source.
+            let failure = ImageProcessingError.transformFailed("the reply about the job is too long")
+            try socket.send(WorkerReply(outcome: .failure(failure), decoded: decoded.statistics))
+        }
     }
 }

@@ -72,9 +72,11 @@ enum WorkerRequest: Codable, Equatable {
 struct EncodedJob: Equatable {
     let bytes: ByteBuffer
 
-    /// Nil if the chain does not come from a recipe, as with custom transforms.
+    /// Nil if the chain does not come from a recipe, as with custom transforms, or if the job is too long to be sent.
     init?(_ job: ImageJob) {
-        guard let bytes = try? WireEncoder.bytes(of: job) else { return nil }
+        guard let bytes = try? WireEncoder.bytes(of: job), bytes.readableBytes <= MessageSocket.maxBodyBytes else {
+            return nil
+        }
         self.bytes = bytes
     }
 

@@ -7,7 +7,7 @@ extension ProcessedImage {
     func isPlausible(for job: ImageJob) -> Bool {
         let numbers = [size.width, size.height, frames]
         let durations = [stages?.decode, stages?.transform, stages?.encode].compactMap { $0 }
-        return numbers.allSatisfy((1...1_000_000_000).contains) && job.output.permits(format)
+        return numbers.allSatisfy((1...SourceHeader.maxSide).contains) && job.output.permits(format)
             && (quality?.isSource != true || job.output.passthrough == .auto)
             && durations.allSatisfy((.zero...Self.maxDuration).contains)
     }
@@ -23,7 +23,7 @@ extension ImagePlan {
         let numbers = [sourceFrames, sourceBytes, framesUsed, frames, estimatedMemoryBytes]
         return steps.count <= WireEncoder.maxListCount && steps.allSatisfy { $0.name.utf8.count <= 64 }
             && shrinkOnLoad.isFinite && (0...1e18).contains(expectedWork)
-            && sizes.allSatisfy { (0...1_000_000_000).contains($0.width) && (0...1_000_000_000).contains($0.height) }
+            && sizes.flatMap { [$0.width, $0.height] }.allSatisfy((0...SourceHeader.maxSide).contains)
             && numbers.allSatisfy((0...1 << 60).contains)
     }
 }
