@@ -60,8 +60,9 @@ public struct Caption: Transform, Hashable, Codable {
             }
         let face = face.words.joined(separator: " ")
         let wrapping = width.map { "\($0)" } ?? "-"
-        let mode = blend == .over ? "" : "\(blend.rawValue),"
-        return "caption(\(x.key),\(y.key),\(size),\(color.hex),\(face),\(wrapping),\(mode)\(text))"
+        // Beside the text, the mode could be a part of it.
+        let name = blend == .over ? "caption" : "caption-\(blend.rawValue)"
+        return "\(name)(\(x.key),\(y.key),\(size),\(color.hex),\(face),\(wrapping),\(text))"
     }
 
     public var cost: TransformCost {

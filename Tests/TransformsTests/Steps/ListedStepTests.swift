@@ -204,4 +204,14 @@ struct ListedStepTests {
             #expect(pixels.distance(x: 5, y: 5, to: color.map(Int.init)) < 3)
         }
     }
+
+    @Test func `The key of a text tells its mode from its letters`() {
+        let start = Place(.start, distance: .pixels(0))
+        for blend in Mark.Blend.allCases {
+            var blended = Caption("a", x: start, y: start, size: .font(20))
+            blended.blend = blend
+            let spelled = Caption("\(blend.rawValue),a", x: start, y: start, size: .font(20))
+            #expect(blended.key != spelled.key)
+        }
+    }
 }
