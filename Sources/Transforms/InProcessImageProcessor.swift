@@ -125,7 +125,8 @@ public struct InProcessImageProcessor: ImageProcessing {
     ) throws(ImageProcessingError) -> ImageFrames {
         var result: ImageFrames
         do {
-            result = try job.chain.apply(to: image, start: header.plan, mark: mark, interrupt: interrupt)
+            result = try job.chain.apply(
+                to: image, start: header.plan, mark: mark, limits: job.limits, interrupt: interrupt)
         } catch let error as TransformError {
             throw .badParameter(error)
         } catch let error as ImageProcessingError {

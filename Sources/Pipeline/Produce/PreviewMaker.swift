@@ -20,7 +20,7 @@ struct PreviewMaker: Sendable {
     /// Whether a preview can be made: the source is a JPEG, the output is an image rather than a text about one, and it
     /// shows no mark.
     func supports(_ partial: PartialOriginal, _ request: ResolvedRequest) -> Bool {
-        SourceFormat(sniffing: partial.body) == .jpeg && request.input.output.format?.isText != true
+        SourceFormat(signatureOf: partial.body) == .jpeg && request.input.output.format?.isText != true
             && request.input.mark == nil
     }
 

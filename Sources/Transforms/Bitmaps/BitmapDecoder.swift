@@ -11,8 +11,9 @@ struct BitmapDecoder: Sendable {
 
     /// An image with the header fields of the decoded image.
     func template() throws(VipsError) -> VipsImage {
-        let profile = header.profile.flatMap {
-            source.getSlice(at: source.readerIndex + $0.lowerBound, length: $0.count)
+        let profile = header.profile.flatMap { range in
+            range.count <= SourceReader.maxProfileBytes
+                ? source.getSlice(at: source.readerIndex + range.lowerBound, length: range.count) : nil
         }
         return try VipsCanvas.template(
             width: header.size.width, height: header.size.height, bands: header.bands, density: header.density,

@@ -94,14 +94,18 @@ public struct TransformChain: Sendable {
     ///
     /// Each step is planned again right before it runs, since a step like `Trim` learns its size from pixels. Until an
     /// image that the decoder shrank is resized, the plan has the true size and the raster has not.
+    ///
+    /// - Parameter limits: the limits of every raster, which may be larger than planned after a trim; nil = no limits.
     func apply(
-        to source: ImageFrames, start: ChainPlan, mark: MarkSource? = nil, interrupt: @escaping Interrupt
+        to source: ImageFrames, start: ChainPlan, mark: MarkSource? = nil, limits: PixelLimits? = nil,
+        interrupt: @escaping Interrupt
     ) throws -> ImageFrames {
         var isShrunk = start.size != source.size
         var image = source
         var plan = start
         for transform in transforms {
             plan = try transform.planned(plan)
+            try limits?.check(intermediate: plan.largest)
             image = try transform.apply(
                 transform.reading.prepared(image, interrupt: interrupt),
                 context: TransformContext(plan: plan, interrupt: interrupt, mark: mark))

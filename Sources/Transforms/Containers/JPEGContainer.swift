@@ -130,7 +130,11 @@ struct JPEGContainer {
     /// The second bytes of markers (Table B.1).
     private enum Marker {
         static let start: UInt16 = 0xFFD8
+        /// Has no segment, like ``start``, ``end`` and ``restarts``.
+        static let temporary: UInt8 = 0x01
         static let end: UInt8 = 0xD9
+        /// Baseline, extended sequential and lossless, with either coding: not progressive.
+        static let sequentialFrames: [UInt8] = [0xC0, 0xC1, 0xC3, 0xC9, 0xCB]
         /// Baseline, extended sequential and progressive, all with Huffman coding.
         static let frames: ClosedRange<UInt8> = 0xC0...0xC2
         static let huffmanTables: UInt8 = 0xC4
@@ -142,5 +146,54 @@ struct JPEGContainer {
         static let jfif: UInt8 = 0xE0
         static let adobe: UInt8 = 0xEE
         static let comment: UInt8 = 0xFE
+    }
+}
+
+extension JPEGContainer {
+    /// The segments of a file, found as libjpeg finds them: it skips all bytes up to the next marker.
+    struct Segments {
+        private(set) var count = 0
+        /// The scans among them; 1 if the first scan has all components of a sequential image, because decoders read
+        /// nothing after it.
+        private(set) var scans = 0
+
+        /// Counts up to `limit` + 1 segments.
+        static func counted(in file: ByteBuffer, atMost limit: Int) -> Segments {
+            file.withUnsafeReadableBytes { counted(in: $0, atMost: limit) }
+        }
+
+        private static func counted(in bytes: UnsafeRawBufferPointer, atMost limit: Int) -> Segments {
+            var segments = Segments()
+            var components: UInt8?
+            var index = 2
+            while segments.count <= limit, let marker = nextMarker(in: bytes, &index), marker != Marker.end,
+                index + 2 < bytes.count
+            {
+                let content = index + 2
+                // A length counts its own two bytes. libjpeg accepts a shorter length.
+                index += max(Int(bytes[index]) << 8 | Int(bytes[index + 1]), 2)
+                segments.count += 1
+                if Marker.sequentialFrames.contains(marker), content + 5 < bytes.count {
+                    components = bytes[content + 5]
+                }
+                guard marker == Marker.scan else { continue }
+                segments.scans += 1
+                if bytes[content] == components { break }
+            }
+            return segments
+        }
+
+        /// The second byte of the next marker with a segment, or of the end of the image; nil if there is none.
+        private static func nextMarker(in bytes: UnsafeRawBufferPointer, _ index: inout Int) -> UInt8? {
+            while index < bytes.count, let prefix = bytes[index...].firstIndex(of: 0xFF), prefix + 1 < bytes.count {
+                let marker = bytes[prefix + 1]
+                index = marker == 0xFF ? prefix + 1 : prefix + 2
+                switch marker {
+                case 0, 0xFF, Marker.temporary, Marker.restarts, UInt8(truncatingIfNeeded: Marker.start): continue
+                default: return marker
+                }
+            }
+            return nil
+        }
     }
 }

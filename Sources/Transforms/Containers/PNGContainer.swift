@@ -63,6 +63,17 @@ extension PNGContainer {
         return false
     }
 
+    /// The bytes of compressed texts before the pixels, all of which decoders inflate for the header.
+    static func compressedTextBytes(_ file: ByteBuffer) -> Int {
+        var rest = file
+        guard rest.readSlice(length: 8) != nil else { return 0 }
+        var bytes = 0
+        while let chunk = rest.readPNGChunk(), chunk.type != PNGChunk.pixels {
+            if chunk.isCompressedText { bytes += chunk.length }
+        }
+        return bytes
+    }
+
     /// Whether a chunk that decoders need has a wrong checksum (§13.2). libvips reads PNG with libspng on some systems,
     /// which accepts that. Chunks after the first incomplete chunk are not checked: decoders report that chunk.
     ///
@@ -92,6 +103,9 @@ private struct PNGChunk {
     static let transparency: UInt32 = 0x7452_4E53
     static let pixels: UInt32 = 0x4944_4154
     static let end: UInt32 = 0x4945_4E44
+    /// `zTXt` and `iTXt`.
+    static let compressedText: UInt32 = 0x7A54_5874
+    static let internationalText: UInt32 = 0x6954_5874
 
     var isKept: Bool {
         [Self.header, Self.palette, Self.transparency, Self.pixels, Self.end].contains(type)
@@ -104,6 +118,16 @@ private struct PNGChunk {
     var isAncillary: Bool {
         let letters = (0..<4).map { UInt8(truncatingIfNeeded: type >> (24 - 8 * $0)) }
         return !isCritical && letters.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) }
+    }
+
+    /// Whether it is a text that is compressed (§11.3.3). In `iTXt`, a flag follows the keyword of at most 79 bytes and
+    /// its final zero.
+    var isCompressedText: Bool {
+        if type == Self.compressedText { return true }
+        guard type == Self.internationalText else { return false }
+        let content = bytes.readableBytesView.dropFirst(8).prefix(min(length, 81))
+        guard let end = content.firstIndex(of: 0), end + 1 < content.endIndex else { return false }
+        return content[end + 1] != 0
     }
 
     /// Whether the checksum matches type and content.

@@ -44,6 +44,8 @@ enum WebPContainer {
     }
 
     private static let drawing: Set = ["VP8X", "VP8 ", "VP8L", "ALPH", "ANIM", "ANMF"]
+    /// `ANMF`.
+    private static let frameName: UInt32 = 0x414E_4D46
     private static let chunkHeaderLength = 8
     /// Position, size, duration and flags of an animation's frame.
     private static let frameHeaderLength = 16
@@ -93,6 +95,25 @@ enum WebPContainer {
         bytes.writeImmutableBuffer(header)
         for chunk in chunks { bytes.writeImmutableBuffer(chunk.bytes) }
         return Chunk(name: frame.name, bytes: bytes)
+    }
+
+    /// The frames of an animation, counted up to `limit` + 1.
+    ///
+    /// Chunks inside of a frame are walked like chunks of the file, as libwebp does: a frame within a frame counts.
+    static func frames(in file: ByteBuffer, atMost limit: Int) -> Int {
+        var rest = file
+        var frames = 0
+        guard rest.readSlice(length: 12) != nil else { return 0 }
+        while frames <= limit, let name: UInt32 = rest.readInteger(),
+            let length: UInt32 = rest.readInteger(endianness: .little)
+        {
+            let isFrame = name == frameName
+            if isFrame { frames += 1 }
+            let skipped = isFrame ? frameHeaderLength : Int(length) + Int(length % 2)
+            guard skipped <= rest.readableBytes else { break }
+            rest.moveReaderIndex(forwardBy: skipped)
+        }
+        return frames
     }
 
     /// A file of these chunks with no other features than these. A header of extended features is left out where a

@@ -160,13 +160,21 @@ struct DecodedPixels: Sendable {
     /// Memory of pixels and metadata in bytes.
     var byteCount: Int { image.byteCount + image.fieldByteCount }
 
-    /// Each frame as a separate image.
+    /// Each frame as a separate image. Only the first has all of the file's metadata: every rendering copies it.
     func frames(_ count: Int) throws(VipsError) -> [VipsImage] {
         guard count > 1 else { return [image] }
         let size = PixelSize(width: image.width, height: image.height / count)
+        let unread = fieldsOfFirstFrame
         return try (0..<count).map { index throws(VipsError) in
-            try image.extracting(x: 0, y: index * size.height, size: size)
+            let frame = try image.extracting(x: 0, y: index * size.height, size: size)
+            return try index == 0 || unread.isEmpty ? frame : frame.setting(removing: unread)
         }
+    }
+
+    /// The binary fields that are read from the first frame only. A profile is read from all if it converts colors.
+    private var fieldsOfFirstFrame: [String] {
+        let profile = image.needsProfile ? [] : ["icc-profile-data"]
+        return (["exif-data", "xmp-data", "iptc-data", "photoshop-data"] + profile).filter { image.has($0) }
     }
 }
 

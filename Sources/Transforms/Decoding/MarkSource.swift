@@ -41,7 +41,8 @@ struct MarkSource: Sendable {
             return CostEstimate(
                 CostEstimate.Facts(
                     sourceBytes: bytes.readableBytes, format: header.format, sourceArea: header.size.area,
-                    frames: frames, needsWholeSource: header.needsWholeSource,
+                    frames: frames, needsWholeSource: header.needsWholeSource, scans: header.scans,
+                    plainBytes: header.plainBytes,
                     filterNanosecondsPerPixel: header.filters.nanosecondsPerPixel(rows: raster.size.height),
                     rasterArea: raster.size.area.saturatingMultiply(by: frames),
                     rasterBytes: raster.byteCount, rasterHasAlpha: header.hasAlpha,

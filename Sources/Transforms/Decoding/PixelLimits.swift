@@ -77,7 +77,8 @@ public struct PixelLimits: Hashable, Codable, Sendable {
         work: Double, decoding: Double, frames: Int, output: OutputOptions
     ) throws(ImageProcessingError) {
         let limit = Double(maxProcessingMilliseconds)
-        guard work > limit else { return }
+        // Whatever is no number is refused too.
+        guard !(work <= limit) else { return }
         let seconds = { (milliseconds: Double) in
             milliseconds > 3_600_000 ? "hours" : "\((milliseconds / 100).rounded() / 10) s"
         }

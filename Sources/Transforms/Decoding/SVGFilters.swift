@@ -71,8 +71,8 @@ struct SVGFilters: Hashable {
 private struct Attributes {
     let text: String
 
-    /// The numbers of an attribute's value, at least 0; none if it is missing. A number that contains a reference
-    /// counts as huge: only hostile files write numbers like that.
+    /// The numbers of an attribute's value, 0 to ``huge``; none if it is missing. A number that is none, or contains a
+    /// reference, counts as huge: only hostile files write numbers like that.
     func numbers(_ name: String) -> [Double] {
         for part in text.ranges(of: name) {
             let rest = text[part.upperBound...].drop(while: \.isWhitespace)
@@ -80,9 +80,14 @@ private struct Attributes {
             let value = rest.dropFirst().drop(while: \.isWhitespace)
             guard let quote = value.first, quote == "\"" || quote == "'" else { continue }
             let content = value.dropFirst().prefix { $0 != quote }
-            if content.contains("&") { return [1e9] }
-            return content.split { $0.isWhitespace || $0 == "," }.map { max(Double($0) ?? 0, 0) }
+            if content.contains("&") { return [Self.huge] }
+            return content.split { $0.isWhitespace || $0 == "," }.map { (text: Substring) in
+                guard let number = Double(text) else { return 0 }
+                return number.isNaN ? Self.huge : min(max(number, 0), Self.huge)
+            }
         }
         return []
     }
+
+    private static let huge = 1e9
 }

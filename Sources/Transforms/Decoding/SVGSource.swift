@@ -3,18 +3,32 @@ import NIOCore
 
 /// Detection and decompression of SVG, which has no signature and may be gzipped (`.svgz`).
 enum SVGSource {
-    /// The longest document in bytes that a gzipped SVG may inflate to.
+    /// The longest document in bytes, inflated if it is gzipped.
     static let maxPlainBytes = 16 << 20
 
-    /// Whether the bytes are XML whose root element is `svg`, by their first 64 KiB.
+    /// Whether the bytes are XML whose root element is `svg`, by their first 64 KiB. If these are gzipped, the root has
+    /// to be in the first 32 KiB that they inflate to.
     static func matches(_ source: ByteBuffer) -> Bool {
-        let head = Gzip.isGzip(source) ? try? Gzip.inflate(source, maxBytes: maxSniffedBytes).plain : source
+        let head = Gzip.isGzip(source) ? inflatedHead(of: source) : source
         return head.map { rootIsSVG(text($0)[...]) } ?? false
+    }
+
+    /// Only the beginning is read: blocks may be empty, which takes time. A cut file is an error if it inflates to less
+    /// than is asked for, so only half of its length is: even a file that is hardly compressed has that.
+    private static func inflatedHead(of source: ByteBuffer) -> ByteBuffer? {
+        let length = min(source.readableBytes, maxSniffedBytes)
+        guard let head = source.getSlice(at: source.readerIndex, length: length) else { return nil }
+        return try? Gzip.inflate(head, maxBytes: maxSniffedBytes / 2).plain
     }
 
     /// The uncompressed document. It is inflated here under a limit, because the loader would inflate without one.
     static func plain(_ source: ByteBuffer) throws(ImageProcessingError) -> ByteBuffer {
-        guard Gzip.isGzip(source) else { return source }
+        guard Gzip.isGzip(source) else {
+            guard source.readableBytes <= maxPlainBytes else {
+                throw .tooLarge("The SVG has \(source.readableBytes) bytes; at most \(maxPlainBytes) are accepted.")
+            }
+            return source
+        }
         let inflated: (plain: ByteBuffer, isWhole: Bool)
         do {
             inflated = try Gzip.inflate(source, maxBytes: maxPlainBytes)

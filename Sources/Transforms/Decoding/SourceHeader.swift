@@ -21,12 +21,17 @@ public struct SourceHeader: Hashable, Sendable {
     /// Whether the decoder has to buffer a whole frame at full size before it can deliver a row: progressive JPEG,
     /// interlaced PNG, WebP with lossless parts.
     let needsWholeSource: Bool
+    /// The scans of a JPEG; 1 for other formats.
+    private(set) var scans = 1
+    /// The length of a vector image's document in bytes, inflated if it is gzipped; 0 for other formats.
+    let plainBytes: Int
     /// The filters of a vector image.
     let filters: SVGFilters
     /// The cost of ``ToSRGB`` on the image, which depends on its profile.
     let conversionCost: TransformCost
 
-    /// Detects the format and reads the header. Throws `.unsupported`, `.corrupt`, or `.tooLarge` for a gzipped SVG.
+    /// Detects the format and reads the header. Throws `.unsupported`, `.corrupt`, or `.tooLarge` for a file that takes
+    /// too long to read its header from.
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
         try self.init(of: source, page: PageSelection.primary, maxPages: 1)
     }
@@ -41,10 +46,12 @@ public struct SourceHeader: Hashable, Sendable {
             if PNGContainer.isTruncatedBeforePixels(source) { throw .corrupt("PNG ends inside a chunk") }
             if PNGContainer.hasWrongChecksum(source, beforePixels: true) { throw .corrupt("PNG with a wrong checksum") }
         }
+        let scans = try HeaderLimits.check(source, format)
         let entry = format == .ico ? try IconDirectory(of: source).index(ofPage: page) : nil
         let reader = try SourceReader(of: source, format, entry: entry)
         var header = try Self.read(reader, format)
         header.entry = entry
+        header.scans = scans
         if !format.row.hasPages {
             header.page = max(page, 1)
         } else if header.frames > 1, page != PageSelection.primary {
@@ -80,8 +87,9 @@ public struct SourceHeader: Hashable, Sendable {
     private static func read(
         _ reader: SourceReader, _ format: SourceFormat, page: Int = PageSelection.primary
     ) throws(ImageProcessingError) -> SourceHeader {
+        let header: SourceHeader
         do throws(ImageProcessingError) {
-            return try reader.withFields(format.options(forPage: page)) { image in
+            header = try reader.withFields(format.options(forPage: page)) { image in
                 var size = PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
                 if format == .svg { size = SVGSource.naturalSize(size, of: reader.bytes) }
                 var header = SourceHeader(format: format, size: size, source: reader.bytes, image: image)
@@ -93,7 +101,14 @@ public struct SourceHeader: Hashable, Sendable {
             // codec.
             throw format == .tiff && TIFFDirectory.isPresent(in: reader.bytes) ? .unsupported : error
         }
+        guard max(header.size.width, header.size.height) <= maxSide else {
+            throw .tooLarge("The source is \(header.size) pixels; at most \(maxSide) per side are accepted.")
+        }
+        return header
     }
+
+    /// The longest side in pixels: products of two sides must not overflow.
+    package static let maxSide = 1_000_000_000
 
     private init(format: SourceFormat, size: PixelSize, source: ByteBuffer, image: VipsImage) {
         self.format = format
@@ -104,6 +119,7 @@ public struct SourceHeader: Hashable, Sendable {
         hasAlpha = image.hasAlpha
         shrinking = ShrinkOnLoad(format, source: source, image: image)
         filters = format.isVector ? SVGFilters(of: source) : SVGFilters()
+        plainBytes = format.isVector ? source.readableBytes : 0
         conversionCost = image.conversionCost
         needsWholeSource =
             switch format {

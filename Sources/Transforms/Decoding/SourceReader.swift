@@ -2,7 +2,12 @@ import DarkroomVips
 import NIOCore
 
 /// The decoder of a source, with the bytes that it reads: one of libvips' loaders, or ``BitmapDecoder``.
+///
+/// An image with a profile of more than ``maxProfileBytes`` is read as an image without one.
 struct SourceReader: Sendable {
+    /// The longest profile that is used, in bytes. Profiles of presses have up to 3 MB.
+    static let maxProfileBytes = 4 << 20
+
     /// The bytes of a gzipped SVG are inflated. The bytes of an icon with a PNG begin with the PNG.
     let bytes: ByteBuffer
     private let codec: Codec
@@ -33,6 +38,7 @@ struct SourceReader: Sendable {
                 bytes = source.getSlice(at: source.readerIndex + entry.start, length: length) ?? source
                 codec = .loader(.png, addsAlpha: true)
                 if PNGContainer.isTruncatedBeforePixels(bytes) { throw .corrupt("PNG in an icon ends inside a chunk") }
+                try HeaderLimits.check(bytes, .png)
             }
         }
     }
@@ -44,7 +50,7 @@ struct SourceReader: Sendable {
         do {
             switch codec {
             case .loader(let loader, let addsAlpha):
-                return try loader.withImage(of: bytes, options) { lazy throws(VipsError) in
+                return try open(loader, options) { lazy throws(VipsError) in
                     try body(addsAlpha ? lazy.addingAlpha() : lazy)
                 }
             case .bitmap(let decoder):
@@ -67,13 +73,30 @@ struct SourceReader: Sendable {
         case .loader(let loader, let addsAlpha):
             if loader == .png, PNGContainer.hasWrongChecksum(bytes) { throw .corrupt("PNG with a wrong checksum") }
             do {
-                return try loader.withImage(of: bytes, options, toleratesErrors: toleratesErrors) {
-                    lazy throws(VipsError) in
+                return try open(loader, options, toleratesErrors: toleratesErrors) { lazy throws(VipsError) in
                     try (addsAlpha ? lazy.addingAlpha() : lazy.withUnsignedSamples()).rendered(interrupt: interrupt)
                 }
             } catch {
                 throw interrupt() ? .interrupted : .corrupt(error.description)
             }
         }
+    }
+
+    private func open<Result>(
+        _ loader: VipsLoader, _ options: KeyValuePairs<String, VipsValue>, toleratesErrors: Bool = false,
+        _ body: (VipsImage) throws(VipsError) -> Result
+    ) throws(VipsError) -> Result {
+        try loader.withImage(of: bytes, options, toleratesErrors: toleratesErrors) { lazy throws(VipsError) in
+            try body(lazy.withoutLongProfile())
+        }
+    }
+}
+
+extension VipsImage {
+    fileprivate func withoutLongProfile() throws(VipsError) -> VipsImage {
+        guard let profile = blob("icc-profile-data"), profile.readableBytes > SourceReader.maxProfileBytes else {
+            return self
+        }
+        return try setting(removing: ["icc-profile-data"])
     }
 }

@@ -5,8 +5,11 @@ import DarkroomVips
 extension SourceFormat.Row {
     static let svg = SourceFormat.Row(
         mediaType: "image/svg+xml", extensions: ["svg", "svgz"], loader: .svg, isVector: true,
-        bytes: { $0.rasterPixels },
-        nanoseconds: { $0.rasterPixels * (15 + $0.filterNanosecondsPerPixel) + $0.readBytes * 300 })
+        // The tree of the document takes many times the document's own bytes.
+        bytes: { $0.rasterPixels + 90 * Double($0.plainBytes) },
+        nanoseconds: {
+            $0.rasterPixels * (15 + $0.filterNanosecondsPerPixel) + max($0.readBytes, Double($0.plainBytes)) * 300
+        })
 
     static let bmp = SourceFormat.Row(
         extensions: ["bmp"],

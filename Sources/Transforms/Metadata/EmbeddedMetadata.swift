@@ -50,7 +50,9 @@ struct EmbeddedMetadata {
 
     /// The text without control, line-breaking and bidirectional formatting characters, trimmed and clipped.
     func clean(_ text: String) -> String? {
-        let printable = text.unicodeScalars.filter { scalar in
+        // Not all of a text of many megabytes is looked at.
+        let head = text.unicodeScalars.prefix(Self.cleanedPerKept * maxLength)
+        let printable = head.filter { scalar in
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator: false
             default: !scalar.properties.isBidiControl
@@ -61,6 +63,9 @@ struct EmbeddedMetadata {
         let clipped = trimmed.unicodeScalars.prefix(maxLength)
         return clipped.isEmpty ? nil : String(String.UnicodeScalarView(clipped))
     }
+
+    /// Scalars that are cleaned for each that may be kept.
+    private static let cleanedPerKept = 64
 
     private func iptc(_ dataSet: UInt8) -> String? { dataSets?[dataSet].flatMap(clean) }
 

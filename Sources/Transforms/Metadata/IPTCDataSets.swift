@@ -25,13 +25,20 @@ struct IPTCDataSets {
         self.values = values
     }
 
-    /// The first value of a data set, as UTF-8 where it is valid UTF-8 and as ISO 8859-1 otherwise.
+    /// The first value of a data set, as UTF-8 where it is valid UTF-8 and as ISO 8859-1 otherwise. A value longer than
+    /// 64 KiB is cut.
     subscript(number: UInt8) -> String? {
-        guard let bytes = values[number]?.readableBytesView else { return nil }
+        guard let value = values[number]?.readableBytesView else { return nil }
+        var bytes = value.prefix(Self.maxValueBytes)
+        // Whole characters only: half of one would turn the text into ISO 8859-1.
+        if bytes.count < value.count, let last = bytes.lastIndex(where: { $0 & 0xC0 != 0x80 }) {
+            bytes = bytes[..<last]
+        }
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
+    private static let maxValueBytes = 65_536
     private static let photoshopSignature = Array("Photoshop 3.0\0".utf8)
     private static let blockSignature = Array("8BIM".utf8)
     private static let iptcResource: UInt16 = 0x0404

@@ -12,6 +12,10 @@ struct CostEstimate: Hashable, Sendable {
         var decodedShare = 1.0
         /// See ``SourceHeader/needsWholeSource``.
         var needsWholeSource: Bool
+        /// See ``SourceHeader/scans``.
+        var scans = 1
+        /// See ``SourceHeader/plainBytes``.
+        var plainBytes = 0
         /// ``SVGFilters/nanosecondsPerPixel(rows:)``.
         var filterNanosecondsPerPixel = 0.0
         /// Pixels that the decoder delivers, all frames.

@@ -1,4 +1,5 @@
 import DarkroomVips
+import NIOCore
 
 /// Converts any source to 8-bit sRGB: embedded profiles, CMYK, Display P3, 16 bits, gray, Lab (libvips `icc_transform`,
 /// `colourspace`).
@@ -29,12 +30,17 @@ extension VipsImage {
     var conversionCost: TransformCost {
         guard needsProfile else { return .none }
         // For each frame, the profile is read, and for CMYK a table is computed.
-        return interpretation == "cmyk"
+        var cost =
+            interpretation == "cmyk"
             ? TransformCost(nanosecondsPerPixel: 50, nanosecondsPerFrame: 20e6)
             : TransformCost(nanosecondsPerPixel: 12, nanosecondsPerFrame: 5e6)
+        // A rendered frame has a copy of the profile, and its conversion another one.
+        cost.bytesPerFrame = 2 * Double(blob("icc-profile-data")?.readableBytes ?? 0)
+        return cost
     }
 
-    private var needsProfile: Bool {
+    /// Whether the colors have to be converted by a profile.
+    var needsProfile: Bool {
         if interpretation == "cmyk" { return true }
         guard let profile = blob("icc-profile-data").map(ICCProfile.init) else { return false }
         return !profile.isSRGB && profile.suits(self)

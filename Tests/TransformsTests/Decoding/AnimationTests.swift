@@ -108,6 +108,27 @@ struct AnimationTests {
         #expect(try Pixels(second.body)[0, 0] == [224, 32, 32])
     }
 
+    @Test func `Frames after the first have no metadata, but a profile that converts their colors`() throws {
+        var file = WebPFile(try Fixture.image("animation/disposal.webp"))
+        let photo = JPEGFile(try Fixture.image("sample.jpg"))
+        let exif = try #require(photo.segments.first { $0.marker == 0xE1 && $0.content.starts(with: "Exif".utf8) })
+        let swapping = WebPFile(try Fixture.image("color/icc-swap.webp"))
+        file.chunks.insert(try #require(swapping.chunks.first { $0.name == "ICCP" }), at: 1)
+        file.chunks.append(WebPFile.Chunk(name: "EXIF", content: exif.content))
+        file.chunks.append(WebPFile.Chunk(name: "XMP ", content: Array("<x/>".utf8)))
+        // ICC profile, EXIF and XMP.
+        file.chunks[0].content[0] |= 0x2C
+        let source = file.bytes
+        let header = try SourceHeader(of: source)
+        let decoder = Decoder(source: source, header: header) { false }
+        let frames = try decoder.decode(DecodeParameters(frames: header.frames)).frames(header.frames)
+        let fields = frames.map { frame in
+            ["exif-data", "xmp-data", "icc-profile-data"].filter { frame.has($0) }
+        }
+        #expect(fields.count == 4 && fields[0] == ["exif-data", "xmp-data", "icc-profile-data"])
+        #expect(fields.dropFirst().allSatisfy { $0 == ["icc-profile-data"] })
+    }
+
     @Test(arguments: ["disposal.gif", "disposal.webp", "opaque.gif"])
     func `The same animation, turned and scaled, is the same bytes every time`(_ name: String) throws {
         let source = try Fixture.image("animation/\(name)")

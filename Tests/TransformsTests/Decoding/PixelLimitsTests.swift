@@ -76,6 +76,30 @@ struct PixelLimitsTests {
     }
 
     @Test(arguments: [
+        Recipe.with { $0.blur = Blur(sigma: 2) }, Recipe.with { $0.rotationDegrees = 90 },
+        Recipe.with {
+            $0.fit = .cover
+            $0.position = .attention
+        },
+    ])
+    func `An intermediate raster is limited too where it follows from a trimmed size`(_ change: Recipe) throws {
+        let line = try Drawing.image(400, 400) { x, _ in (100..<104).contains(x) ? [0, 0, 0] : [255, 255, 255] }
+        var recipe = change
+        recipe.trim = Trim(threshold: 10)
+        recipe.box = Box(width: 200, height: 200)
+        recipe.enlarge = true
+        if recipe.fit == .inside { recipe.fit = .outside }
+        let error = #expect(throws: ImageProcessingError.self) {
+            try produce(line.png(), recipe, limits: PixelLimits(maxOutputPixels: 1_000_000))
+        }
+        guard case .badParameter(let refused) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(refused.parameter == "w" && refused.reason.contains("200×20000 pixels on the way"))
+    }
+
+    @Test(arguments: [
         ("geometry/1x1.png", nil, OutputOptions(format: .webp, lossless: true), "ll"),
         ("geometry/1x1.png", nil, OutputOptions(format: .avif), "w"),
         ("geometry/1x1.png", nil, OutputOptions(format: .avif, maxBytes: 1000), "max_bytes"),

@@ -44,6 +44,28 @@ struct SVGFiltersTests {
         #expect(SVGFilters(of: svg("<feTurbulence numOctaves=\"&#57;\"/>")).nanosecondsPerPixel > 1e10)
     }
 
+    @Test(arguments: [
+        "<feTurbulence numOctaves=\"nan\"/>", "<feTurbulence numOctaves=\"-nan\"/>",
+        "<feTurbulence numOctaves=\"1e400\"/>",
+        "<feConvolveMatrix order=\"inf inf\"/>", "<feConvolveMatrix order=\"inf 1e308\"/>",
+    ])
+    func `A number that is not finite counts as huge`(filter: String) throws {
+        let nanoseconds = SVGFilters(of: svg(filter)).nanosecondsPerPixel
+        #expect(nanoseconds.isFinite && nanoseconds > 1e10)
+        #expect(SVGFilters(of: svg("<feConvolveMatrix order=\"inf 0\"/>")).nanosecondsPerPixel == 100)
+        #expect(throws: ImageProcessingError.self) { try produce(svg(filter, size: 200), .box(100)) }
+    }
+
+    @Test(arguments: [(5_000_000_000, 10_000), (4_000_000_000, 4_000_000_000)])
+    func `A drawing with sides that cannot be multiplied is refused`(width: Int, height: Int) {
+        let source = ByteBuffer(
+            string: "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\"/>")
+        var recipe = Recipe.box(100)
+        (recipe.rules, recipe.fit) = (.thumbor, .outside)
+        #expect(throws: ImageProcessingError.self) { try produce(source, recipe) }
+        #expect(throws: ImageProcessingError.self) { try produce(source, output: OutputOptions(format: .json)) }
+    }
+
     @Test func `UTF-16 hides no filter`() {
         let text = String(buffer: svg("<feTurbulence numOctaves=\"9\"/>"))
         var bytes = ByteBuffer(bytes: [0xFF, 0xFE])

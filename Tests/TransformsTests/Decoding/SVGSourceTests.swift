@@ -1,3 +1,4 @@
+import DarkroomVips
 import NIOCore
 import Testing
 
@@ -25,6 +26,49 @@ struct SVGSourceTests {
             }
         }
         #expect(try produce(drawing("width='1' height='10'")).size == PixelSize(width: 1, height: 10))
+    }
+
+    /// A gzip member of stored blocks (RFC 1951 §3.2.4), which is as long as its content.
+    private func stored(_ plain: [UInt8], after blocks: [UInt8] = []) -> ByteBuffer {
+        var file = ByteBuffer(bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + blocks)
+        var rest = plain[...]
+        repeat {
+            let block = rest.prefix(65_535)
+            rest = rest.dropFirst(block.count)
+            file.writeInteger(UInt8(rest.isEmpty ? 1 : 0))
+            file.writeInteger(UInt16(block.count), endianness: .little)
+            file.writeInteger(~UInt16(block.count), endianness: .little)
+            file.writeBytes(block)
+        } while !rest.isEmpty
+        file.writeInteger(plain.withUnsafeBytes { Checksum.crc32($0) }, endianness: .little)
+        file.writeInteger(UInt32(plain.count), endianness: .little)
+        return file
+    }
+
+    @Test func `A gzipped drawing is detected by the beginning of its bytes, however many follow`() throws {
+        let plain = Array(drawing("width='8' height='6'").readableBytesView) + [UInt8](repeating: 0x20, count: 200_000)
+        let long = stored(plain)
+        #expect(SVGSource.matches(long))
+        #expect(try SVGSource.plain(long) == ByteBuffer(bytes: plain))
+        let empty: [UInt8] = [0, 0, 0, 0xFF, 0xFF]
+        #expect(SVGSource.matches(stored(plain, after: empty)))
+        // The document begins after the bytes that are inflated.
+        let late = stored(plain, after: Array(repeatElement(empty, count: 20_000).joined()))
+        #expect(!SVGSource.matches(late))
+    }
+
+    @Test func `A document longer than the limit is too large, whether it is gzipped or not`() throws {
+        var long = drawing("width='8' height='6'")
+        long.writeRepeatingByte(0x20, count: SVGSource.maxPlainBytes - long.readableBytes)
+        #expect(try SVGSource.plain(long).readableBytes == SVGSource.maxPlainBytes)
+        long.writeInteger(UInt8(0x20))
+        for source in [long, stored(Array(long.readableBytesView))] {
+            let error = #expect(throws: ImageProcessingError.self) { try SVGSource.plain(source) }
+            guard case .tooLarge = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
     }
 
     @Test func `SVG never comes out as SVG`() throws {

@@ -65,6 +65,15 @@ struct IPTCDataSetsTests {
         #expect(read([0x1C, 2, 120, 0xFF, 0xFF] + text)[120] == nil)
     }
 
+    @Test func `A long value is cut between two characters`() {
+        for text in ["ë", "aë"] {
+            let bytes = Array(String(repeating: text, count: 40_000).utf8)
+            let length = [UInt8(bytes.count >> 16), UInt8(bytes.count >> 8 & 0xFF), UInt8(bytes.count & 0xFF)]
+            let found = Array((read([0x1C, 2, 120, 0x80, 4, 0] + length + bytes)[120] ?? "").utf8)
+            #expect(found.count > 65_530 && bytes.starts(with: found))
+        }
+    }
+
     @Test func `Truncated bytes give no partial value`() {
         let bytes = Self.signature + Self.block(0x0404, Self.dataSet(80, "Ann") + Self.notice)
         for length in 0..<(bytes.count - 1) { #expect(read(Array(bytes.prefix(length)))[116] == nil) }

@@ -228,6 +228,28 @@ struct CostEstimateTests {
         #expect(all.work > 25 * one.work)
     }
 
+    @Test func `Each scan of a progressive JPEG after the first ten adds work`() {
+        var facts = Self.job(.jpeg, sourceMiB: 8, needsWholeSource: true, shrink: 8, width: 400, as: .jpeg)
+        facts.sourceArea = 49_000_000
+        let usual = CostEstimate(facts)
+        facts.scans = 10
+        #expect(CostEstimate(facts) == usual)
+        facts.scans = 2_000
+        let limit = Double(PixelLimits().maxProcessingMilliseconds)
+        #expect(usual.decodingWork < limit && CostEstimate(facts).decodingWork > limit)
+    }
+
+    @Test func `The tree of a drawing's document is part of the estimated memory`() {
+        var facts = Self.job(.svg, sourceMiB: 0.04, shrink: 60, width: 100, as: .png)
+        let usual = CostEstimate(facts)
+        facts.plainBytes = 3000
+        let ordinary = CostEstimate(facts)
+        #expect(ordinary.bytes - usual.bytes < 300_000 && ordinary.work == usual.work)
+        facts.plainBytes = 16 << 20
+        #expect(CostEstimate(facts).bytes > 1_400_000_000)
+        #expect(CostEstimate(facts).work > usual.work + 3_200)
+    }
+
     @Test func `Absurd sizes give a large number instead of an overflow`() {
         var facts = Self.job(.png, sourceMiB: 1, as: .gif)
         (facts.sourceArea, facts.resultArea, facts.rasterBytes) = (.max, .max, .max)

@@ -172,6 +172,20 @@ struct ImagePlanTests {
         #expect(plan.size == PixelSize(width: 1600, height: 1067))
     }
 
+    @Test func `A gzipped drawing is as much work as its plain document`() throws {
+        let zipped = try Fixture.image("hostile/drawing.svgz")
+        let plain = try Gzip.inflate(zipped, maxBytes: 10_000).plain
+        #expect(plain.readableBytes > 2 * zipped.readableBytes)
+        let size = PixelSize(width: 40, height: 30)
+        let work = try [zipped, plain].map { source in
+            [
+                try InProcessImageProcessor().plan(job(source, Wish(recipe: .box(40)))).expectedWork,
+                try MarkSource(source, limits: Self.limits).cost(1, at: size).work,
+            ]
+        }
+        #expect(work[0] == work[1])
+    }
+
     @Test func `A document about the header decodes nothing`() throws {
         let source = try Fixture.image("sample.jpg")
         let plan = try InProcessImageProcessor().plan(job(source, Wish(output: OutputOptions(format: .json))))
