@@ -94,7 +94,8 @@ struct ThumborPath: Sendable {
         guard segment.utf8.first?.isASCIIDigit == true || segment.hasPrefix("."), segment.utf8.count <= 64,
             segment.utf8.contains(UInt8(ascii: ":")),
             let match = segment.wholeMatch(
-                of: /([0-9]*\.?[0-9]+)x([0-9]*\.?[0-9]+):([0-9]*\.?[0-9]+)x([0-9]*\.?[0-9]+)/)
+                // A number can be matched in one way only. With several ways, the time would grow with their product.
+                of: /([0-9]+|[0-9]*\.[0-9]+)x([0-9]+|[0-9]*\.[0-9]+):([0-9]+|[0-9]*\.[0-9]+)x([0-9]+|[0-9]*\.[0-9]+)/)
         else { return nil }
         let sides = [match.1, match.2, match.3, match.4].compactMap { Double("0\($0)") }
         guard sides.count == 4 else { return nil }

@@ -34,6 +34,7 @@ struct ThumborTranslationTests {
         ("300x200/right/", "w=300&h=200&fit=cover&enlarge=true&a=right&output=origin"),
         ("300x200/bottom/", "w=300&h=200&fit=cover&enlarge=true&a=bottom&output=origin"),
         ("300x200/smart/", "w=300&h=200&fit=cover&enlarge=true&a=attention&output=origin"),
+        (".1x00.2:0.60x01/", "crop=10p,20p,50p,80p&output=origin&rules=thumbor"),
         // The area rounds to 0.
         ("30x20/filters:focal(0x0:1e-300x1e-300)/", "w=30&h=20&fit=cover&enlarge=true&output=origin"),
         ("30x20/filters:focal(0x2:1e-320x2.0000000001)/", "w=30&h=20&fit=cover&enlarge=true&output=origin"),

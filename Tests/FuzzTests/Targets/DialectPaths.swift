@@ -14,11 +14,15 @@ extension FuzzTests {
             "/unsafe/filters:label(a%2520,l-5,20p,30,red,50,mono-bold):image(fit-in/fxf/a,repeat,-5,30,screen)/a",
             "/unsafe/9x9/filters:contrast(50):rgb(1,-2,3):modulate(1,2,3):padding(red,1,2,3,4):expire(1)/a.jpg",
         ]
+        let digits = String(repeating: "1", count: 15)
+        let rectangles = String(repeating: "image(\(digits)x\(digits):\(digits)x\(digits)!/a):", count: 64)
         let words = [
             "filters:", "fit-in/", "color:", "orig", "(", ")", ",", ":", "/", "%2F", "%00", "..", "999999999", "1e9",
             "-0", "nan",
         ]
-        fuzz(Thumbor(), "thumbor-path", seeds: seeds, words: words + Thumbor.reference.map(\.syntax))
+        fuzz(
+            Thumbor(), "thumbor-path", seeds: seeds + ["/unsafe/filters:\(rectangles)/a"],
+            words: words + Thumbor.reference.map(\.syntax))
     }
 
     @Test func `a path of Cloudflare is a query that the server reads, or is refused`() throws {
