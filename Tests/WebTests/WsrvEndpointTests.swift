@@ -121,6 +121,18 @@ struct WsrvEndpointTests {
         #expect(try await other.problem("/image?url=example.com/a.jpg").type == "/problems/presets-only")
     }
 
+    @Test(arguments: [Dialect.darkroom, .wsrv])
+    func `a preset has all of its parameters wherever it is used`(dialect: Dialect) async throws {
+        var configuration = WebConfiguration.test(token: nil)
+        try configuration.access.presets.add("avatar", "w=96&radius=20&steps=flip", limits: QueryLimits())
+        configuration.dialect = dialect
+        for endpoint in ["/", "/image"] {
+            let asked = try await request("\(endpoint)?url=http://example.com/a.jpg&preset=avatar", configuration)
+            let recipe = try #require(asked?.recipe)
+            #expect(recipe.steps == [.flip] && recipe.radius != nil && recipe.rules == .darkroom)
+        }
+    }
+
     @Test func `scripts of other sites may read an image, but not the page`() async throws {
         var configuration = WebConfiguration.test(token: nil)
         configuration.access.origins = .all

@@ -37,10 +37,12 @@ package struct Authorizer: Sendable {
     /// Checks signature, expiry and preset of a request.
     ///
     /// - Parameters:
+    ///   - dialect: The dialect of the endpoint's queries that do not name theirs.
     ///   - isAdmin: Whether the request carries the admin token.
     ///   - isOpen: Whether the request needs no signature, although the server has keys.
     package func authorize(
-        _ query: QueryString, path: String, presets use: PresetUse, isAdmin: Bool, isOpen: Bool = false
+        _ query: QueryString, path: String, presets use: PresetUse, dialect: Dialect = .darkroom, isAdmin: Bool,
+        isOpen: Bool = false
     ) throws(AuthorizationError) -> Authorization {
         try AuthorizationError.wrapping(query.requireUniqueNames())
         var authorization = Authorization(query: query)
@@ -58,8 +60,12 @@ package struct Authorizer: Sendable {
         authorization.expires = try expiry(&authorization.query)
         let isUnrestricted = isAdmin && signature == nil
         if !isUnrestricted { try requirePreset(authorization, use) }
-        guard use == .accepted else { return authorization }
+        guard use == .accepted, authorization.query.contains(AccessParameters.preset.name) else { return authorization }
         authorization.query = try AuthorizationError.wrapping(presets.expanding(authorization.query))
+        // Without its preset, the query would be read in the endpoint's dialect.
+        if dialect != .darkroom, !authorization.query.contains(Dialect.parameter) {
+            authorization.query.append(Dialect.parameter, Dialect.darkroom.rawValue)
+        }
         return authorization
     }
 

@@ -66,7 +66,8 @@ package struct URLSigner: Sendable {
             parameters.append(AccessParameters.signature.name, signature.text)
             let isTranslated = hasDialects && Dialect.of(parameters, standard: standard) != .darkroom
             let authorization = try authorizer.authorize(
-                parameters, path: path, presets: isTranslated ? .unsupported : presets, isAdmin: false)
+                parameters, path: path, presets: isTranslated ? .unsupported : presets, dialect: standard,
+                isAdmin: false)
             try check(
                 authorization,
                 AuthorizationError.wrapping(image(authorization.query, of: path, isUpload: isUpload, standard)))

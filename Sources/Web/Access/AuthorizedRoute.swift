@@ -122,8 +122,8 @@ struct RouteAuthorizer: Sendable {
         let query = try route.query(request, context)
         return try requireAuthorized(
             authorizer.authorize(
-                query, path: route.signedPath, presets: route.presets(for: query), isAdmin: isAdmin,
-                isOpen: route.isOpen(context)))
+                query, path: route.signedPath, presets: route.presets(for: query),
+                dialect: route.dialect ?? .darkroom, isAdmin: isAdmin, isOpen: route.isOpen(context)))
     }
 }
 

@@ -87,7 +87,7 @@ struct RefusalResponder: FastResponder {
             Dialect.of(parameters, standard: endpoint.grammar.dialect) == .darkroom
         else { return nil }
         return try? authorizer.authorize(
-            parameters, path: ImageEndpoint.path, presets: .accepted, isAdmin: false)
+            parameters, path: ImageEndpoint.path, presets: .accepted, dialect: endpoint.grammar.dialect, isAdmin: false)
     }
 }
 
