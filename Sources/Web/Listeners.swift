@@ -146,11 +146,15 @@ struct Endpoints: Sendable {
         result.basePath = listener == .main ? configuration.basePath : ""
         result.problemBase = configuration.problemBase
         result.routes = routes
+        // The table has all routes: the patterns of another service match the paths of operators' routes too.
+        let table = RouteTable(routes)
         result.middleware =
             [root]
             + shared.map { routes, origins in
-                let table = RouteTable(paths: routes.map(\.path))
-                return CORSMiddleware(policy: origins) { table.route(of: $0.uri.path) != nil }
+                let paths = Set(routes.map(\.path))
+                return CORSMiddleware(policy: origins) { request in
+                    table.route(of: request.uri.path).map { paths.contains($0) } ?? false
+                }
             }
         result.limits = configuration.clientLimits.connections
         result.proxies = TrustedProxies(networks: configuration.clientLimits.trustedProxies)

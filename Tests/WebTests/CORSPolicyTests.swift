@@ -1,3 +1,4 @@
+import DarkroomDialects
 import DarkroomHTTPServer
 import Foundation
 import HTTPTypes
@@ -72,6 +73,22 @@ struct CORSPolicyTests {
                 #expect(answer[.vary]?.contains("Origin") != true)
             }
         }
+    }
+
+    @Test(arguments: [
+        ("/unsafe/300x200/example.com/a.jpg", true), ("//unsafe/300x200/example.com/a.jpg", true), ("/image", true),
+        ("//image", true), ("/cache/entries?url=https://example.com/a.jpg", false), ("//cache/entries", false),
+        ("/prefetch/7", false), ("/prefetch/7/events", false), ("/health/ready", false), ("/health/none", false),
+    ])
+    func `paths of another service are shared, but not the server's own paths that look like them`(
+        target: String, isShared: Bool
+    ) async throws {
+        var configuration = WebConfiguration.test(token: Self.token)
+        configuration.pathDialect = Thumbor()
+        configuration.access.origins = .all
+        let fields: HTTPFields = [.origin: site, .authorization: "Bearer \(Self.token)"]
+        let answer = try await TestSite(configuration: configuration).respond(target, fields: fields)
+        #expect(answer.headers[.accessControlAllowOrigin] == (isShared ? "*" : nil))
     }
 
     @Test(arguments: shared)

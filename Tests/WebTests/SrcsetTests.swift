@@ -46,6 +46,19 @@ struct SrcsetTests {
                 + "width=\"640\" height=\"480\" alt=\"\" loading=\"lazy\" decoding=\"async\">")
     }
 
+    @Test func `a list of long URLs that would take megabytes is refused`() async throws {
+        let configuration = WebConfiguration()
+        var endpoints = Endpoints.idle()
+        let described = #"{"format":"jpeg","width":4000,"height":3000,"orientation":1,"pages":1}"#
+        endpoints.srcset = .describing(described, configuration: configuration) { _ in .stub() }
+        let text = "text:\(String(repeating: "(", count: 200)):l:t:20:000"
+        let steps = Array(repeating: text, count: 60).joined(separator: ",")
+        let widths = (1...32).map { "\($0 * 10)" }.joined(separator: ",")
+        let refused = try await TestSite(endpoints, configuration: configuration)
+            .problem("\(source)&widths=\(widths)&steps=\(steps)")
+        #expect(refused.status == 400 && refused.detail.contains("widths"))
+    }
+
     @Test func `without widths, default widths up to the server's limit are used`() async throws {
         let all = [320, 480, 640, 960, 1280, 1600, 1920, 2560]
         #expect(try await document("").candidates.map(\.width) == all)

@@ -14,6 +14,9 @@ struct SrcsetEndpoint: Sendable {
     /// The size of a result, from the summary of its source.
     private let size: @Sendable (ImageRequest, SourceSummary) throws(PipelineError) -> PlannedSize
 
+    /// The most bytes of all URLs, which the document repeats several times.
+    private static let maxListBytes = 256 << 10
+
     /// - Parameter image: describes sources.
     init(
         image: ImageEndpoint,
@@ -38,6 +41,10 @@ struct SrcsetEndpoint: Sendable {
         try requireAuthorized(authorization.requireSources(of: imageRequest))
         let source = try await summary(for: query, request.headers, authorization, context)
         let images = try images(query, of: imageRequest, source)
+        let bytes = images.count * (images.last.map { urls.url(of: $0.query, for: authorization).utf8.count } ?? 0)
+        guard bytes <= Self.maxListBytes else {
+            throw Problem(.invalidParameter, "The list of these URLs would be too long: shorten the query or 'widths'.")
+        }
         let document = SrcsetDocument(
             images, sizes: query.sizes, formats: query.pictureFormats(for: source, image.configuration.limits)
         ) {
