@@ -92,6 +92,16 @@ final class AdmissionTests {
         #expect(admission.throughput.seconds(JobWeight(bytes: 1, work: 50)) == before)
     }
 
+    @Test func `Jobs that fail while they are weighed do not make other jobs look hopeless`() {
+        let before = admission.throughput.seconds(JobWeight(bytes: 1, work: 50))
+        for number in 1...20 {
+            arrive(bytes: nil)
+            #expect(next() == number)
+            admission.finish(number, .header, tookSeconds: 1.4)
+        }
+        #expect(admission.throughput.seconds(JobWeight(bytes: 1, work: 50)) == before)
+    }
+
     @Test func `A job that proves long when it is weighed waits for another long one`() {
         admission = Self.admission(threads: 2)
         arrive(work: 5000)

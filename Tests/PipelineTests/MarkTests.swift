@@ -253,4 +253,23 @@ struct MarkTests {
         _ = await bench.failure(of: try bench.markedRequest())
         await #expect(throws: PipelineError.self) { try await bench.pipeline.explain(try bench.markedRequest()) }
     }
+
+    /// Counts the charges.
+    private final class Account: WorkAccount {
+        let charges = Counter()
+
+        var share: CacheShare? { nil }
+
+        func charge(processing time: Duration) { charges.add() }
+    }
+
+    @Test(arguments: [(false, 2), (true, 1)])
+    func `Work on a mark is charged to who chose it`(isOperators: Bool, charges: Int) async throws {
+        let bench = try Bench.withMark()
+        let account = Account()
+        var request = try bench.markedRequest()
+        (request.account, request.trustsMark) = (account, isOperators)
+        _ = try await bench.pipeline.image(for: request)
+        #expect(account.charges.value == charges)
+    }
 }

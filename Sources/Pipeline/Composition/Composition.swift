@@ -190,6 +190,7 @@ extension ImageRequest {
                 cache: data == nil ? cache : cache.besideData)
             request.cache.waitsForDisk = false
             request.client = client
+            if !trustsMark { request.account = account }
         case .interim:
             guard let interim else { return nil }
             request.output = interim

@@ -42,7 +42,8 @@ struct ThroughputEstimate {
     func seconds(_ weight: JobWeight?) -> Double { (weight?.work ?? meanWork) * secondsPerWork }
 
     mutating func record(_ weight: JobWeight, tookSeconds seconds: Double) {
-        guard weight.work > 0 else { return }
+        // The time of a header, and of a job that failed with it, says nothing about pixels.
+        guard weight.work > JobWeight.header.work else { return }
         // Weighted by time: among many small images and one large image, the large one determines the wait.
         let share = 0.1
         let total = (1 - share) * meanWork + share * weight.work
