@@ -151,7 +151,9 @@ extension ImageCache {
         guard let shared, access.options.query.union.contains(.shared) else { return false }
         let found = await shared.look(for: access, known: look.record)
         look.inSharedTier = .some(found.variant)
-        guard let record = found.record else { return true }
+        guard let shared = found.record else { return true }
+        // Its source may have been purged while this server could not read the purges.
+        let record = records.judged(shared, isOnDisk: true)
         if mode == .use {
             let nearer = access.options.store.union.subtracting(.shared)
             if isCurrent(access) { records.store(record, for: access.keys.source, in: nearer) }

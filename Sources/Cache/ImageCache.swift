@@ -42,12 +42,13 @@ package final class ImageCache: Sendable {
     ///   - identity: the identity of a source; see ``RequestKeys/source(_:)``.
     ///   - clearOutages: clears the recorded outages of a host, or of all hosts.
     ///   - now: the wall clock, for ages.
+    ///   - clock: the clock of time limits.
     ///   - random: 0..<1, for the jitter of the backoff after failures.
     package init(
         memory: MemoryStore, disk: (any Storing)? = nil, shared: SharedStore? = nil, policy: FreshnessPolicy,
         processing: any ImageProcessing, identity: @escaping @Sendable (SourceURL) -> String,
         clearOutages: @escaping @Sendable (_ host: String?) -> Void, logger: Logger,
-        now: @escaping @Sendable () -> Date, random: @escaping @Sendable () -> Double
+        now: @escaping @Sendable () -> Date, clock: any Clock<Duration>, random: @escaping @Sendable () -> Double
     ) {
         self.memory = memory
         self.disk = disk
@@ -57,7 +58,8 @@ package final class ImageCache: Sendable {
             policy: policy)
         failures = FailureMemory(policy: policy, random: random)
         follower = self.shared.map { [records] in
-            PurgeFollower($0, disk: disk, unconfirmedRecords: records.unconfirmedRecords, logger: logger)
+            PurgeFollower(
+                $0, disk: disk, unconfirmedRecords: records.unconfirmedRecords, clock: clock, logger: logger)
         }
         self.policy = policy
         self.now = now

@@ -77,7 +77,7 @@ public final class ImagePipeline: Sendable {
         let cache = ImageCache(
             memory: memory, disk: disk, shared: shared, policy: policy, processing: processing,
             identity: { keyFilter.identity(of: $0) }, clearOutages: { origin.clearOutages(ofHost: $0) },
-            logger: logger, now: now, random: random)
+            logger: logger, now: now, clock: clock, random: random)
         let pixels = PixelWork(
             queue: WorkQueue(
                 workers: configuration.pixelWorkers, depth: configuration.queueDepth,
@@ -156,7 +156,7 @@ public final class ImagePipeline: Sendable {
     ) async throws(PipelineError) -> ImageResponse {
         var stopwatch = Stopwatch()
         try requireAllowedSources(of: request)
-        if resolver.cache.isBehind { await resolver.cache.carryOutPurges() }
+        if resolver.cache.isBehind { await resolver.cache.catchUpWithPurges() }
         let request = resolve(request, reporter: reporter)
         var response: ImageResponse
         if request.lacksMark {

@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomObjectStorage
 import DarkroomStore
+import DarkroomTestClock
 import HTTPTypes
 import NIOCore
 import Synchronization
@@ -123,6 +124,17 @@ struct SharedPurgeTests {
         cluster.bucket.fail(nil)
     }
 
+    @Test func `Until a server can read what others purged, it validates what they have stored`() async throws {
+        let cluster = try Self.cluster()
+        try await cluster.node().ask()
+        cluster.bucket.fail { _, name in name.contains("/p/") ? .unreachable(.refused) : nil }
+        let other = await cluster.node()
+        #expect(try await other.ask().cache.originStatus == 304)
+        cluster.bucket.fail(nil)
+        await other.pipeline.carryOutPurges()
+        #expect(try await other.tier() == .memory)
+    }
+
     @Test func `A server that was away for longer than purges are kept forgets everything`() async throws {
         let cluster = try Self.cluster()
         let disk = MemoryDisk()
@@ -132,11 +144,12 @@ struct SharedPurgeTests {
         #expect(disk.count <= 1)
     }
 
-    @Test func `A server whose saved position is damaged forgets everything`() async throws {
+    @Test(arguments: [Int64.min, .max, 4_000_000_000_000])
+    func `A server whose saved position is not in the past forgets everything`(position: Int64) async throws {
         let cluster = try Self.cluster()
         let disk = MemoryDisk()
         try await cluster.node(disk: disk).ask()
-        let damaged = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: Int64.min))
+        let damaged = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: position))
         #expect(disk.store(damaged, for: PurgeFollower.positionKey))
         _ = await cluster.node(disk: disk)
         #expect(disk.count <= 1)
@@ -194,6 +207,29 @@ struct SharedPurgeTests {
         #expect(try await second.tier() == .memory)
         time.withLock { $0 += .seconds(60) }
         #expect(try await second.ask().cache.forwarded == .miss)
+    }
+
+    @Test func `While purges take long to carry out, images are served as their origins confirm them`() async throws {
+        let cluster = try Self.cluster()
+        let disk = MemoryDisk()
+        let time = Mutex(ContinuousClock.now)
+        let clock = TestClock()
+        let (first, second) = (
+            await cluster.node(), await cluster.node(disk: disk, clock: clock) { time.withLock(\.self) }
+        )
+        try await second.ask()
+        await first.pipeline.purge(.source(.example))
+        let gate = Gate()
+        disk.holdRemoving(at: gate)
+        time.withLock { $0 += .seconds(60) }
+        let poll = Task { await second.pipeline.carryOutPurges() }
+        await gate.holds(1)
+        let answer = Task { try await second.ask().cache.originStatus }
+        while await clock.nextSleep() != .milliseconds(900) {}
+        clock.advance(by: .seconds(1))
+        #expect(try await answer.value == 304)
+        gate.open()
+        _ = await poll.value
     }
 
     @Test func `A purge that stays damaged counts as one of everything`() async throws {

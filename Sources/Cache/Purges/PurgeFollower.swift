@@ -58,8 +58,14 @@ final class PurgeFollower: Sendable {
     private let state = Mutex(State())
     private let polls = SingleFlight<Bool, Bool, Void>()
     private let sweeps = OwnedTasks<Never>()
+    /// Limits how long requests wait for a read of the log.
+    private let requests: DeadlineTimer
 
-    init(_ shared: SharedTier, disk: (any Storing)?, unconfirmedRecords: UnconfirmedRecords, logger: Logger) {
+    init(
+        _ shared: SharedTier, disk: (any Storing)?, unconfirmedRecords: UnconfirmedRecords, clock: any Clock<Duration>,
+        logger: Logger
+    ) {
+        requests = DeadlineTimer(Self.pollLimit, clock: clock)
         self.shared = shared
         self.disk = disk
         self.unconfirmedRecords = unconfirmedRecords
@@ -133,7 +139,21 @@ final class PurgeFollower: Sendable {
         await polls.value(for: true) { [self] in await pollOnce(execute) } ?? false
     }
 
+    /// Reads the log before a request is answered. The request waits no longer than reading takes: if the new purges
+    /// take longer to carry out, each source is revalidated with its origin until they are.
+    func catchUp(_ execute: @escaping Execute) async {
+        let deadline = Deadline()
+        let number = requests.begin { deadline.pass() }
+        defer { requests.end(number) }
+        guard await polls.value(for: true, deadline: deadline, { [self] in await pollOnce(execute) }) == nil else {
+            return
+        }
+        state.withLock { $0.triedAt = instant() }
+        unconfirmedRecords.begin(at: shared.store.now())
+    }
+
     private func pollOnce(_ execute: Execute) async -> Bool {
+        let began = instant()
         let position: Int64
         do throws(ObjectStorageError) {
             position = try await read(execute)
@@ -148,7 +168,8 @@ final class PurgeFollower: Sendable {
             return false
         }
         let isSaveDue = state.withLock { state in
-            state.triedAt = instant()
+            // Purges that were announced meanwhile have not been read.
+            state.triedAt = began
             state.isCutOff = false
             state.position = position
             // Once a minute: reading purges again does no harm.
@@ -171,11 +192,13 @@ final class PurgeFollower: Sendable {
         let isFirst = position == nil
         let end = instant() + (isFirst ? Self.firstPollLimit : Self.pollLimit)
         var onDisk = isFirst ? await disk?.peek(Self.positionKey)?.metadata : nil
-        let saved = position ?? onDisk?.readInteger(as: Int64.self).map { max($0, 0) }
         let listed = try await log.names(
             since: position.map { $0 - Self.overlap }, within: instant().duration(to: end))
         // The first answer may have corrected a clock that was ahead.
         let now = min(started, shared.store.milliseconds)
+        // A position that is not in the past is damaged, or from a clock that was ahead.
+        let past = 0...max(now, 0) + Self.overlap
+        let saved = position ?? onDisk?.readInteger(as: Int64.self).map { past.contains($0) ? $0 : 0 }
         if let saved, isFirst, now - saved > Self.retention - Self.overlap {
             await execute(.everything, false, -1)
         }

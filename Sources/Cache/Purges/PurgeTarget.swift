@@ -101,9 +101,10 @@ struct PurgeMessage: Codable, Hashable {
         }
     }
 
-    /// Nil if the bytes do not encode a purge.
+    /// Nil if the bytes do not encode a purge, or if its value is longer than any URL.
     init?(_ bytes: ByteBuffer) {
-        guard let message = try? JSONDecoder().decode(Self.self, from: Data(buffer: bytes)), message.target != nil
+        guard let message = try? JSONDecoder().decode(Self.self, from: Data(buffer: bytes)), message.target != nil,
+            message.value?.utf8.count ?? 0 <= SourceURL.maximumBytes
         else { return nil }
         self = message
     }

@@ -28,12 +28,19 @@ extension ImageCache {
     @discardableResult
     package func carryOutPurges() async -> Bool {
         guard let follower else { return true }
+        return await withTaskExecutorPreference(globalConcurrentExecutor) { await follower.poll(carryOut) }
+    }
+
+    /// Carries them out before a request is answered. The request waits for about a second at most: from then on, it is
+    /// answered only with what its origin confirms.
+    package func catchUpWithPurges() async {
+        guard let follower else { return }
         // Purges look at all entries in memory and wait for busy workers, which must not hold up an event loop.
-        return await withTaskExecutorPreference(globalConcurrentExecutor) {
-            await follower.poll { [self] target, isSoft, order in
-                _ = await purge(target, soft: isSoft, dryRun: false, tiers: [.memory, .disk], order: order)
-            }
-        }
+        await withTaskExecutorPreference(globalConcurrentExecutor) { await follower.catchUp(carryOut) }
+    }
+
+    @Sendable private func carryOut(_ target: PurgeTarget, isSoft: Bool, order: Int64) async {
+        _ = await purge(target, soft: isSoft, dryRun: false, tiers: [.memory, .disk], order: order)
     }
 
     /// - Parameter order: the order of the purge in the shared tier; nil if it does not concern the shared tier.

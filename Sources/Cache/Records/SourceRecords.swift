@@ -62,7 +62,8 @@ final class SourceRecords: Sendable {
         return judged(record, isOnDisk: true)
     }
 
-    private func judged(_ record: SourceRecord, isOnDisk: Bool) -> SourceRecord {
+    /// The record, which has to be revalidated before use if its source may have been purged unnoticed.
+    func judged(_ record: SourceRecord, isOnDisk: Bool) -> SourceRecord {
         unconfirmedRecords.concerns(record, isOnDisk: isOnDisk) ? record.unconfirmed(policy: policy) : record
     }
 

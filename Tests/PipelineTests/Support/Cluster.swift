@@ -62,9 +62,10 @@ struct Cluster {
     ///   - readsPurges: whether the server has read the purge log.
     ///   - secondsAhead: the error of the server's wall clock, which the store has told it.
     ///   - learnsTime: whether the store tells it only in its first answer.
+    ///   - clock: the clock of the request timeout, and of the time for which a request waits for purges.
     func node(
         disk: MemoryDisk = MemoryDisk(), readsPurges: Bool = true, logger: Logger = Logger(label: "test"),
-        secondsAhead: TimeInterval = 0, learnsTime: Bool = false,
+        secondsAhead: TimeInterval = 0, learnsTime: Bool = false, clock: any Clock<Duration> = ContinuousClock(),
         instant: (@Sendable () -> ContinuousClock.Instant)? = nil
     ) async -> Node {
         let now: @Sendable () -> Date = { [wall] in wall.now + secondsAhead }
@@ -77,7 +78,7 @@ struct Cluster {
                 origin: SkewedOrigin(origin: origin, secondsAhead: secondsAhead),
                 memory: MemoryStore(budgetBytes: 1 << 20),
                 disk: disk, shared: store, processing: InProcessImageProcessor(), keyFilter: CanonicalURLFilter(),
-                logger: logger, now: now),
+                logger: logger, now: now, clock: clock),
             store: store, disk: disk)
         if readsPurges { await node.pipeline.carryOutPurges() }
         return node
