@@ -79,7 +79,13 @@ extension StoredResponse {
         return names.isEmpty ? HTTPFields() : HTTPFields(sent.filter { names.contains($0.name) })
     }
 
-    private var varyMembers: [Substring] { Self.members(of: fields[.vary]) ?? [] }
+    /// The most bytes of `Vary` that are compared with each request. A longer field counts as `*`.
+    private static let maxVaryBytes = 1024
+
+    private var varyMembers: [Substring] {
+        guard let value = fields[.vary] else { return [] }
+        return value.utf8.count <= Self.maxVaryBytes ? value[...].plainListMembers : ["*"]
+    }
 }
 
 extension StoredResponse {

@@ -32,6 +32,8 @@ struct ClientCachePolicyTests {
             (["CDN-Cache-Control: max-age=60", "Cache-Control: max-age=5"], "public, max-age=5"),
             (["CDN-Cache-Control: max-age=5", "Cache-Control: max-age=60"], "public, max-age=60"),
             (["CDN-Cache-Control: max-age=60", "Cache-Control: no-store"], "no-store"),
+            (["CDN-Cache-Control: no-store", "Cache-Control: max-age=60"], "private, max-age=60"),
+            (["CDN-Cache-Control: private", "Cache-Control: max-age=60, s-maxage=90"], "private, max-age=60"),
             (["Cache-Control: no-store, max-age=60, must-understand"], "no-store"),
             (["Cache-Control: private, max-age=60, s-maxage=90"], "private, max-age=60"),
             (["Cache-Control: no-cache, max-age=60"], "public, no-cache"),

@@ -73,6 +73,8 @@ struct StoredResponseTests {
             (["Vary:", "Vary: *"], [], [], false), (["Vary: *, A"], ["A: 1"], ["A: 1"], false),
             (["Vary: A, *"], ["A: 1"], ["A: 1"], false), (["Vary: A B"], ["A: 1"], ["A: 1"], false),
             (["Vary: \"A\""], ["A: 1"], ["A: 1"], false),
+            (["Vary: A" + String(repeating: ", A", count: 339)], ["A: 1"], ["A: 1"], true),
+            (["Vary: A" + String(repeating: ", A", count: 400)], ["A: 1"], ["A: 1"], false),
         ] as [([String], [String], [String], Bool)])
     func `Vary decides for whom a response is`(
         fields: [String], sent: [String], presented: [String], isSelected: Bool

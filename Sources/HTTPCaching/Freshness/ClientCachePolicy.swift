@@ -10,7 +10,7 @@ public struct ClientCachePolicy: Hashable, Sendable {
 
     /// Derives the policy from the origin's `Cache-Control` and `Expires`, which apply to any cache, unlike
     /// `CDN-Cache-Control`. Without them it is the heuristic or default lifetime, but no more than the lifetime used
-    /// here.
+    /// here. If `CDN-Cache-Control` forbids shared caches to store, the response is private.
     public init(_ stored: StoredResponse, policy: FreshnessPolicy) {
         let freshness = stored.freshness(policy)
         base = CacheControl(.public(maxAge: freshness.lifetime))
@@ -24,10 +24,12 @@ public struct ClientCachePolicy: Hashable, Sendable {
             (directives.maxAge?.duration ?? stored.expiresLifetime?.duration).map(policy.clamped)
             ?? min(
                 stored.heuristicLifetime.map { policy.clamped($0.duration) } ?? policy.defaultFresh, freshness.lifetime)
-        base.storage = directives.isPrivate ? .private(maxAge: maxAge) : .public(maxAge: maxAge)
+        let shared = OriginCachePolicy(stored.fields).directives
+        let isPrivate = directives.isPrivate || shared.isPrivate || shared.forbidStoring
+        base.storage = isPrivate ? .private(maxAge: maxAge) : .public(maxAge: maxAge)
         base.needsValidation = directives.noCache || stored.variesByAnything
         guard !base.needsValidation else { return }
-        if !directives.isPrivate { base.sharedMaxAge = directives.sharedMaxAge.map { policy.clamped($0.duration) } }
+        if !isPrivate { base.sharedMaxAge = directives.sharedMaxAge.map { policy.clamped($0.duration) } }
         base.mustRevalidate = directives.mustRevalidate
         base.proxyRevalidate = directives.proxyRevalidate
         base.isImmutable = directives.isImmutable
