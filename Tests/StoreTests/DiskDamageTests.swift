@@ -80,6 +80,12 @@ import Testing
         Damage("the row says more than the file has bytes") { fixture, _ in
             try fixture.execute("UPDATE entry SET size = size + 1")
         },
+        Damage("the file is larger than a buffer, as its row says") { fixture, file in
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: fixture.folder(file)))
+            try handle.truncate(atOffset: 5 << 30)
+            try handle.close()
+            try fixture.execute("UPDATE entry SET size = 5368709120")
+        },
     ]
 
     private static let companion = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(string: "what is known"))
@@ -110,6 +116,20 @@ import Testing
         await store.flush()
         #expect(await store.entry(for: key(1)) == entry(filler: 3))
         #expect(store.statistics.droppedWrites == 0)
+    }
+
+    @Test func `a header of a file that is larger than a buffer is refused`() {
+        let start = EntryHeader(of: entry(), labels: .none, key: key(1), created: 0, modified: 0).bytes
+        // The sum of the first pair overflows.
+        let lengths: [(metadata: UInt64, body: UInt64, file: Int)] = [
+            (1 << 62, 1 << 62, 1 << 62), (0, 5 << 30, EntryHeader.fixedBytes + (5 << 30)),
+        ]
+        for (metadata, body, file) in lengths {
+            var header = start
+            header.setInteger(metadata, at: 128)
+            header.setInteger(body, at: 136)
+            #expect(EntryHeader(reading: header, fileBytes: file) == nil)
+        }
     }
 
     @Test func `an entry whose row is gone is a miss, and can be stored anew`() async throws {

@@ -75,6 +75,9 @@ import Testing
         DiskDamageTests.Damage("whose sums are below zero") { fixture, _ in
             try fixture.execute("UPDATE state SET entries = -9223372036854775808")
         },
+        DiskDamageTests.Damage("whose count is beyond its size") { fixture, _ in
+            try fixture.execute("UPDATE state SET entries = 1099511627776")
+        },
         DiskDamageTests.Damage("that says nothing of itself") { fixture, _ in
             try fixture.execute("DELETE FROM state")
         },
@@ -218,6 +221,23 @@ import Testing
         #expect(fixture.log.lines == ["warning: disk cache: removed files that are not entries [\"count\": 1]"])
     }
 
+    @Test func `only three lowercase digits name a folder of entries`() {
+        let layout = DiskLayout("/cache")
+        #expect(["000", "0ff", "fff"].map(layout.numberOfFolder) == [0, 0xFF, 0xFFF])
+        for name in ["-ff", "+ff", "FFF", "-10", "-00", "ff", "0fff", "0fg"] {
+            #expect(layout.numberOfFolder(named: name) == nil, "\(name)")
+        }
+    }
+
+    @Test func `a folder whose name is a negative number is left alone`() async throws {
+        try await fill()
+        // As many files as a slice takes, so that the next slice would begin behind this number.
+        for number in 0..<256 { try fixture.folder.write(Data([1]), to: "entries/-ff/\(number)") }
+        try await expectEntries(Array(1...9))
+        #expect(fixture.folder.files(below: "entries/-ff").count == 256)
+        #expect(fixture.log.lines.isEmpty)
+    }
+
     @Test(arguments: ["entries", "tmp"])
     func `a file in the place of a folder is removed`(folder: String) async throws {
         try await fill()
@@ -258,6 +278,21 @@ import Testing
         let store = try await expectEntries(Array(1...9))
         let files = fixture.folder.files(below: "entries")
         #expect(store.statistics.bytes == (try files.map { try fixture.folder.bytes($0).count }.reduce(0, +)))
+    }
+
+    @Test func `a row with an enormous size costs no other entry`() async throws {
+        let opened = try await fixture.open()
+        for number in 1...9 { opened.store(Self.stored(number), for: key(number)) }
+        // Its row has no file that corrects the size.
+        opened.store(StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(string: "notes")), for: key(10))
+        await opened.close()
+        try fixture.forgetClosing()
+        // Evicted first, because it is the oldest.
+        try fixture.execute(
+            "UPDATE entry SET size = 4611686018427387904, last_use = last_use - 1 WHERE content IS NOT NULL")
+        let store = try await expectEntries(Array(1...9))
+        #expect(store.statistics.evictions == 1)
+        #expect((0...fixture.budgetBytes).contains(store.statistics.bytes))
     }
 
     @Test func `a healthy cache is opened without a log line`() async throws {

@@ -100,10 +100,12 @@ extension DiskIndex {
         guard
             let state = try Row.fetchOne(database, sql: "SELECT entries, bytes, time, is_closed, reconciled FROM state")
         else { throw corruption("the state row is missing") }
-        // A row may have any value, but totals must not overflow, nor make the store evict everything.
+        // A row may have any value, but totals must not overflow, nor make the store evict everything or allocate a
+        // filter for entries that do not exist.
         let totals = StoreTotals(
             entries: Int.fromDatabaseValue(state[0]) ?? -1, bytes: Int.fromDatabaseValue(state[1]) ?? -1)
-        guard 0...(1 << 40) ~= totals.entries, 0...(1 << 50) ~= totals.bytes,
+        let maximumEntries = try maximumEntries(in: database)
+        guard 0...maximumEntries ~= totals.entries, 0...(1 << 50) ~= totals.bytes,
             (totals.entries == 0) == (totals.bytes == 0)
         else { throw corruption("the totals are implausible") }
         let clock = makeClock(Int64.fromDatabaseValue(state[2]) ?? 0)
@@ -115,6 +117,13 @@ extension DiskIndex {
             sql: "UPDATE state SET is_closed = 0, time = ?, reconciled = ?", arguments: [now, reconciled])
         let isDue = reconciled == 0 || age < 0 || age > reconciliationInterval.microseconds
         return (clock, Condition(totals: totals, isReconciliationDue: isDue))
+    }
+
+    /// The most entries that the file can hold: each has at least two keys and a checksum.
+    private static func maximumEntries(in database: Database) throws -> Int {
+        let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+        let pageBytes = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+        return pages * pageBytes / (3 * StoreKey.byteCount)
     }
 
     private static func prepare(_ database: Database) throws {

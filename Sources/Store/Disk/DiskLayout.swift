@@ -45,8 +45,9 @@ struct DiskLayout: Sendable {
 
     /// The number of the folder with this name, or nil if the name is not part of the layout.
     func numberOfFolder(named name: String) -> Int? {
+        // The initializer of integers accepts a sign.
         guard name.utf8.count == Self.folderDigits, let number = Int(name, radix: 16),
-            folder(number).hasSuffix("/\(name)")
+            0..<Self.folderCount ~= number, folder(number).hasSuffix("/\(name)")
         else { return nil }
         return number
     }

@@ -14,11 +14,13 @@ struct EntryWrite: Sendable {
 }
 
 extension EntryWrite {
-    /// The entry of this key with all that its file or row needs; nil if it has too many labels.
+    /// The entry of this key with all that its file or row needs; nil if it has too many labels, or if its file would
+    /// be too large to be read.
     init?(_ entry: StoredEntry, for key: EntryKey, finish: @escaping @Sendable (_ isWritten: Bool) -> Void) {
         guard let labels = EntryLabels(entry.labels) else { return nil }
         let companion = EntryHeader.companion(of: entry, source: key.source)
         let bytes = EntryHeader.fileBytes(of: entry, labels, companion: companion)
+        guard bytes <= EntryHeader.maximumFileBytes else { return nil }
         self.init(key: key, entry: entry, labels: labels, companion: companion, fileBytes: bytes, finish: finish)
     }
 

@@ -39,6 +39,8 @@ struct EntryHeader: Equatable, Sendable {
     var metadataBytes: Int
 
     private static let magic = Array("dkroom\u{0}\u{3}".utf8)
+    /// The most bytes of a file: a buffer holds no more.
+    static let maximumFileBytes = Int(UInt32.max) - 1
     /// The length of the header without the labels.
     static let fixedBytes = magic.count + 3 * StoreKey.byteCount + 6 * 8
 
@@ -70,11 +72,13 @@ struct EntryHeader: Equatable, Sendable {
             modified: modified)
     }
 
-    /// Reads the header at the start of a file; nil if it is incomplete or disagrees with the size of the file. The
-    /// rest of the file is not verified. An incomplete companion is left out.
+    /// Reads the header at the start of a file; nil if it is incomplete or disagrees with the size of the file, or if
+    /// the file is too large. The rest of the file is not verified. An incomplete companion is left out.
     init?(reading start: ByteBuffer, fileBytes: Int) {
         var start = start
         guard
+            // First, so that the sum of the lengths below cannot overflow.
+            fileBytes <= Self.maximumFileBytes,
             start.readBytes(length: Self.magic.count) == Self.magic,
             let checksum = start.readKey(),
             let source = start.readKey(),

@@ -55,9 +55,13 @@ extension DiskIndex {
     /// - Returns: the totals.
     func endReconciliation() throws(StorageError) -> StoreTotals {
         try write("end healing") { database in
-            // A scan of this index alone, which is much smaller than the table.
+            // A scan of this index alone, which is much smaller than the table. Sizes count as in `fileBytes(_:)`.
             let totals = try Self.totals(
-                in: database, "SELECT count(*), coalesce(sum(size), 0) FROM entry INDEXED BY entry_by_last_use")
+                in: database,
+                """
+                SELECT count(*), coalesce(sum(min(max(size, 0), \(Self.maximumSize))), 0)
+                FROM entry INDEXED BY entry_by_last_use
+                """)
             try database.execute(
                 sql: "UPDATE state SET entries = ?, bytes = ?, reconciled = ?",
                 arguments: [totals.entries, totals.bytes, clock.microseconds])

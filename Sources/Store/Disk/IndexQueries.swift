@@ -211,10 +211,14 @@ private func bound(_ prefix: Int) -> Data {
         : Data(repeating: .max, count: StoreKey.byteCount + 1)
 }
 
-/// The size in a row. A corrupt row may have any value, but totals must not overflow: no file is larger than 2^40
-/// bytes.
+extension DiskIndex {
+    /// The most bytes that a row counts. No file is larger.
+    static let maximumSize = 1 << 40
+}
+
+/// The size in a row. A corrupt row may have any value, but totals must not overflow.
 func fileBytes(_ value: DatabaseValue) -> Int {
-    min(max(0, Int.fromDatabaseValue(value) ?? 0), 1 << 40)
+    min(max(0, Int.fromDatabaseValue(value) ?? 0), DiskIndex.maximumSize)
 }
 
 extension StoreKey {

@@ -59,8 +59,11 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Reads exactly these bytes; blocks.
+    /// Reads exactly these bytes; blocks. Throws if a buffer does not hold them.
     func read(from offset: Int, byteCount: Int) throws(StorageError) -> ByteBuffer {
+        guard byteCount <= EntryHeader.maximumFileBytes else {
+            throw StorageError(operation: "read", reason: "the file is too large")
+        }
         var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
         while buffer.readableBytes < byteCount {
             let position = off_t(offset + buffer.readableBytes)
@@ -78,9 +81,9 @@ final class OpenFile: Sendable {
     }
 
     /// Reads exactly these bytes if the system has them in memory; never waits for a device.
-    /// - Returns: nil if the bytes are not in memory, or if the system can't report it.
+    /// - Returns: nil if the bytes are not in memory, if a buffer does not hold them, or if the system can't report it.
     func readFromMemory(from offset: Int, byteCount: Int) -> ByteBuffer? {
-        guard let read = Self.preadv2 else { return nil }
+        guard byteCount <= EntryHeader.maximumFileBytes, let read = Self.preadv2 else { return nil }
         var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
         var got = 0
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: byteCount) { bytes in
