@@ -93,7 +93,7 @@ let package = Package(
         .target(name: "DarkroomCMemory", path: "Sources/CMemory"),
         room("Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
         room("Transforms", sees: ["Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
-        room("Network", packages: [httpTypes]),
+        room("Network", packages: [httpTypes, nioCore, nioHTTP1]),
         room("Tracing", sees: ["Network"], packages: [distributedTracing]),
         room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
         room(
@@ -131,7 +131,7 @@ let package = Package(
         room("Query", sees: ["Pipeline", "Cache", "Transforms", "HTTPCaching", "Network"], packages: [crypto]),
         room("Dialects", sees: ["Query", "Transforms", "Network"], packages: [crypto]),
         room(
-            "OpenTelemetry", sees: ["Tracing", "HTTPCaching", "Waiting"],
+            "OpenTelemetry", sees: ["Network", "Tracing", "HTTPCaching", "Waiting"],
             packages: [asyncHTTPClient, distributedTracing, httpTypes, logging, nioCore, nioHTTP1]),
         room(
             "EdgePurging", sees: ["Network", "HTTPCaching", "Waiting"],

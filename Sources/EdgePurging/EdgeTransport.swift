@@ -39,6 +39,7 @@ final class HTTPEdgeTransport: EdgeTransport {
         configuration.connectionPool.retryConnectionEstablishment = false
         // The token must not appear in a span.
         configuration.tracing.tracer = nil
+        configuration.http1_1ConnectionDebugInitializer = InterimResponseFilter.install
         client = HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration)
         timer = DeadlineTimer(Self.timeout, clock: clock)
         self.userAgent = userAgent

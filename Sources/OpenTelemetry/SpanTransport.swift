@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import DarkroomHTTPCaching
+import DarkroomNetwork
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -45,6 +46,7 @@ struct HTTPSpanTransport: SpanTransport {
         configuration.httpVersion = .http1Only
         // Requests of the exporter must not become spans themselves.
         configuration.tracing.tracer = nil
+        configuration.http1_1ConnectionDebugInitializer = InterimResponseFilter.install
         client = HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration)
     }
 

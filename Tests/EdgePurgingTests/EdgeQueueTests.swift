@@ -166,6 +166,28 @@ struct EdgeQueueTests {
         #expect(await !nowhere.write { queue })
         #expect(nowhere.failureCount == 1)
     }
+
+    @Test(arguments: [
+        "lastSequence", "sequence", "first", "round", "refusals", "repetitions", "a", "dueAt", "purgedAt",
+    ])
+    func `A file with a number that no server writes is damaged`(name: String) async throws {
+        let path = try URL.temporaryFile("queue.json").path
+        let file = EdgeQueueFile(path)
+        let queue = queue([.stub("x")])
+        #expect(await file.write { queue })
+        let text = try String(contentsOfFile: path, encoding: .utf8).replacingOccurrences(
+            of: "\"collapses\":{}", with: "\"collapses\":{\"a\":1}")
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        guard case .queue(let read) = file.read() else { throw EdgeTransportFailure(reason: "no queue: \(text)") }
+        #expect(read.collapses == ["a": 1])
+        for number in ["9223372036854775807", "-9223372036854775808"] {
+            let changed = text.replacingOccurrences(
+                of: "\"\(name)\":-?[0-9.]+", with: "\"\(name)\":\(number)", options: .regularExpression)
+            #expect(changed != text)
+            try changed.write(toFile: path, atomically: false, encoding: .utf8)
+            guard case .damaged = file.read() else { throw EdgeTransportFailure(reason: "not damaged: \(changed)") }
+        }
+    }
 }
 
 extension EdgeQueue {

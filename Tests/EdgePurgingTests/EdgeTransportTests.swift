@@ -232,6 +232,19 @@ struct EdgeTransportTests {
         await transport.shutdown()
     }
 
+    @Test(arguments: ["000 x", "050 x", "099 x", "101 Switching Protocols"])
+    func `An invalid status, or one that was not requested, is a failure`(status: String) async throws {
+        for rest in ["Content-Length: 0\r\n\r\n", "Content-Length: 3\r\n\r\nabc", "\r\n"] {
+            let origin = TestOrigin { _ in [.send("HTTP/1.1 \(status)\r\n\(rest)"), .close] }
+            try await origin.start()
+            let transport = transport()
+            let reason = await error(of: transport, "http://127.0.0.1:\(origin.port)/")
+            #expect(reason == "it cannot be reached, or the connection was lost")
+            await transport.shutdown()
+            try await origin.stop()
+        }
+    }
+
     @Test func `A token is read for each request, and a missing file is reported without its path`() async throws {
         let file = try URL.temporaryFile("token", "first-token")
         let destination = EdgeDestination(.fastly, account: "a", secretFile: file.path)

@@ -71,6 +71,26 @@ struct HTTPSpanTransportTests {
         await transport.shutdown()
     }
 
+    @Test(arguments: ["000 x", "050 x", "099 x", "101 Switching Protocols"])
+    func `after an invalid status, or one that was not requested, a collector may be asked again`(
+        status: String
+    ) async throws {
+        for rest in ["Content-Length: 0\r\n\r\n", "Content-Length: 3\r\n\r\nabc", "\r\n"] {
+            let origin = TestOrigin { _ in [.send("HTTP/1.1 \(status)\r\n\(rest)"), .close] }
+            try await origin.start()
+            let transport = HTTPSpanTransport(
+                endpoint: "http://127.0.0.1:\(origin.port)", fields: [],
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
+            let delivery = await transport.send(ByteBuffer(string: "{}"))
+            await transport.shutdown()
+            try await origin.stop()
+            guard case .postponed(nil, _) = delivery else {
+                Issue.record("not postponed: \(delivery)")
+                continue
+            }
+        }
+    }
+
     @Test(arguments: [
         (200, "{}", SpanDelivery.accepted()), (204, "", .accepted()), (200, "no JSON", .accepted()),
         (

@@ -43,6 +43,17 @@ struct EdgeQueue: Codable, Equatable {
     /// How often purges of an edge were replaced by a purge of everything.
     private(set) var collapses: [String: Int] = [:]
 
+    /// Whether all numbers and dates are some that a server writes, so that calculations with them cannot overflow.
+    var isPlausible: Bool {
+        let list = Array(entries.values.joined())
+        var numbers = list.flatMap { [$0.sequence, $0.round, $0.refusals, $0.repetitions, $0.first] }
+        numbers.append(lastSequence)
+        numbers += collapses.values
+        let dates = list.flatMap { [$0.dueAt, $0.purge.purgedAt] }
+        return numbers.allSatisfy((0...1 << 40).contains)
+            && dates.allSatisfy((Date.distantPast...Date.distantFuture).contains)
+    }
+
     /// Adds a purge for these edges.
     ///
     /// - Parameters:

@@ -46,9 +46,9 @@ final class EdgeQueueFile: Sendable {
         }
         defer { try? handle.close() }
         guard let data = try? handle.read(upToCount: Self.maxBytes) else { return .damaged }
-        guard let document = try? JSONDecoder().decode(Document.self, from: data), document.version == 1 else {
-            return .damaged
-        }
+        guard let document = try? JSONDecoder().decode(Document.self, from: data), document.version == 1,
+            document.queue.isPlausible
+        else { return .damaged }
         return .queue(document.queue)
     }
 

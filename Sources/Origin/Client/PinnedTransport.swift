@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import DarkroomNetwork
-import DarkroomObjectStorage
 import DarkroomWaiting
 import HTTPTypes
 import NIOCore
