@@ -68,6 +68,33 @@ struct PrefetchRunTests {
         #expect(run.failures == ["a", "b"])
     }
 
+    @Test(
+        arguments: [
+            (10, 7, 3, 5, true), (10, 0, 0, .max, true), (0, 0, 0, 0, true), (10_000, 10_000, 0, 0, true),
+            (10_001, 0, 0, 0, false), (.max, .max, 0, 0, false), (-1, 0, 0, 0, false), (10, 8, 3, 0, false),
+            (10, -1, 3, 0, false), (10, 3, -1, 0, false), (10, .max, 1, 0, false), (10, 1, .max, 0, false),
+            (10, 0, 0, -1, false),
+        ] as [(Int, Int, Int, Int, Bool)])
+    func `Counts that no job has are not from a Darkroom server`(
+        total: Int, done: Int, failed: Int, bytes: Int, isPossible: Bool
+    ) {
+        let document = """
+            {"id":"\(UUID())","state":"running","total":\(total),"done":\(done),"failed":\(failed),\
+            "bytes":\(bytes),"failures":[]}
+            """
+        let job = try? JSONDecoder().decode(PrefetchJobState.self, from: Data(document.utf8))
+        #expect((job != nil) == isPossible)
+    }
+
+    @Test func `Bytes that do not fit into a number are as many as fit`() async {
+        var last = Self.job(.done, done: 10)
+        last.bytes = .max
+        let images = Array(repeating: "x", count: 10_001).joined(separator: "\n")
+        let run = await run(images, streams: [.ends([last]), .ends([last])])
+        #expect(run.failure == nil)
+        #expect(run.counts == PrefetchRun.Counts(done: 20, failed: 0, bytes: .max))
+    }
+
     @Test func `A stream that breaks is opened again, and failures are not repeated`() async {
         let clock = TestClock { _ in true }
         let run = await run(

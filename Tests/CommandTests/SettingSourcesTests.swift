@@ -73,6 +73,21 @@ struct SettingSourcesTests {
         #expect(try Settings.refusal(file: "just text\n").contains("must be a YAML mapping"))
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `A file whose aliases stand for too many values is refused at once`() throws {
+        let lines = (1...9).map { level in
+            let item = level == 1 ? "x" : "*a\(level - 1)"
+            return "a\(level): &a\(level) [\(Array(repeating: item, count: 9).joined(separator: ", "))]\n"
+        }
+        let sentence = try Settings.refusal(file: lines.joined() + "allow-hosts: *a9\n")
+        #expect(sentence.contains("darkroom.yaml has more than 100,000 values"), "\(sentence)")
+        let brackets = (String(repeating: "[", count: 100), String(repeating: "]", count: 100))
+        let deep = try Settings.refusal(file: "allow-hosts: \(brackets.0)\(brackets.1)\n")
+        #expect(deep.contains("darkroom.yaml has values more than 64 levels deep"), "\(deep)")
+        let presets = try Settings.reading(file: "presets: {a: &size {w: 9}, b: *size}\n").accessRules.presets
+        #expect(presets.names == ["a", "b"])
+    }
+
     @Test(arguments: [
         ("port: 1\nhost: [a\n", "darkroom.yaml:3:1 is not valid YAML: did not find expected ',' or ']'."),
         ("port: 1\n\tsigning-keys: hidden-text\n", "darkroom.yaml:2:1 is not valid YAML: "),

@@ -97,6 +97,22 @@ struct ShutdownTests {
         #expect(server.log.contains("second signal"))
     }
 
+    @Test func `A signal ends a server that is still starting`() async throws {
+        let held = gate()
+        defer { held.succeed() }
+        let store = try await origin()
+        store.hold(until: held.futureResult)
+        // The store does not answer, which delays the start by five seconds.
+        let process = try DarkroomProcess.launch(
+            [
+                "serve", "--port", "0", "--cache-disk-bytes", "0", "--shared-store", "s3://bucket/folder",
+                "--s3-endpoint", store.url(""), "--s3-region", "us-east-1",
+            ], environment: ["AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"], output: Pipe())
+        await store.nextRequest()
+        kill(process.processIdentifier, SIGTERM)
+        #expect(DarkroomProcess.wait(process) == 0)
+    }
+
     @Test func `A signal that is repeated at once counts once`() async throws {
         let (origin, held) = (try await origin(), gate())
         origin.hold(until: held.futureResult)

@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import Foundation
 import HummingbirdCore
 import NIOCore
 import Synchronization
@@ -129,5 +130,17 @@ struct ConnectionLimitTests {
         #expect(table.add(addresses[2]))
         for address in [addresses[1], addresses[2], try #require(IPAddress("192.0.2.7"))] { table.remove(address) }
         #expect(table.clientCount == 0)
+    }
+
+    @Test(arguments: [EMFILE, ENFILE, ENOMEM, ECONNABORTED])
+    func `A connection that the system cannot accept does not end the listener`(code: CInt) async throws {
+        @Sendable func fail(_ channel: any Channel) {
+            for _ in 0..<3 { channel.pipeline.fireErrorCaught(IOError(errnoCode: code, reason: "accept")) }
+        }
+        try await withServer(onListening: fail) { address in
+            let client = try await WireClient.connected(to: address)
+            try await client.send("GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(await client.receivedAll().hasPrefix("HTTP/1.1 200"))
+        }
     }
 }

@@ -67,6 +67,17 @@ struct RateLimiterTests {
         }
     }
 
+    @Test func `after the period becomes shorter, a client waits no longer than the new one`() throws {
+        let limiter = limiter()
+        let (slow, fast) = (try #require(Rate("4/h")), try #require(Rate("4/s")))
+        for _ in 0..<4 { #expect(limiter.admit("a", slow) == nil) }
+        #expect(limiter.admit("a", slow) == .seconds(900))
+        #expect(limiter.admit("a", fast) == .milliseconds(250))
+        clock.advance(by: .milliseconds(250))
+        #expect(limiter.admit("a", fast) == nil)
+        #expect(limiter.admit("a", fast) == .milliseconds(250))
+    }
+
     @Test func `a flood of other clients does not refill a busy client's bucket`() throws {
         let limiter = limiter(maxClients: 50)
         let rate = try #require(Rate("10/h"))

@@ -129,7 +129,11 @@ struct RequestMiddlewareTests {
         let listener = ListenerConfiguration.test(log: log)
         _ = try await listener.respond("/" + String(repeating: "ä", count: 10_000))
         #expect(try #require(log.entries.first).path.utf8.count < 300)
-        _ = try await listener.respond("/signed/k1.abc/dXJs")
-        #expect(log.entries.last?.path == "/signed/…")
+        for path in ["/signed/k1.abc/dXJs", "//signed/a/b", "/signed//a/b", "///signed///a"] {
+            _ = try await listener.respond(path)
+            #expect(log.entries.last?.path == "/signed/…", "\(path)")
+        }
+        _ = try await listener.respond("//ok")
+        #expect(log.entries.last?.path == "//ok")
     }
 }

@@ -16,10 +16,26 @@ struct RouteTests {
     }
 
     @Test(arguments: [
-        "", "/Item", "/item/", "/jobs", "/jobs/", "/jobs//events", "/jobs/7/", "/jobs/7/event", "/signed/a",
+        "/Item", "/item/7", "/jobs", "/jobs/", "/jobs/7/event", "/signed/a", "//signed//a/", "/signed/a/b/c",
     ])
-    func `an empty, missing or extra segment matches no route`(path: String) {
+    func `a missing or extra segment matches no route`(path: String) {
         #expect(table.route(of: path) == nil)
+    }
+
+    @Test(arguments: [
+        ("", "/"), ("//", "/"), ("//item", "/item"), ("/item/", "/item"), ("///item//", "/item"),
+        ("/jobs/7/", "/jobs/{id}"), ("/jobs//events", "/jobs/{id}"), ("//signed/a/b", "/signed/{s}/{q}"),
+        ("/signed//a//b", "/signed/{s}/{q}"),
+    ])
+    func `empty segments do not count`(path: String, route: String) {
+        #expect(table.route(of: path) == route)
+    }
+
+    @Test(arguments: ["//ok", "/ok/", "//ok//"])
+    func `empty segments do not count in the router either`(path: String) async throws {
+        let listener = ListenerConfiguration.test()
+        #expect(try await listener.respond(path).status == .ok)
+        #expect(try await listener.respond(path, method: .delete).status == .methodNotAllowed)
     }
 
     @Test func `routes of one path share their methods`() {

@@ -120,6 +120,7 @@ func withServer(
     log: AccessLogRecorder = AccessLogRecorder(),
     tracing: RequestTracing? = nil, basePath: String = "", fastResponder: (any FastResponder)? = nil,
     item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() },
+    onListening: @escaping @Sendable (any Channel) -> Void = { _ in },
     use: @Sendable (SocketAddress) async throws -> Void
 ) async throws {
     let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
@@ -128,6 +129,7 @@ func withServer(
         basePath: basePath, fastResponder: fastResponder, item: item)
     listener.routes += routes
     let service = ListenerService(listener) { channel in
+        onListening(channel)
         if let address = channel.localAddress { reportAddress.yield(address) }
     }
     let group = ServiceGroup(configuration: .init(services: [service], logger: .quiet))

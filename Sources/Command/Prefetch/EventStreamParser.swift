@@ -48,7 +48,10 @@ struct EventStreamParser {
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
         switch String(decoding: line[..<colon], as: UTF8.self) {
         case "event": name = String(decoding: value, as: UTF8.self)
-        case "data": data = data.map { $0 + [UInt8(ascii: "\n")] + value } ?? Array(value)
+        case "data":
+            // In place: with a copy for each line, many short lines would take quadratic time.
+            if data == nil { data = [] } else { data?.append(UInt8(ascii: "\n")) }
+            data?.append(contentsOf: value)
         // A comment, or a field that progress does not have.
         default: break
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
+import DarkroomPipeline
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -25,6 +26,28 @@ struct PrefetchJobState: Decodable, Equatable, Sendable {
     var bytes: Int
     /// The first ones.
     var failures: [Failure]
+
+    private enum CodingKeys: String, CodingKey { case id, state, total, done, failed, bytes, failures }
+}
+
+extension PrefetchJobState {
+    /// Refuses counts that no job has: they are added and multiplied, which must not overflow.
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        id = try values.decode(UUID.self, forKey: .id)
+        state = try values.decode(State.self, forKey: .state)
+        total = try values.decode(Int.self, forKey: .total)
+        done = try values.decode(Int.self, forKey: .done)
+        failed = try values.decode(Int.self, forKey: .failed)
+        bytes = try values.decode(Int.self, forKey: .bytes)
+        failures = try values.decode([Failure].self, forKey: .failures)
+        guard (0...Prefetcher.maxItems).contains(total), (0...total).contains(done),
+            (0...(total - done)).contains(failed), bytes >= 0
+        else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .total, in: values, debugDescription: "No job has such counts.")
+        }
+    }
 }
 
 /// Why a job does not go on.

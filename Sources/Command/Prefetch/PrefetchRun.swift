@@ -14,7 +14,8 @@ final class PrefetchRun: Sendable {
         fileprivate mutating func add(_ job: PrefetchJobState) {
             done += job.done
             failed += job.failed
-            bytes += job.bytes
+            // A server may claim any number.
+            bytes = min(bytes, Int.max - job.bytes) + job.bytes
         }
     }
 

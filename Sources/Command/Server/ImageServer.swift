@@ -61,7 +61,7 @@ struct ImageServer {
     /// has been written by then.
     func run() async throws {
         defer { log.flush() }
-        let secondSignal = await watchSecondSignal(logger: logger) { [log] in log.flush() }
+        let (signals, firstSignal) = await watchSignals(logger: logger) { [log] in log.flush() }
         let hangups = await UnixSignalsSequence(trapping: .sighup)
 
         // Pixels, and stores: memory, disk, a store shared with other servers, decoded originals.
@@ -91,9 +91,9 @@ struct ImageServer {
         let observability = observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels)
         let listeners = listeners(web, pipeline, prefetcher, observability, edges.telling(pipeline, serverState))
         let reloads = reloader(web, client, listeners).follow(hangups)
-        defer { for watch in [secondSignal, reloads] { watch.cancel() } }
-        let failure = await run(
-            upkeep(pipeline, caches, edges) + services(of: listeners, serverState, prefetcher, edges))
+        defer { for watch in [signals, reloads] { watch.cancel() } }
+        let services = upkeep(pipeline, caches, edges) + services(of: listeners, serverState, prefetcher, edges)
+        let failure = await run(services, until: firstSignal)
 
         prefetcher.shutdown()
         pipeline.shutdown()
@@ -282,13 +282,14 @@ struct ImageServer {
         }
     }
 
-    /// Runs the services until a signal ends them. Returns the failure that ended them otherwise, so that the caller
-    /// can close everything else first.
-    private func run(_ services: [any Service]) async -> (any Error)? {
+    /// Runs the services until a signal ends them, which may have come before. Returns the failure that ended them
+    /// otherwise, so that the caller can close everything else first.
+    private func run(_ services: [any Service], until signal: AsyncStream<Void>) async -> (any Error)? {
+        let group = ServiceGroup(services: services, logger: logger)
+        let stop = Task { for await _ in signal { await group.triggerGracefulShutdown() } }
+        defer { stop.cancel() }
         do {
-            try await ServiceGroup(
-                services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
-            ).run()
+            try await group.run()
             return nil
         } catch {
             return error

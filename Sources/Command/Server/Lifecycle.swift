@@ -6,16 +6,21 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Ends the process at once on a second SIGTERM or SIGINT. Entries on disk stay intact; pending disk writes are lost.
+/// Passes the first SIGTERM or SIGINT on, also if nobody is ready for it yet, and ends the process at once on a second
+/// one. Entries on disk stay intact; pending disk writes are lost.
 ///
 /// Signals within a second of the first one are the same request to stop: supervisors and terminals signal the process
 /// and its whole group. Counts until the task is canceled, and flushes the log before the process ends.
-func watchSecondSignal(logger: Logger, flushLog: @escaping @Sendable () -> Void) async -> Task<Void, Never> {
+func watchSignals(
+    logger: Logger, flushLog: @escaping @Sendable () -> Void
+) async -> (watch: Task<Void, Never>, first: AsyncStream<Void>) {
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-    return Task {
+    let (stream, stop) = AsyncStream.makeStream(of: Void.self)
+    let watch = Task {
         var first: ContinuousClock.Instant?
         for await signal in signals {
             let start = first ?? .now
+            if first == nil { stop.yield() }
             first = start
             guard start.duration(to: .now) >= .seconds(1) else { continue }
             logger.warning("second signal: exiting without finishing requests", metadata: ["signal": "\(signal)"])
@@ -23,6 +28,7 @@ func watchSecondSignal(logger: Logger, flushLog: @escaping @Sendable () -> Void)
             _exit(128 + signal.rawValue)
         }
     }
+    return (watch, stream)
 }
 
 /// The first step of a graceful shutdown: `/health/ready` fails from now on, prefetch jobs end together with their

@@ -154,6 +154,8 @@ struct SettingSources {
     ) throws(SettingError) -> [String: GivenSetting] {
         // A file of comments alone has no root and no settings.
         guard let root = try root(ofFile: path) else { return [:] }
+        var count = 0
+        try requireBounded(root, inFile: path, depth: 1, &count)
         guard let mapping = root.mapping else {
             throw SettingError("--config: \(path) must be a YAML mapping of setting names to values.")
         }
@@ -172,6 +174,31 @@ struct SettingSources {
                 lines: FileLines(of: node, path: path, name: name))
         }
         return given
+    }
+
+    /// Refuses a file whose nested aliases stand for exponentially many values, before anything visits them all.
+    /// - Parameter count: the values so far, those of aliases included.
+    private static func requireBounded(
+        _ node: Node, inFile path: String, depth: Int, _ count: inout Int
+    ) throws(SettingError) {
+        count += 1
+        guard count <= 100_000 else {
+            throw SettingError(
+                "--config: \(path) has more than 100,000 values, as each alias repeats those of its anchor; use fewer.")
+        }
+        guard depth <= 64 else {
+            throw SettingError("--config: \(path) has values more than 64 levels deep, aliases included; use fewer.")
+        }
+        switch node {
+        case .mapping(let members):
+            for (key, value) in members {
+                try requireBounded(key, inFile: path, depth: depth + 1, &count)
+                try requireBounded(value, inFile: path, depth: depth + 1, &count)
+            }
+        case .sequence(let members):
+            for member in members { try requireBounded(member, inFile: path, depth: depth + 1, &count) }
+        case .scalar, .alias: break
+        }
     }
 
     private static func root(ofFile path: String) throws(SettingError) -> Node? {

@@ -74,6 +74,10 @@ package final class RateLimiter: Sendable {
         let cost = rate.period / rate.requests
         return table.withLock { table in
             let index = table.indices[client]
+            if let index {
+                // A bucket is at most empty: its time may be of a longer period, from before a reload.
+                table.buckets[index].fullAt = min(table.buckets[index].fullAt, now + rate.period)
+            }
             let fullAt = max(index.map { table.buckets[$0].fullAt } ?? now, now) + cost
             guard fullAt - now <= rate.period else { return fullAt - now - rate.period }
             store(fullAt, for: client, at: index, in: &table)

@@ -62,9 +62,10 @@ package final class ListenerService: Service {
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .serverChannelInitializer { channel in
+            .serverChannelInitializer { [logger] channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(
+                        AcceptFailureHandler(logger: logger),
                         AvailableConnectionsChannelHandler(delegate: maxConnections),
                         quiescing.makeServerChannelHandler(channel: channel))
                 }

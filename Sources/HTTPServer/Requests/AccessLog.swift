@@ -34,7 +34,7 @@ package struct AccessLog: Sendable {
     private let write: (@Sendable (AccessLogEntry) -> Void)?
 
     /// - Parameters:
-    ///   - redactedPrefixes: a path that begins with a prefix is logged up to the prefix.
+    ///   - redactedPrefixes: a path that begins with a prefix, apart from repeated slashes, is logged up to the prefix.
     ///   - logsHits: whether hits are logged too. Slow hits, of a second or more, are always logged.
     ///   - isEnabled: whether requests are logged at the moment.
     ///   - write: called on event loops, so it must not block; nil = requests are not logged.
@@ -59,8 +59,16 @@ package struct AccessLog: Sendable {
 
     /// A path as it may appear in logs and traces.
     func redacted(_ path: String) -> String {
-        if let prefix = redactedPrefixes.first(where: path.hasPrefix) { return prefix + "…" }
+        let compared = Self.withoutEmptySegments(path)
+        if let prefix = redactedPrefixes.first(where: compared.hasPrefix) { return prefix + "…" }
         return path.truncated(to: Self.maxTextBytes)
+    }
+
+    /// The path as routes see it: `//signed/a` has the route of `/signed/a`, and is as secret.
+    private static func withoutEmptySegments(_ path: String) -> String {
+        let (bytes, slash) = (path.utf8, UInt8(ascii: "/"))
+        guard zip(bytes, bytes.dropFirst()).contains(where: { $0 == slash && $1 == slash }) else { return path }
+        return "/" + path.split(separator: "/").joined(separator: "/")
     }
 
     /// The most bytes of a text that clients choose.

@@ -32,11 +32,13 @@ package struct Route: Sendable {
 }
 
 /// The methods of each path, to distinguish a wrong method from a wrong path.
+///
+/// As in the router, empty segments do not count: `//image/` has the route of `/image`.
 package struct RouteTable: Sendable {
     private let methods: [String: [HTTPRequest.Method]]
-    /// The paths with braces, split into segments.
+    /// The paths that do not end in `**`, split into segments. As in the router, those without braces come first.
     private let patterns: [(path: String, segments: [Substring])]
-    /// The paths that end in `**`, split into the segments before it, without the empty first segment.
+    /// The paths that end in `**`, split into the segments before it.
     private let prefixes: [(path: String, segments: [Substring])]
     /// The first segments of the paths that do not begin with braces. If one of them matches, the router looks no
     /// further.
@@ -54,9 +56,10 @@ package struct RouteTable: Sendable {
     private init(methods: [String: [HTTPRequest.Method]]) {
         self.methods = methods
         let all = methods.keys.map { (path: $0, segments: Self.segments(of: $0)) }
-        patterns = all.filter { $0.path.contains("{") && !$0.path.hasSuffix(Self.rest) }
-        prefixes = all.filter { $0.path.hasSuffix(Self.rest) }.map { ($0.path, $0.segments.dropFirst().dropLast()) }
-        beginnings = Set(all.compactMap { $0.segments.dropFirst().first }.filter { !$0.hasPrefix("{") })
+        let whole = all.filter { !$0.path.hasSuffix(Self.rest) }
+        patterns = whole.filter { !$0.path.contains("{") } + whole.filter { $0.path.contains("{") }
+        prefixes = all.filter { $0.path.hasSuffix(Self.rest) }.map { ($0.path, Array($0.segments.dropLast())) }
+        beginnings = Set(all.compactMap { $0.segments.first }.filter { !$0.hasPrefix("{") })
     }
 
     /// The path, as its route spells it, that matches a request's path.
@@ -67,11 +70,9 @@ package struct RouteTable: Sendable {
         return pattern?.path ?? longerRoute(of: segments)
     }
 
-    /// The route with `**` that matches a request's path. The router skips empty segments.
+    /// The route with `**` that matches a request's path.
     private func longerRoute(of segments: [Substring]) -> String? {
-        guard !prefixes.isEmpty, case let segments = segments.filter({ !$0.isEmpty }), let first = segments.first else {
-            return nil
-        }
+        guard let first = segments.first else { return nil }
         return prefixes.first { prefix in
             let isNamed = prefix.segments.first.map { !$0.hasPrefix("{") } ?? false
             return segments.count > prefix.segments.count && (isNamed || !beginnings.contains(first))
@@ -80,7 +81,7 @@ package struct RouteTable: Sendable {
     }
 
     private static func matches(_ pattern: [Substring], _ segments: [Substring]) -> Bool {
-        zip(pattern, segments).allSatisfy { $0 == $1 || $0.hasPrefix("{") && !$1.isEmpty }
+        zip(pattern, segments).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
     }
 
     /// How the log writes a path. What `**` matches may contain secrets, such as the URL of a source.
@@ -95,7 +96,5 @@ package struct RouteTable: Sendable {
     /// The methods that a route supports.
     func methods(of route: String) -> [HTTPRequest.Method] { methods[route] ?? [] }
 
-    private static func segments(of path: some StringProtocol) -> [Substring] {
-        Substring(path).split(separator: "/", omittingEmptySubsequences: false)
-    }
+    private static func segments(of path: String) -> [Substring] { path.split(separator: "/") }
 }
