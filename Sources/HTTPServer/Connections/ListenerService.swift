@@ -62,10 +62,9 @@ package final class ListenerService: Service {
             .serverChannelOption(.backlog, value: Self.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .serverChannelInitializer { [logger] channel in
+            .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(
-                        AcceptFailureHandler(logger: logger),
                         AvailableConnectionsChannelHandler(delegate: maxConnections),
                         quiescing.makeServerChannelHandler(channel: channel))
                 }
