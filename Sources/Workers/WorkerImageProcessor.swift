@@ -246,10 +246,7 @@ extension ImageJob {
         return identity.map { .content($0) }
     }
 
-    /// Whether the source or the mark is a drawing.
-    fileprivate var isDrawing: Bool {
-        [source, mark].contains { $0.flatMap { SourceFormat(sniffing: $0) }?.isVector ?? false }
-    }
+    fileprivate var isDrawing: Bool { SourceFormat(sniffing: source)?.isVector ?? false }
 
     /// The subject that crashed a worker: the source or, if the mark may be at fault, only this work.
     fileprivate var suspect: Quarantine.Subject? {

@@ -63,15 +63,22 @@ extension PNGContainer {
         return false
     }
 
-    /// The bytes of compressed texts before the pixels, all of which decoders inflate for the header.
-    static func compressedTextBytes(_ file: ByteBuffer) -> Int {
+    /// The most bytes of compressed texts before the pixels that are passed to decoders. For the header, decoders
+    /// inflate all of them, each to up to 1000 times as many bytes.
+    static let maxTextBytes = 256 << 10
+
+    /// The file, without its compressed texts if these are longer than ``maxTextBytes``.
+    static func withoutLongTexts(_ file: ByteBuffer) -> ByteBuffer {
         var rest = file
-        guard rest.readSlice(length: 8) != nil else { return 0 }
-        var bytes = 0
+        guard let signature = rest.readSlice(length: 8) else { return file }
+        var kept = [signature]
+        var (end, textBytes) = (rest, 0)
         while let chunk = rest.readPNGChunk(), chunk.type != PNGChunk.pixels {
-            if chunk.isCompressedText { bytes += chunk.length }
+            if chunk.isCompressedText { textBytes += chunk.length } else { kept.append(chunk.bytes) }
+            end = rest
         }
-        return bytes
+        guard textBytes > maxTextBytes else { return file }
+        return (kept + [end]).reduce(into: ByteBuffer()) { $0.writeImmutableBuffer($1) }
     }
 
     /// Whether a chunk that decoders need has a wrong checksum (§13.2). libvips reads PNG with libspng on some systems,

@@ -6,14 +6,10 @@ enum HeaderLimits {
     static let maxSegments = 4096
     /// The most frames of a WebP. libwebp walks its list of frames from the start for each frame.
     static let maxFrames = 4096
-    /// The most bytes of compressed text in a PNG, all texts together. Decoders inflate them to up to 1000 times as
-    /// many bytes.
-    static let maxTextBytes = 256 << 10
 
     /// Throws `.tooLarge` for a file with more parts.
     ///
     /// - Returns: the scans of a JPEG; 1 for other formats.
-    @discardableResult
     static func check(_ source: ByteBuffer, _ format: SourceFormat) throws(ImageProcessingError) -> Int {
         switch format {
         case .jpeg:
@@ -22,12 +18,6 @@ enum HeaderLimits {
                 throw .tooLarge("The JPEG has more than the \(maxSegments) segments accepted.")
             }
             return segments.scans
-        case .png:
-            let bytes = PNGContainer.compressedTextBytes(source)
-            guard bytes <= maxTextBytes else {
-                throw .tooLarge(
-                    "The PNG has \(bytes) bytes of compressed text; at most \(maxTextBytes) are accepted.")
-            }
         case .webp:
             guard WebPContainer.frames(in: source, atMost: maxFrames) <= maxFrames else {
                 throw .tooLarge("The WebP has more than the \(maxFrames) frames accepted.")

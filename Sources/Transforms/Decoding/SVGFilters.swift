@@ -8,6 +8,8 @@ import NIOCore
 struct SVGFilters: Hashable {
     /// The time of all filter primitives for each pixel of the drawing, in nanoseconds, as measured with librsvg 2.54.
     private(set) var nanosecondsPerPixel = 0.0
+    /// The tags of the document, which say how much memory its tree takes.
+    private(set) var tags = 0
 
     /// The same for a drawing of this many rows. libvips draws it in tiles of 2,000 rows, and librsvg computes a filter
     /// as a whole for each tile.
@@ -28,6 +30,7 @@ struct SVGFilters: Hashable {
         var rest = bytes[...]
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
             rest = rest[(start + 1)...]
+            tags += 1
             let name = rest.prefix(Self.maxNameBytes).prefix { !Self.endsName($0) }
             guard let primitive = Self.localName(name) else { continue }
             let attributes = rest.dropFirst(name.count).prefix { $0 != UInt8(ascii: ">") }

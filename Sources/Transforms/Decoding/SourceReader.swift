@@ -3,7 +3,8 @@ import NIOCore
 
 /// The decoder of a source, with the bytes that it reads: one of libvips' loaders, or ``BitmapDecoder``.
 ///
-/// An image with a profile of more than ``maxProfileBytes`` is read as an image without one.
+/// An image with a profile of more than ``maxProfileBytes`` is read as an image without one, and a PNG with long
+/// compressed texts as one without them.
 struct SourceReader: Sendable {
     /// The longest profile that is used, in bytes. Profiles of presses have up to 3 MB.
     static let maxProfileBytes = 4 << 20
@@ -21,7 +22,12 @@ struct SourceReader: Sendable {
     /// - Parameter entry: the index of an icon's image; nil = the largest.
     init(of source: ByteBuffer, _ format: SourceFormat, entry: Int? = nil) throws(ImageProcessingError) {
         if let loader = format.row.loader {
-            bytes = format == .svg ? try SVGSource.plain(source) : source
+            bytes =
+                switch format {
+                case .svg: try SVGSource.plain(source)
+                case .png: PNGContainer.withoutLongTexts(source)
+                default: source
+                }
             codec = .loader(loader, addsAlpha: false)
         } else if format == .bmp {
             bytes = source
@@ -35,10 +41,10 @@ struct SourceReader: Sendable {
                 codec = .bitmap(BitmapDecoder(header: header, source: source))
             case .png:
                 let length = source.readableBytes - entry.start
-                bytes = source.getSlice(at: source.readerIndex + entry.start, length: length) ?? source
+                let file = source.getSlice(at: source.readerIndex + entry.start, length: length) ?? source
+                if PNGContainer.isTruncatedBeforePixels(file) { throw .corrupt("PNG in an icon ends inside a chunk") }
+                bytes = PNGContainer.withoutLongTexts(file)
                 codec = .loader(.png, addsAlpha: true)
-                if PNGContainer.isTruncatedBeforePixels(bytes) { throw .corrupt("PNG in an icon ends inside a chunk") }
-                try HeaderLimits.check(bytes, .png)
             }
         }
     }

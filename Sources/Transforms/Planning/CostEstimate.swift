@@ -16,6 +16,8 @@ struct CostEstimate: Hashable, Sendable {
         var scans = 1
         /// See ``SourceHeader/plainBytes``.
         var plainBytes = 0
+        /// See ``SVGFilters/tags``.
+        var tags = 0
         /// ``SVGFilters/nanosecondsPerPixel(rows:)``.
         var filterNanosecondsPerPixel = 0.0
         /// Pixels that the decoder delivers, all frames.

@@ -129,6 +129,7 @@ extension ImagePlan {
                 sourceBytes: plan.sourceBytes, format: header.format, sourceArea: header.size.area, frames: framesUsed,
                 decodedShare: Double(framesUsed) / Double(max(header.frames, 1)),
                 needsWholeSource: header.needsWholeSource, scans: header.scans, plainBytes: header.plainBytes,
+                tags: header.filters.tags,
                 filterNanosecondsPerPixel: header.filters.nanosecondsPerPixel(rows: raster.size.height),
                 rasterArea: raster.size.area.saturatingMultiply(by: framesUsed), rasterBytes: raster.byteCount,
                 rasterHasAlpha: header.hasAlpha,

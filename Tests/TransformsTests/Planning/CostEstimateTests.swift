@@ -242,10 +242,13 @@ struct CostEstimateTests {
     @Test func `The tree of a drawing's document is part of the estimated memory`() {
         var facts = Self.job(.svg, sourceMiB: 0.04, shrink: 60, width: 100, as: .png)
         let usual = CostEstimate(facts)
-        facts.plainBytes = 3000
+        (facts.plainBytes, facts.tags) = (3000, 60)
         let ordinary = CostEstimate(facts)
         #expect(ordinary.bytes - usual.bytes < 300_000 && ordinary.work == usual.work)
-        facts.plainBytes = 16 << 20
+        // An embedded photograph is no tree.
+        facts.plainBytes = 8 << 20
+        #expect(CostEstimate(facts).bytes - usual.bytes < 100_000_000)
+        (facts.plainBytes, facts.tags) = (16 << 20, 932_000)
         #expect(CostEstimate(facts).bytes > 1_400_000_000)
         #expect(CostEstimate(facts).work > usual.work + 3_200)
     }
