@@ -69,7 +69,7 @@ struct FailureMemoryTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test(arguments: [OriginError.notAllowed(.address), .loop])
+    @Test(arguments: [OriginError.notAllowed(.address), .loop, .timedOut(.waiting)])
     func `Our own refusals are not remembered`(error: OriginError) async throws {
         let bench = try Bench()
         bench.origin.answer(.failure(error))
@@ -148,6 +148,38 @@ struct FailureMemoryTests {
         await #expect(throws: PipelineError.corrupt) { _ = try await bench.pipeline.image(for: request) }
         #expect(bench.processing.runs.value == 4)
         #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test func `Frames that only an animation shows do not condemn the still image`() async throws {
+        let bench = try Bench(.control("max-age=86400", etag: "t"))
+        var animation = try bench.request()
+        animation.output = OutputOptions(format: .webp)
+        bench.processing.damage(page: animation.pages.first)
+        let request = animation
+        await #expect(throws: PipelineError.corrupt) { _ = try await bench.pipeline.image(for: request) }
+        bench.processing.damage(page: .max)
+        animation.output = OutputOptions(format: .jpeg)
+        _ = try await bench.pipeline.image(for: animation)
+    }
+
+    @Test func `A failure of one address is not that of another address with the same key`() async throws {
+        let rule = QueryDroppingFilter.Rule(hostPattern: "example.com", parameterPatterns: ["token"])
+        let bench = try Bench(.control("max-age=60"), keyFilter: QueryDroppingFilter(rules: [rule]))
+        bench.origin.answer(.status(403))
+        #expect(try await bench.failure("http://example.com/a.png?token=bad") != nil)
+        bench.origin.answer(.picture(try Pictures.red.get()))
+        try await bench.ask("http://example.com/a.png?token=good")
+    }
+
+    @Test(arguments: [PurgeTarget.source(.example), .host("example.com"), .everything])
+    func `A purge lets content that did not decode be tried again`(target: PurgeTarget) async throws {
+        let bench = try Bench(.control("max-age=86400"))
+        bench.processing.damage(page: 0)
+        #expect(try await bench.failure() == .corrupt)
+        bench.processing.damage(page: .max)
+        await bench.pipeline.purge(target)
+        #expect(bench.processing.forgotten.count == 1)
+        try await bench.ask()
     }
 
     @Test func `A corrupt page that is requested first does not prevent the others`() async throws {

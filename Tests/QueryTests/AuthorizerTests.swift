@@ -135,4 +135,14 @@ struct AuthorizerTests {
     func `every refusal is a sentence`(error: AuthorizationError) {
         #expect(error.detail.hasSuffix("."))
     }
+
+    @Test func `What only the admin may have where presets are required is for the admin alone`() throws {
+        let authorizer = try authorizer(presetsOnly: true)
+        let free = try QueryString(parsing: "url=http://a.org/")
+        #expect(try authorizer.authorize(free, path: "/image", presets: .accepted, isAdmin: true).isPersonal)
+        let preset = try QueryString(parsing: "url=http://a.org/&preset=avatar")
+        #expect(try !authorizer.authorize(preset, path: "/image", presets: .accepted, isAdmin: false).isPersonal)
+        let path = PathTranslation(query: free)
+        #expect(try authorizer.authorize(path, isAdmin: true).isPersonal)
+    }
 }

@@ -64,6 +64,19 @@ struct UploadTests {
         #expect(again.status == .ok && again.headers[.cacheControl] == "no-store")
     }
 
+    @Test func `a data URL can be asked for`() async throws {
+        let response = try await site().respond(
+            "/image?encoding=base64", method: .post, fields: Self.bytes, body: "bytes")
+        #expect(response.headers[.contentType] == "text/plain")
+        #expect(try await response.text().hasPrefix("data:image/webp;base64,"))
+    }
+
+    @Test func `a problem does not tell whether the same bytes were uploaded before`() async throws {
+        let site = site(image: { _ throws(PipelineError) in throw .remembered(.corrupt, retryAfterSeconds: 9) })
+        let response = try await site.respond("/image", method: .post, fields: Self.bytes, body: "bytes")
+        #expect(response.status == .unprocessableContent && response.headers[.cacheStatus] == nil)
+    }
+
     @Test func `the status of the caches does not tell whether the same bytes were uploaded before`() async throws {
         for report in [
             CacheReport(forwarded: .bypass), CacheReport(forwarded: .miss, isStored: true),

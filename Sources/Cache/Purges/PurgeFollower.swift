@@ -145,9 +145,8 @@ final class PurgeFollower: Sendable {
         let deadline = Deadline()
         let number = requests.begin { deadline.pass() }
         defer { requests.end(number) }
-        guard await polls.value(for: true, deadline: deadline, { [self] in await pollOnce(execute) }) == nil else {
-            return
-        }
+        let isDone = await polls.value(for: true, deadline: deadline) { [self] in await pollOnce(execute) }
+        guard isDone == nil, deadline.hasPassed else { return }
         state.withLock { $0.triedAt = instant() }
         unconfirmedRecords.begin(at: shared.store.now())
     }
@@ -160,7 +159,8 @@ final class PurgeFollower: Sendable {
         } catch {
             let wasCutOff = state.withLock { state in
                 state.triedAt = instant()
-                defer { state.isCutOff = true }
+                // A read that nobody waits for any more says nothing about the store.
+                defer { state.isCutOff = state.isCutOff || !Task.isCancelled }
                 return state.isCutOff
             }
             if !wasCutOff { unconfirmedRecords.begin(at: shared.store.now()) }

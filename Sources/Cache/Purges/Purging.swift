@@ -71,19 +71,24 @@ extension ImageCache {
             let source = source(of: url)
             epochs.advance(source)
             originalsInUse.remove([source])
-            failures.remove([source])
+            forget(failures.remove([source]))
             clearOutages(url.hostName)
             return
         }
         // It is not known yet which sources in progress match, since tags arrive with the response.
         epochs.advanceAll()
         originalsInUse.removeAll()
-        failures.removeAll(of: target)
+        forget(failures.removeAll(of: target))
         switch target {
         case .host(let host): clearOutages(host)
         case .everything: clearOutages(nil)
         case .source, .prefix, .tag: break
         }
+    }
+
+    /// Ends the quarantine of contents that crashed a decoder.
+    private func forget(_ contents: [StoreKey]) {
+        for content in contents { processing.removeDecoded(identity: content.hex) }
     }
 
     /// From here on, entries of these sources in the shared tier are not used. Follows the invalidation of work, since

@@ -63,7 +63,8 @@ package final class FailureMemory: Sendable {
         // If the clock was set back, the failure would outlast its lifetime.
         guard let failure, failure.expiry > now,
             failure.recordedAt <= now.addingTimeInterval(Self.toleratedSeconds),
-            failure.undecodable?.concerns(access) ?? true
+            // An address with other parameters may have the same key, and not fail.
+            failure.undecodable?.concerns(access) ?? (failure.url == access.source.canonical)
         else { return nil }
         let seconds = Int(failure.expiry.timeIntervalSince(now).rounded(.up))
         return Remembered(error: failure.error, seconds: max(seconds, 1), isBeyondHTTP: failure.isBeyondHTTP)
@@ -96,7 +97,10 @@ package final class FailureMemory: Sendable {
     package func record(_ content: UndecodableContent, of access: CacheAccess, now: Date) {
         let fresh = max(content.record.freshness.remaining(at: now), .seconds(1))
         let expiry = min(now.addingTimeInterval(fresh / .seconds(1)), content.expiry)
-        guard expiry > now else { return remove([access.keys.source]) }
+        guard expiry > now else {
+            remove([access.keys.source])
+            return
+        }
         let failure = Failure(
             error: content.error, url: access.source.canonical, host: access.source.hostName, recordedAt: now,
             expiry: expiry, undecodable: content)
@@ -110,19 +114,24 @@ package final class FailureMemory: Sendable {
         }
     }
 
-    package func remove(_ sources: [StoreKey]) {
+    /// - Returns: the contents that did not decode.
+    @discardableResult
+    package func remove(_ sources: [StoreKey]) -> [StoreKey] {
         table.withLock { table in
-            for source in sources { _ = table.remove(for: source) }
+            sources.compactMap { table.remove(for: $0)?.undecodable?.record.content }
         }
     }
 
     /// Removes the failures that a purge concerns.
-    func removeAll(of target: PurgeTarget) {
+    ///
+    /// - Returns: the contents that did not decode.
+    func removeAll(of target: PurgeTarget) -> [StoreKey] {
         table.withLock { table in
-            _ = table.removeAll { _, failure in
+            let removed = table.removeAll { _, failure in
                 target.matches(
                     url: failure.url, host: failure.host, tags: failure.undecodable?.record.response.tags ?? [])
             }
+            return removed.compactMap(\.undecodable?.record.content)
         }
     }
 }

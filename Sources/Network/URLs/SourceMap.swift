@@ -105,6 +105,12 @@ package struct SourceMap: Hashable, Sendable {
     ///
     /// - Throws: ``SourceURLError/unsupportedScheme(_:)`` if the text begins neither with a name nor like a URL.
     package func prefix(_ text: String) throws(SourceURLError) -> String {
+        let prefix = try unlimitedPrefix(text)
+        guard prefix.utf8.count <= SourceURL.maximumBytes else { throw .tooLong(limitBytes: SourceURL.maximumBytes) }
+        return prefix
+    }
+
+    private func unlimitedPrefix(_ text: String) throws(SourceURLError) -> String {
         if let (_, target, rest) = split(text) { return target.canonical + String(decoding: rest, as: UTF8.self) }
         guard let (name, rest) = SourceURLParser.splitScheme(Array(text.utf8)[...]) else { throw .missingScheme }
         let scheme = SourceURL.Scheme(rawValue: name)

@@ -31,7 +31,8 @@ extension OriginError {
     func retention(now: Date) -> FailureRetention {
         switch self {
         case .notFound(let refusal): .gone(StoredResponse(refusal))
-        case .localNotFound, .invalidURL, .notAllowed, .loop, .cancelled, .hostUnavailable: .never
+        // A request that only waited in a queue of this server says nothing about the source.
+        case .localNotFound, .invalidURL, .notAllowed, .loop, .cancelled, .hostUnavailable, .timedOut(.waiting): .never
         case .unexpectedStatus(let refusal):
             .transient(
                 // A part is cacheable only by a cache that supports ranges (RFC 9111 §3), and a 304 describes another

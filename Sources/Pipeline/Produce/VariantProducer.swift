@@ -101,7 +101,7 @@ struct VariantProducer: Sendable {
             if error.isOfContent {
                 // An unsupported format fails whichever frames or pages are requested.
                 let content = UndecodableContent(
-                    original.record, error, pages: error == .corrupt ? request.input.pages : nil, decodedAt: now())
+                    original.record, error, pages: error == .corrupt ? request.access.pages : nil, decodedAt: now())
                 cache.reject(content, mayBeStored: original.mayBeStored, for: request.access)
             }
             throw error

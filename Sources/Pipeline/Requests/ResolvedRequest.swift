@@ -43,7 +43,8 @@ struct ResolvedRequest: Sendable {
     /// The request as the caches see it.
     var access: CacheAccess {
         CacheAccess(
-            keys: keys, source: input.source, pages: input.pages, options: input.cache, epoch: epoch,
+            keys: keys, source: input.source, pages: input.pages.shown(in: input.output), options: input.cache,
+            epoch: epoch,
             deadline: deadline, share: input.account?.share)
     }
 
@@ -112,13 +113,20 @@ extension RequestKeys {
     ) -> StoreKey {
         var parts = KeyParts("variant")
         parts.append(source)
-        parts.append(count: request.pages.first)
-        // The number of pages does not matter if the output holds only one frame.
-        parts.append(count: output.mayHoldSeveralFrames ? request.pages.count ?? 0 : 1)
+        let pages = request.pages.shown(in: output)
+        parts.append(count: pages.first)
+        parts.append(count: pages.count ?? 0)
         parts.append(output.key)
         parts.append(epoch)
         parts.append(chain.key)
         parts.append(request.versions)
         return parts.key
+    }
+}
+
+extension PageSelection {
+    /// The pages that an output shows: their number does not matter if it holds only one frame.
+    fileprivate func shown(in output: OutputOptions) -> PageSelection {
+        PageSelection(first: first, count: output.mayHoldSeveralFrames ? count : 1)
     }
 }

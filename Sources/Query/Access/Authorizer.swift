@@ -59,7 +59,12 @@ package struct Authorizer: Sendable {
         }
         authorization.expires = try expiry(&authorization.query)
         let isUnrestricted = isAdmin && signature == nil
-        if !isUnrestricted { try requirePreset(authorization, use) }
+        if isUnrestricted {
+            // What presets do not permit must not reach others through a shared cache.
+            if presetsOnly { authorization.isPersonal = true }
+        } else {
+            try requirePreset(authorization, use)
+        }
         guard use == .accepted, authorization.query.contains(AccessParameters.preset.name) else { return authorization }
         authorization.query = try AuthorizationError.wrapping(presets.expanding(authorization.query))
         // Without its preset, the query would be read in the endpoint's dialect.
@@ -76,7 +81,8 @@ package struct Authorizer: Sendable {
         if let expires = path.expires, expires <= now() { throw .pathExpired }
         if presetsOnly, !isUnrestricted, !path.hasOnlyPresets { throw .pathPresetsOnly }
         return Authorization(
-            query: path.query, expires: path.expires, isPersonal: requiresSignature && !path.isSigned)
+            query: path.query, expires: path.expires,
+            isPersonal: (requiresSignature || presetsOnly && !path.hasOnlyPresets) && !path.isSigned)
     }
 
     private func expiry(_ query: inout QueryString) throws(AuthorizationError) -> Date? {

@@ -49,7 +49,8 @@ struct ImageHTTPResponse {
         report.isUpload = true
         fields[.cacheStatus] = report.status(remaining: .zero).description
         fields[.cacheControl] = CacheControl.noStore.description
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: image.body))
+        let body = query.encodesBase64 ? image.dataURL : image.body
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
     }
 
     /// The fields of a response that has a body.

@@ -56,7 +56,8 @@ struct UploadEndpoint: Sendable {
             ).responseToUpload()
         } catch {
             context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
-            throw image.problem(error, of: query)
+            // Without its cause, a remembered failure would tell that the same bytes were uploaded before.
+            throw image.problem(error.cause, of: query)
         }
     }
 }
