@@ -42,6 +42,8 @@ public struct ImageJob: Codable, Sendable {
     package var expectedWork: Double?
     /// The client that the job is for; nil = unknown, or several.
     package var client: String?
+    /// Whether this server's operator chose the mark, so that a drawing is no reason for caution.
+    package var trustsMark = false
 
     package enum CodingKeys: CodingKey, CaseIterable {
         case identity, cachesDecoded, isPartial, pages, chain, resampling, output, efforts, limits

@@ -211,7 +211,8 @@ package struct WorkerImageProcessor: ImageProcessing {
             penalizeClient(of: job)
         case .unresponsive(let duration):
             error = .interrupted
-            penalizeClient(of: job)
+            // Encoders of other images may not notice the interruption either.
+            if job.isOfDrawing { penalizeClient(of: job) }
             // An interruption early in the job came from the client and says nothing about the job.
             if duration < pool.configuration.jobTimeout / 2 { subject = nil }
         }
@@ -242,11 +243,17 @@ extension ImageJob {
 
     /// The source, if only its content can make the job very long, as with a drawing.
     fileprivate var unboundedSource: Quarantine.Subject? {
-        guard sharedMark == nil, isDrawing else { return nil }
+        guard sharedMark == nil, isOfDrawing else { return nil }
         return identity.map { .content($0) }
     }
 
-    fileprivate var isDrawing: Bool { SourceFormat(sniffing: source)?.isVector ?? false }
+    /// Whether the source, or a mark that a client chose, is a drawing.
+    fileprivate var isDrawing: Bool {
+        if isOfDrawing { return true }
+        return !trustsMark && mark.flatMap { SourceFormat(sniffing: $0)?.isVector } ?? false
+    }
+
+    fileprivate var isOfDrawing: Bool { SourceFormat(sniffing: source)?.isVector ?? false }
 
     /// The subject that crashed a worker: the source or, if the mark may be at fault, only this work.
     fileprivate var suspect: Quarantine.Subject? {

@@ -220,7 +220,7 @@ struct WorkerJobTests {
         let names = Mirror(reflecting: ImageJob.drawing()).children.compactMap(\.label)
         #expect(
             names.filter { ImageJob.CodingKeys(stringValue: $0) == nil } == [
-                "sharedSource", "sharedMark", "expectedWork", "client",
+                "sharedSource", "sharedMark", "expectedWork", "client", "trustsMark",
             ])
         let image = ProcessedImage(
             body: ByteBuffer(), format: .png, size: PixelSize(width: 1, height: 2), frames: 3, sourceFormat: .svg,

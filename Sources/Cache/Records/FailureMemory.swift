@@ -82,7 +82,8 @@ package final class FailureMemory: Sendable {
     /// Records a failed fetch.
     package func record(_ error: any Error, _ retention: FailureRetention, of access: CacheAccess, now: Date) {
         table.withLock { table in
-            let attempts = (table.peek(access.keys.source)?.attempts ?? 0) + 1
+            let before = table.peek(access.keys.source)
+            let attempts = before?.url == access.source.canonical ? (before?.attempts ?? 0) + 1 : 1
             let lifetime = retention.lifetime(attempts: attempts, policy: policy, random: random())
             guard lifetime > .zero else { return }
             let failure = Failure(

@@ -165,7 +165,7 @@ struct OriginFetch: Sendable {
             }
             return response
         } catch {
-            throw await record(error, of: request, isKnown: known?.url == request.source.canonical)
+            throw await record(error, of: request, isKnown: known != nil)
         }
     }
 

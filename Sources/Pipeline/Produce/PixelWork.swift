@@ -36,6 +36,7 @@ struct PixelWork: Sendable {
             efforts: efforts, limits: limits)
         job.sharedSource = original.body
         job.sharedMark = mark?.body
+        job.trustsMark = input.trustsMark
         return job
     }
 

@@ -69,16 +69,29 @@ extension PNGContainer {
 
     /// The file, without its compressed texts if these are longer than ``maxTextBytes``.
     static func withoutLongTexts(_ file: ByteBuffer) -> ByteBuffer {
+        var textBytes = 0
+        _ = eachChunkBeforePixels(of: file) { if $0.isCompressedText { textBytes += $0.length } }
+        guard textBytes > maxTextBytes else { return file }
+        var kept = ByteBuffer()
+        kept.reserveCapacity(file.readableBytes)
+        kept.writeInteger(signature)
+        let rest = eachChunkBeforePixels(of: file) { chunk in
+            if !chunk.isCompressedText { kept.writeImmutableBuffer(chunk.bytes) }
+        }
+        kept.writeImmutableBuffer(rest)
+        return kept
+    }
+
+    /// - Returns: the file from its pixels on.
+    private static func eachChunkBeforePixels(of file: ByteBuffer, _ body: (PNGChunk) -> Void) -> ByteBuffer {
         var rest = file
-        guard let signature = rest.readSlice(length: 8) else { return file }
-        var kept = [signature]
-        var (end, textBytes) = (rest, 0)
+        guard rest.readInteger(as: UInt64.self) == signature else { return rest }
+        var end = rest
         while let chunk = rest.readPNGChunk(), chunk.type != PNGChunk.pixels {
-            if chunk.isCompressedText { textBytes += chunk.length } else { kept.append(chunk.bytes) }
+            body(chunk)
             end = rest
         }
-        guard textBytes > maxTextBytes else { return file }
-        return (kept + [end]).reduce(into: ByteBuffer()) { $0.writeImmutableBuffer($1) }
+        return end
     }
 
     /// Whether a chunk that decoders need has a wrong checksum (§13.2). libvips reads PNG with libspng on some systems,

@@ -128,12 +128,9 @@ final class WorkerPool: Sendable {
             let requests = state.table.takeDeferred(of: number)
             guard requests.isEmpty else { return requests }
             state.table.release(number, needsReplacement: needsReplacement)
-            if let job {
-                state.table.record(planned: job, by: number)
-            } else if process.yieldsProcessor {
-                // It would do other jobs as slowly.
-                state.table.spend(number)
-            }
+            // It would do other jobs as slowly.
+            if process.yieldsProcessor { state.table.spend(number) }
+            if let job { state.table.record(planned: job, by: number) }
             if state.table[number]?.isSpent == false { idle.signal() }
             return []
         }
