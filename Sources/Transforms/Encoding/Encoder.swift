@@ -46,8 +46,8 @@ struct Encoder {
         guard max(size.width, size.height) <= format.maxSide else {
             throw .badParameter(
                 "output",
-                "\(format.rawValue) holds at most \(format.maxSide) pixels per side and the result has \(size); ask for "
-                    + "a smaller w or h, or for another format")
+                "\(format.rawValue) holds at most \(format.maxSide) pixels per side and the result has \(size); ask "
+                    + "for a smaller w or h, or for another format")
         }
         return saver
     }
