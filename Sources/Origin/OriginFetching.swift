@@ -21,10 +21,15 @@ public protocol OriginFetching: Sendable {
     /// Removes the recorded outages of a host, or of all hosts if nil, so that requests are sent again. Default: no
     /// effect.
     func clearOutages(ofHost host: String?)
+
+    /// Starts the waiting requests that may start now, because clients have joined them; see ``OriginRequest/clients``.
+    /// Called on any thread; must return at once. Default: no effect.
+    func startWaiting()
 }
 
 extension OriginFetching {
     public func sentFields(for request: OriginRequest) -> HTTPFields { request.headers }
     public func refusal(of source: SourceURL) -> OriginError? { nil }
     public func clearOutages(ofHost host: String?) {}
+    public func startWaiting() {}
 }

@@ -29,9 +29,10 @@ public struct OriginRequest: Sendable {
     /// Receives the original so far whenever a part arrives, but no bodies of redirects and errors. Called on any
     /// thread; must return at once and must not call a fetcher. Default: does nothing.
     public var onProgress: @Sendable (PartialOriginal) -> Void = { _ in }
-    /// The client that the download is for. Among downloads of equal priority, the client with the fewest running
-    /// downloads goes first, and lookups of names are limited per client. The empty string counts as one client.
-    public var client = ""
+    /// Returns the clients that the download is for, at least one; more may join while the request waits. Among
+    /// downloads of equal priority, the client with the fewest running downloads goes first, and lookups of names are
+    /// limited per client. The empty string counts as one client. Called like ``urgency``.
+    public var clients: @Sendable () -> [String] = { [""] }
 
     /// A request, whose priority may change while it waits.
     public init(
@@ -44,6 +45,9 @@ public struct OriginRequest: Sendable {
         self.validatedURL = validatedURL
         self.urgency = urgency
     }
+
+    /// The first of the ``clients``, for what is counted for one client.
+    var client: String { clients().first ?? "" }
 
     /// The validators to send to ``url``.
     var conditions: HTTPFields {

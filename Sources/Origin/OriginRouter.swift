@@ -34,6 +34,10 @@ public struct OriginRouter: OriginFetching {
         for fetcher in [remote, local, objects] { fetcher.clearOutages(ofHost: host) }
     }
 
+    public func startWaiting() {
+        for fetcher in [remote, local, objects] { fetcher.startWaiting() }
+    }
+
     private func fetcher(for url: SourceURL) -> any OriginFetching {
         switch url.scheme {
         case .http, .https: remote

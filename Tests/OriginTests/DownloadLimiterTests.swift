@@ -12,6 +12,8 @@ struct DownloadLimiterTests {
         private let start: AsyncStream<String>.Continuation
         private let queued: AsyncStream<Void>
         private let ends = Mutex<[String: CheckedContinuation<Void, Never>]>([:])
+        /// The clients that joined each download.
+        private let joined = Mutex<[String: [String]]>([:])
 
         init(downloadsPerHost: Int, maxDownloads: Int, order: DownloadOrder = .fifo) {
             (started, start) = AsyncStream.makeStream()
@@ -28,7 +30,8 @@ struct DownloadLimiterTests {
         ) -> Task<Bool, Never> {
             Task {
                 do throws(OriginError) {
-                    try await limiter.withSlot(host: host, client: client, urgency: urgency) {
+                    let clients = { @Sendable [self] in [client] + joined.withLock { $0[name] ?? [] } }
+                    try await limiter.withSlot(host: host, clients: clients, urgency: urgency) {
                         await withCheckedContinuation { end in
                             ends.withLock { $0[name] = end }
                             start.yield(name)
@@ -39,6 +42,12 @@ struct DownloadLimiterTests {
                     return false
                 }
             }
+        }
+
+        /// Lets a client wait for a download of another client.
+        func join(_ name: String, client: String) {
+            joined.withLock { $0[name, default: []].append(client) }
+            limiter.startWaiting()
         }
 
         func finish(_ name: String) { ends.withLock { $0.removeValue(forKey: name) }?.resume() }
@@ -129,6 +138,44 @@ struct DownloadLimiterTests {
         #expect(await second.value)
     }
 
+    @Test func `a waiting download starts as soon as a client joins that has no download at the host`() async {
+        let downloads = Downloads(downloadsPerHost: 2, maxDownloads: 9)
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("hanging", client: "greedy")
+        #expect(await starts.next() == "hanging")
+        let shared = await downloads.enqueue("shared", client: "greedy")
+        downloads.limiter.startWaiting()
+        #expect(downloads.limiter.waitingCount == 1)
+        downloads.join("shared", client: "polite")
+        #expect(await starts.next() == "shared")
+        // The slot counts for the client that joined, so another download of that client waits.
+        let second = await downloads.enqueue("second", client: "polite")
+        for name in ["hanging", "shared"] { downloads.finish(name) }
+        #expect(await starts.next() == "second")
+        downloads.finish("second")
+        #expect(await shared.value)
+        #expect(await second.value)
+    }
+
+    @Test func `a full line takes a download by any of its clients`() async {
+        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1)
+        var starts = downloads.started.makeAsyncIterator()
+        _ = downloads.run("first", client: "greedy")
+        #expect(await starts.next() == "first")
+        var greedy: [Task<Bool, Never>] = []
+        for number in 1...DownloadLimiter.waitersPerSlot {
+            greedy.append(await downloads.enqueue("greedy \(number)", client: "greedy"))
+        }
+        // The newest download of the greedy client is shared now, so the one before it loses its place.
+        downloads.join("greedy \(greedy.count)", client: "friend")
+        let polite = downloads.run("polite", client: "polite")
+        #expect(await greedy[greedy.count - 2].value == false)
+        for download in greedy + [polite] { download.cancel() }
+        for download in greedy { #expect(await !download.value) }
+        downloads.finish("first")
+        _ = await polite.value
+    }
+
     @Test func `downloads of one client leave an eighth of all slots to others`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 8)
         var starts = downloads.started.makeAsyncIterator()
@@ -202,12 +249,13 @@ struct DownloadLimiterTests {
         _ = downloads.run("first", client: "greedy")
         #expect(await starts.next() == "first")
         let normal: @Sendable () -> OriginRequest.Priority = { .normal }
+        let greedyOnly: @Sendable () -> [String] = { ["greedy"] }
         var greedy: [Task<Bool, Never>] = []
         for number in 1...DownloadLimiter.waitersPerSlot {
             greedy.append(await downloads.enqueue("greedy \(number)", client: "greedy"))
         }
         await #expect(throws: OriginError.timedOut(.waiting)) {
-            try await downloads.limiter.withSlot(host: "h", client: "greedy", urgency: normal) {}
+            try await downloads.limiter.withSlot(host: "h", clients: greedyOnly, urgency: normal) {}
         }
         let polite = downloads.run("polite", client: "polite")
         #expect(await greedy.last?.value == false)

@@ -165,7 +165,7 @@ struct InFlightByteBudgetTests {
         } _: { client, origin in
             func request(_ path: String) throws -> OriginRequest {
                 var request = OriginRequest(url: try origin.url(path))
-                request.client = path
+                request.clients = { [path] }
                 return request
             }
             let held = try await client.fetch(try request("/held"))

@@ -122,7 +122,7 @@ struct SourceGuardTests {
             return [.redirect(to: "http://second.test:\(port)/there")]
         } _: { client, origin async throws in
             var request = OriginRequest(url: try origin.url(host: "first.test"))
-            request.client = "visitor"
+            request.clients = { ["visitor"] }
             _ = try await client.fetch(request)
             #expect(resolver.questions == ["first.test", "second.test"])
             #expect(resolver.clients == ["visitor", "visitor"])

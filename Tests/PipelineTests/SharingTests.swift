@@ -51,6 +51,31 @@ struct SharingTests {
         #expect(bench.processing.jobs.map(\.client) == [named])
     }
 
+    /// The second request joins the variant or, with another width, only the download.
+    @Test(arguments: [10, 20])
+    func `A waiting download counts for each client that joins it, at once`(width: Int) async throws {
+        let gate = Gate()
+        let bench = try Bench(gate: gate)
+        let requests = try [("one", 10), ("two", width), ("two", width)].map { client, width in
+            var request = try bench.request(width: width)
+            request.client = client
+            return request
+        }
+        let first = Task { try await bench.pipeline.image(for: requests[0]) }
+        await gate.holds(1)
+        let download = try #require(bench.origin.requests.first)
+        #expect(download.clients() == ["one"])
+        let others = requests.dropFirst().map { request in
+            Task.immediate { try await bench.pipeline.image(for: request) }
+        }
+        await bench.origin.starts.reaches(1)
+        #expect(download.clients() == ["one", "two"])
+        gate.open()
+        for task in [first] + others { _ = try await task.value }
+        #expect(bench.origin.fetches.value == 1)
+        #expect(bench.origin.starts.value == 1)
+    }
+
     @Test func `A finished download that may not be stored is not shared`() async throws {
         let bench = try Bench(.control("max-age=60"), delegate: Veto())
         let goOn = bench.processing.holdNext()

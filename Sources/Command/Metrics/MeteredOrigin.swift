@@ -62,6 +62,8 @@ struct MeteredOrigin: OriginFetching {
     func refusal(of source: SourceURL) -> OriginError? { origin.refusal(of: source) }
 
     func clearOutages(ofHost host: String?) { origin.clearOutages(ofHost: host) }
+
+    func startWaiting() { origin.startWaiting() }
 }
 
 extension MeteredOrigin.Result {

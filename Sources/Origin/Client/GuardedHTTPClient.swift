@@ -85,6 +85,8 @@ public final class GuardedHTTPClient: OriginFetching {
         limits.circuits.clear(host: host)
     }
 
+    public func startWaiting() { limits.startWaiting() }
+
     /// Downloads an `http` or `https` original. Throws any ``OriginError`` except those about local files.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         guard request.url.scheme.isWeb else { throw .invalidURL(.unsupportedScheme(request.url.scheme.rawValue)) }

@@ -32,6 +32,8 @@ struct DownloadLimits: Sendable {
         }
     }
 
+    func startWaiting() { limiter.startWaiting() }
+
     /// Runs one exchange in a slot, unless the circuit breaker of the peer is open, and records its outcome there.
     ///
     /// - Parameter host: the name that ``GuardedHTTPClient/Settings/downloadsPerHost`` counts for.
@@ -44,7 +46,7 @@ struct DownloadLimits: Sendable {
         try circuits.check(peer)
         progress.enter(.waiting)
         return try await limiter.withSlot(
-            host: host, client: request.client, deadline: progress.deadline, urgency: request.urgency
+            host: host, clients: request.clients, deadline: progress.deadline, urgency: request.urgency
         ) { () async throws(OriginError) in
             try await circuits.perform(peer) { () async throws(OriginError) in
                 do throws(OriginError) {

@@ -67,6 +67,8 @@ package struct ObjectSources: OriginFetching {
         }
     }
 
+    package func startWaiting() { limits.startWaiting() }
+
     private func allowed(_ url: SourceURL) throws(OriginError) -> (ObjectSource, ObjectName) {
         guard url.scheme == .s3 else { throw .invalidURL(.unsupportedScheme(url.scheme.rawValue)) }
         guard let source = sources[url.host?.description ?? ""], let object = source.object(url) else {

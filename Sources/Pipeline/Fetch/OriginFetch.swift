@@ -152,7 +152,7 @@ struct OriginFetch: Sendable {
             message.validatedURL = validated.answeredURL
         }
         message.onProgress = report
-        message.client = urgency.clients.first ?? ""
+        message.clients = { urgency.clients }
         do throws(OriginError) {
             let span = RecordedSpan("download", urgency, kind: .client)
             let response =

@@ -1,5 +1,6 @@
 import DarkroomCache
 import DarkroomHTTPCaching
+import DarkroomOrigin
 import DarkroomStore
 import DarkroomWaiting
 import Foundation
@@ -31,7 +32,8 @@ struct SharedFetch: Sendable {
         let found = await fetches.value(
             for: key, deadline: request.deadline,
             traits: {
-                let own = SharedDownload(request.urgency.makeDependency(), previewMaker)
+                let own = SharedDownload(
+                    request.urgency.makeDependency(onJoin: fetch.origin.startWaiting), previewMaker)
                 own.add(request)
                 download = own
                 return own

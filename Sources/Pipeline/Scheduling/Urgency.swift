@@ -28,6 +28,8 @@ final class Urgency: Sendable {
     private static let maxClients = 8
 
     private let state: Mutex<State>
+    /// Called after clients have joined the work.
+    private let onJoin: @Sendable () -> Void
     private let changes = Atomic(0)
 
     /// - Parameters:
@@ -35,10 +37,12 @@ final class Urgency: Sendable {
     ///   - deadline: when the result is no longer needed; nil = never.
     init(_ level: Priority, client: String = "", deadline: ContinuousClock.Instant? = nil) {
         state = Mutex(State(level: level, clients: [client], deadline: deadline))
+        onJoin = {}
     }
 
-    private init(_ state: State) {
+    private init(_ state: State, onJoin: @escaping @Sendable () -> Void) {
         self.state = Mutex(state)
+        self.onJoin = onJoin
     }
 
     var level: Priority { state.withLock(\.level) }
@@ -84,12 +88,14 @@ final class Urgency: Sendable {
     func raise(to level: Priority) { raise { $0.level = max($0.level, level) } }
 
     private func raise(_ change: (inout State) -> Void) {
-        let dependencies = state.withLock { state in
+        let (dependencies, hasJoined) = state.withLock { state in
+            let before = state.clients.count
             change(&state)
             changes.add(1, ordering: .releasing)
-            return state.dependencies
+            return (state.dependencies, state.clients.count > before)
         }
         for dependency in dependencies { dependency.raise(change) }
+        if hasJoined { onJoin() }
     }
 
     /// Makes this work wait for other work, which inherits its urgency (priority donation).
@@ -106,10 +112,14 @@ final class Urgency: Sendable {
         }
     }
 
+    func makeDependency() -> Urgency { makeDependency(onJoin: {}) }
+
     /// Creates the urgency of work that this work waits for.
-    func makeDependency() -> Urgency {
+    ///
+    /// - Parameter onJoin: called after further clients have joined that work.
+    func makeDependency(onJoin: @escaping @Sendable () -> Void) -> Urgency {
         let dependency = state.withLock { state in
-            Urgency(State(level: state.level, clients: state.clients, deadline: state.deadline))
+            Urgency(State(level: state.level, clients: state.clients, deadline: state.deadline), onJoin: onJoin)
         }
         donate(to: dependency)
         return dependency

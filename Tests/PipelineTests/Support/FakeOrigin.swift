@@ -75,6 +75,11 @@ final class FakeOrigin: OriginFetching {
 
     func clearOutages(ofHost host: String?) { forgiven.withLock { $0.append(host) } }
 
+    /// How often it was told to start waiting requests.
+    let starts = Counter()
+
+    func startWaiting() { starts.add() }
+
     func sentFields(for request: OriginRequest) -> HTTPFields { request.headers }
 
     func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
