@@ -41,6 +41,13 @@ struct HealthCommandTests {
         #expect(other.errors == "Error: \(server.url("/other/health/ready")): status 404.\n")
     }
 
+    @Test func `What does not speak HTTP is unhealthy`() async throws {
+        let server = try await PictureOrigin(.status("099 Low"))
+        let run = try DarkroomProcess.run(["health", "--url", server.url("")])
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("Error: \(server.url("/health/ready")): "), "\(run.errors)")
+    }
+
     @Test func `A server that does not answer is unhealthy after the timeout`() async throws {
         let server = try await PictureOrigin(.status("200 OK"))
         let gate = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)

@@ -57,6 +57,13 @@ struct PrefetchCommandTests {
         #expect(answer["cache-status"]?.contains("hit") == true)
     }
 
+    @Test func `A server that does not speak HTTP is reported`() async throws {
+        let server = try await PictureOrigin(.status("099 Low"))
+        let run = try prefetch("local:///sample.jpg\n", server.url(""))
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("Error: "), "\(run.errors)")
+    }
+
     @Test func `An image that failed is reported with the problem of the server`() async throws {
         let server = try await server()
         let list = "local:///gone.jpg\nlocal:///sample.jpg"

@@ -67,6 +67,7 @@ struct ReadinessProbe {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         // Retries would hide the reason behind a timeout.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.http1_1ConnectionDebugInitializer = InterimResponseFilter.install
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let reason = await reason(client)
         try? await client.shutdown()

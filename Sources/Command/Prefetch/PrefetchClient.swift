@@ -1,5 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
+import DarkroomNetwork
 import DarkroomPipeline
 import Foundation
 import NIOCore
@@ -85,6 +86,7 @@ struct PrefetchClient: Sendable {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout = HTTPClient.Configuration.Timeout(connect: .seconds(10), read: silence)
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.http1_1ConnectionDebugInitializer = InterimResponseFilter.install
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         self.server = (try? Self.baseURL(server)) ?? server
         self.token = token
