@@ -118,17 +118,20 @@ let package = Package(
             "Pipeline",
             sees: ["Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching", "Machine", "Waiting"],
             packages: [nioCore, nioPosix, distributedTracing, httpTypes, logging]),
+        room("Loading", sees: ["Pipeline", "Transforms", "Network", "Waiting"], packages: [nioCore]),
         // What `import Darkroom` gives library users.
         room(
             "Darkroom",
             sees: [
-                "Query", "Pipeline", "Cache", "Transforms", "Vips", "Store", "Machine", "Origin", "Network",
+                "Query", "Loading", "Pipeline", "Cache", "Transforms", "Vips", "Store", "Machine", "Origin", "Network",
                 "HTTPCaching",
             ]),
         .target(name: "DarkroomCSandbox", path: "Sources/CSandbox"),
         room("Workers", sees: ["CSandbox", "Transforms", "Machine"], packages: [nioCore, logging]),
         room("Metrics", packages: [coreMetrics]),
-        room("Query", sees: ["Pipeline", "Cache", "Transforms", "HTTPCaching", "Network"], packages: [crypto]),
+        room(
+            "Query", sees: ["Loading", "Pipeline", "Cache", "Transforms", "HTTPCaching", "Network"],
+            packages: [crypto]),
         room("Dialects", sees: ["Query", "Transforms", "Network"], packages: [crypto]),
         room(
             "OpenTelemetry", sees: ["Network", "Tracing", "HTTPCaching", "Waiting"],
@@ -145,7 +148,7 @@ let package = Package(
         room(
             "Web",
             sees: [
-                "Dialects", "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Origin", "Network",
+                "Dialects", "Query", "HTTPServer", "Loading", "Pipeline", "Cache", "Transforms", "Origin", "Network",
                 "HTTPCaching", "Eviction",
             ],
             packages: [coreMetrics, crypto, distributedTracing, hummingbird, httpTypes, logging, nioCore, yams],
@@ -157,9 +160,9 @@ let package = Package(
             dependencies: [
                 "DarkroomEdgePurging", "DarkroomMetrics", "DarkroomOpenTelemetry", "DarkroomTracing", "DarkroomWeb",
                 "DarkroomHTTPServer", "DarkroomDialects",
-                "DarkroomQuery", "DarkroomWorkers", "DarkroomPipeline", "DarkroomCache", "DarkroomTransforms",
-                "DarkroomStore", "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin", "DarkroomNetwork",
-                "DarkroomHTTPCaching",
+                "DarkroomQuery", "DarkroomWorkers", "DarkroomLoading", "DarkroomPipeline", "DarkroomCache",
+                "DarkroomTransforms", "DarkroomStore", "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin",
+                "DarkroomNetwork", "DarkroomHTTPCaching",
                 argumentParser, asyncHTTPClient, coreMetrics, httpTypes,
                 serviceLifecycle, hummingbird, logging, nioCore, nioHTTP1, nioPosix, distributedTracing, unixSignals,
                 yams,
@@ -192,8 +195,8 @@ let package = Package(
         tests(
             of: "Pipeline",
             sees: [
-                "Cache", "Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching", "Machine",
-                "TestClock", "TestLogs", "Waiting",
+                "Cache", "Loading", "Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching",
+                "Machine", "TestClock", "TestLogs", "Waiting",
             ],
             packages: [nioCore, distributedTracing, httpTypes, inMemoryTracing, logging]),
         tests(of: "Workers", sees: ["CMemory", "CSandbox", "Machine", "Transforms"], packages: [nioCore, logging]),
@@ -213,7 +216,7 @@ let package = Package(
             of: "Examples", sees: ["TestOrigin", "Darkroom"],
             packages: [httpTypes, hummingbird, logging, nioCore, nioEmbedded, nioPosix]),
         tests(
-            of: "Query", sees: ["Pipeline", "Cache", "Transforms", "HTTPCaching", "Network", "TestRandom"],
+            of: "Query", sees: ["Loading", "Pipeline", "Cache", "Transforms", "HTTPCaching", "Network", "TestRandom"],
             packages: [nioCore]),
         tests(
             of: "Dialects", sees: ["Query", "Pipeline", "Transforms", "Network", "TestRandom"],
@@ -227,9 +230,8 @@ let package = Package(
         tests(
             of: "Web",
             sees: [
-                "Dialects", "Query", "HTTPServer", "Pipeline", "Cache", "Transforms", "Store", "Origin", "Network",
-                "HTTPCaching",
-                "TestClock", "TestRandom", "Tracing",
+                "Dialects", "Query", "HTTPServer", "Loading", "Pipeline", "Cache", "Transforms", "Store", "Origin",
+                "Network", "HTTPCaching", "TestClock", "TestRandom", "Tracing", "Waiting",
             ],
             packages: [
                 coreMetrics, crypto, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
@@ -239,9 +241,8 @@ let package = Package(
             of: "Command",
             sees: [
                 "EdgePurging", "TestClock", "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Dialects",
-                "Query",
-                "Transforms",
-                "HTTPCaching", "Origin", "Network", "ObjectStorage", "Pipeline", "Cache", "Store",
+                "Query", "Transforms", "HTTPCaching", "Origin", "Network", "ObjectStorage", "Loading", "Pipeline",
+                "Cache", "Store",
             ],
             packages: [
                 argumentParser, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,

@@ -157,7 +157,7 @@ extension ImageCache {
         if mode == .use {
             let nearer = access.options.store.union.subtracting(.shared)
             if isCurrent(access) { records.store(record, for: access.keys.source, in: nearer) }
-            await withdrawIfPurged(access)
+            await removeIfPurged(access)
         }
         look.record = record
         return true

@@ -1,6 +1,5 @@
 import DarkroomEviction
 package import DarkroomStore
-import DarkroomWaiting
 import Synchronization
 
 /// The part of the caches that the entries of one tenant may take.
@@ -48,22 +47,5 @@ package final class CacheShare: Sendable {
     /// Counts a hit, which lets the entry stay longer than others of the tenant.
     package func recordHit(_ key: EntryKey) {
         state.withLock { _ = $0.entries.value(for: key.entry) }
-    }
-}
-
-extension ImageCache {
-    /// The tiers among these in which the tenant of a request may store an entry. Other entries of the tenant leave
-    /// memory and disk for it. The tier that is shared with other servers has no shares.
-    func admitted(_ tiers: TierSet, _ key: EntryKey, bytes: Int, _ access: CacheAccess) -> TierSet {
-        guard let share = access.share, !tiers.isDisjoint(with: [.memory, .disk]) else { return tiers }
-        guard let leaving = share.insert(key, bytes: bytes) else { return tiers.intersection(.shared) }
-        guard !leaving.isEmpty else { return tiers }
-        for key in leaving { memory.remove(key) }
-        if let disk {
-            writes.run {
-                for key in leaving { await disk.remove(key) }
-            }
-        }
-        return tiers
     }
 }

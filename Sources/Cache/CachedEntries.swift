@@ -159,7 +159,6 @@ extension ImageCache {
                 contentDigest: record.content.hex, fetchedAt: record.response.receivedAt,
                 remaining: record.freshness.remaining(at: now()), originFields: record.response.fields)
         }
-        return SourceEntries(
-            url: source.canonical, key: key.hex, record: record, entries: Array(entries.prefix(limit)))
+        return SourceEntries(url: source.canonical, key: key.hex, record: record, entries: Array(entries.prefix(limit)))
     }
 }

@@ -58,8 +58,7 @@ package final class ImageCache: Sendable {
             policy: policy)
         failures = FailureMemory(policy: policy, random: random)
         follower = self.shared.map { [records] in
-            PurgeFollower(
-                $0, disk: disk, unconfirmedRecords: records.unconfirmedRecords, clock: clock, logger: logger)
+            PurgeFollower($0, disk: disk, unconfirmedRecords: records.unconfirmedRecords, clock: clock, logger: logger)
         }
         self.policy = policy
         self.now = now
@@ -109,6 +108,21 @@ package final class ImageCache: Sendable {
         processing.shrinkMemory(toFraction: fraction)
     }
 
+    /// The tiers among these in which the tenant of a request may store an entry. Other entries of the tenant leave
+    /// memory and disk for it. The tier that is shared with other servers has no shares.
+    func admitted(_ tiers: TierSet, _ key: EntryKey, bytes: Int, _ access: CacheAccess) -> TierSet {
+        guard let share = access.share, !tiers.isDisjoint(with: [.memory, .disk]) else { return tiers }
+        guard let leaving = share.insert(key, bytes: bytes) else { return tiers.intersection(.shared) }
+        guard !leaving.isEmpty else { return tiers }
+        for key in leaving { memory.remove(key) }
+        if let disk {
+            writes.run {
+                for key in leaving { await disk.remove(key) }
+            }
+        }
+        return tiers
+    }
+
     /// Removes the entries that are past their maximum age.
     package func removeExpired() async -> PurgeReport {
         var report = PurgeReport()
@@ -144,11 +158,11 @@ package final class ImageCache: Sendable {
         let tiers = admitted(tiers, key, bytes: entry.content.count, access)
         if tiers.contains(.memory) { memory.store(entry, for: key) }
         if tiers.contains(.disk) { disk?.store(entry, for: key) }
-        await withdrawIfPurged(access)
+        await removeIfPurged(access)
     }
 
     /// Removes the entries that were stored while a purge intervened.
-    func withdrawIfPurged(_ access: CacheAccess) async {
+    func removeIfPurged(_ access: CacheAccess) async {
         guard !isCurrent(access) else { return }
         removeFromMemory(access.keys.source)
         await disk?.removeAll(ofSources: [access.keys.source])

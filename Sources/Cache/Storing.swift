@@ -15,7 +15,7 @@ extension ImageCache {
         if tiers.contains(.shared) {
             shared?.store(record, of: access.keys.source) { [self] in isCurrent(access) }
         }
-        await withdrawIfPurged(access)
+        await removeIfPurged(access)
     }
 
     /// Stores a variant and its original, which is known to decode.
@@ -36,8 +36,7 @@ extension ImageCache {
         // A later process would take the record on disk for the source's current one.
         if original.replacesKnown, options.store.union == .memory { await disk?.remove(access.keys.record) }
         var isStored = false
-        let tiers = admitted(
-            options.store.variants, access.keys.variant, bytes: variant.content.count, access)
+        let tiers = admitted(options.store.variants, access.keys.variant, bytes: variant.content.count, access)
         if tiers.contains(.memory), memory.budgetBytes > 0 {
             isStored = memory.store(variant, for: access.keys.variant)
         }
@@ -52,7 +51,7 @@ extension ImageCache {
             let isOnDisk = await disk.storeAndWait(original.entry, for: access.keys.original)
             if options.store.variants.isEmpty { isStored = isOnDisk }
         }
-        await withdrawIfPurged(access)
+        await removeIfPurged(access)
         return isStored
     }
 
@@ -78,7 +77,7 @@ extension ImageCache {
             let isOnDisk = await disk.entry(for: key)?.metadata == entry.metadata
             if !isOnDisk, await !disk.storeAndWait(entry, for: key) { return false }
         }
-        await withdrawIfPurged(access)
+        await removeIfPurged(access)
         return true
     }
 
@@ -152,14 +151,13 @@ extension ImageCache {
             writes.run { [self, entry] in
                 _ = await disk.storeAndWait(entry, for: access.keys.original)
                 original.markStored()
-                await withdrawIfPurged(access)
+                await removeIfPurged(access)
             }
         } else {
             if claimed.contains(.disk) { disk?.store(entry, for: access.keys.original) }
             if isSmall || isRefused || tiers.originals.subtracting(.shared).isEmpty { original.markStored() }
         }
-        records.store(
-            original.record, for: access.keys.source, in: original.claimRecord(tiers.union))
+        records.store(original.record, for: access.keys.source, in: original.claimRecord(tiers.union))
         return !isRefused
     }
 }

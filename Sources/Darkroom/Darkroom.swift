@@ -2,6 +2,7 @@
 // result types, and the URLs of a server.
 @_exported public import DarkroomCache
 @_exported public import DarkroomHTTPCaching
+@_exported public import DarkroomLoading
 @_exported public import DarkroomMachine
 @_exported public import DarkroomNetwork
 @_exported public import DarkroomOrigin

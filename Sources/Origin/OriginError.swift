@@ -1,4 +1,7 @@
+package import DarkroomHTTPCaching
 public import DarkroomNetwork
+package import Foundation
+import HTTPTypes
 
 /// The reason for a missing original. Descriptions are fit for clients: they never contain a resolved address, a path
 /// on disk or text of an internal server.
@@ -142,5 +145,32 @@ extension OriginError: CustomStringConvertible {
         case .loop: "The origin leads back to this server."
         case .cancelled: "The download was canceled."
         }
+    }
+}
+
+extension OriginError {
+    /// How long a source that failed with this error is not requested again.
+    package func retention(now: Date) -> FailureRetention {
+        switch self {
+        case .notFound(let refusal): .gone(StoredResponse(refusal))
+        // A request that only waited in a queue of this server says nothing about the source.
+        case .localNotFound, .invalidURL, .notAllowed, .loop, .cancelled, .hostUnavailable, .timedOut(.waiting): .never
+        case .unexpectedStatus(let refusal):
+            .transient(
+                // A part is cacheable only by a cache that supports ranges (RFC 9111 §3), and a 304 describes another
+                // response.
+                [206, 304].contains(refusal.status) ? nil : StoredResponse(refusal),
+                retryAfter: refusal.headers.retryAfter(now: now))
+        case .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding, .emptyBody, .unreachable, .timedOut:
+            .transient(nil)
+        }
+    }
+}
+
+extension StoredResponse {
+    fileprivate init(_ refusal: UnusableResponse) {
+        self.init(
+            status: refusal.status, fields: refusal.headers, sent: [:], requestedAt: refusal.requestedAt,
+            receivedAt: refusal.receivedAt)
     }
 }

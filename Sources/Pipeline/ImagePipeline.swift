@@ -93,8 +93,11 @@ public final class ImagePipeline: Sendable {
                 pixels: pixels, cache: cache, speed: EncodingSpeed(configuration.efforts), now: now),
             deadlines: deadlines,
             upgrades: FormatUpgrades(
-                concurrency: configuration.pixelWorkers / 2, maxHeldBytes: configuration.memoryBudgetBytes / 8,
-                deadlines: deadlines, isOverloaded: { pixels.queue.refusal(of: Urgency(.background)) != nil }),
+                BackgroundJobs(
+                    BackgroundJobs.Limits(
+                        running: configuration.pixelWorkers / 2, heldBytes: configuration.memoryBudgetBytes / 8),
+                    isOverloaded: { pixels.queue.refusal(of: Urgency(.background)) != nil }),
+                deadlines: deadlines),
             encodingBudget: configuration.encodingBudget, now: now)
     }
 
@@ -133,31 +136,19 @@ public final class ImagePipeline: Sendable {
     /// ``PipelineConfiguration/continuesInBackground`` cancellation has no effect. If the source fails, the request's
     /// fallback is used, within the same timeout.
     public func image(for request: ImageRequest) async throws(PipelineError) -> ImageResponse {
-        try await image(for: request, reporter: nil)
+        try await image(for: request, observer: nil)
     }
 
-    /// Starts a request and reports its progress.
+    /// Returns the image for a request as above.
     ///
-    /// - Parameter previews: whether previews are made while a JPEG is downloaded (SDWebImage's `progressiveLoad`): at
-    ///   16 KiB, and each time the bytes received have doubled, on otherwise idle pixel threads.
-    public func imageTask(for request: ImageRequest, previews: Bool = false) -> ImageTask {
-        let reporter = ImageTaskReporter(makesPreviews: previews)
-        let work = Task.immediate { [self] in
-            defer { reporter.finish() }
-            return await Result { () async throws(PipelineError) in
-                try await image(for: request, reporter: reporter)
-            }
-        }
-        return ImageTask(reporter, work)
-    }
-
-    private func image(
-        for request: ImageRequest, reporter: ImageTaskReporter?
+    /// - Parameter observer: follows the downloads; nil = nobody does.
+    package func image(
+        for request: ImageRequest, observer: (any DownloadObserver)?
     ) async throws(PipelineError) -> ImageResponse {
         var stopwatch = Stopwatch()
         try requireAllowedSources(of: request)
         if resolver.cache.isBehind { await resolver.cache.catchUpWithPurges() }
-        let request = resolve(request, reporter: reporter)
+        let request = resolve(request, observer: observer)
         var response: ImageResponse
         if request.lacksMark {
             response = try await imageWithinTimeout(for: request, nil)
@@ -199,8 +190,7 @@ public final class ImagePipeline: Sendable {
             }.value.get()
         } catch {
             let error = deadline.hasPassed ? timeout(of: request) : error
-            logger.debug(
-                "request failed", metadata: ["source": "\(request.keys.source)", "error": "\(error)"])
+            logger.debug("request failed", metadata: ["source": "\(request.keys.source)", "error": "\(error)"])
             throw error
         }
     }
@@ -219,7 +209,7 @@ public final class ImagePipeline: Sendable {
     /// background work is canceled. Called when the pipeline is released.
     public func shutdown() {
         resolver.background.shutdown()
-        resolver.upgrades.shutdown()
+        resolver.upgrades.jobs.shutdown()
         resolver.cache.shutdown()
         resolver.producer.pixels.queue.shutdown()
     }

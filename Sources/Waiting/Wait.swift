@@ -51,3 +51,14 @@ extension Wait: Hashable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
+
+/// A flag that one thread raises and another polls.
+package final class CancellationFlag: Sendable {
+    private let flag = Atomic(false)
+
+    package var isRaised: Bool { flag.load(ordering: .relaxed) }
+
+    package init() {}
+
+    package func raise() { flag.store(true, ordering: .relaxed) }
+}

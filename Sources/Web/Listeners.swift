@@ -1,4 +1,5 @@
 package import DarkroomHTTPServer
+package import DarkroomLoading
 package import DarkroomPipeline
 import DarkroomQuery
 import Hummingbird

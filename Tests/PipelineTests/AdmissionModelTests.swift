@@ -1,3 +1,5 @@
+import DarkroomTransforms
+import DarkroomWaiting
 import Testing
 
 @testable import DarkroomPipeline

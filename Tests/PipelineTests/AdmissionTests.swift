@@ -1,3 +1,4 @@
+import DarkroomTransforms
 import Testing
 
 @testable import DarkroomPipeline

@@ -9,13 +9,15 @@ import Testing
 /// The bounds of the work behind answers in a quicker format.
 @Suite(.timeLimit(.minutes(1)))
 struct FormatUpgradesTests {
+    private static let limits = BackgroundJobs<FormatUpgrades.Key>.Limits(running: 1, heldBytes: 100)
+
     private func upgrades(
-        concurrency: Int = 1, maxHeldBytes: Int = 100, isOverloaded: @escaping @Sendable () -> Bool = { false },
+        isOverloaded: @escaping @Sendable () -> Bool = { false },
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) -> FormatUpgrades {
         FormatUpgrades(
-            concurrency: concurrency, maxHeldBytes: maxHeldBytes,
-            deadlines: DeadlineTimer(.seconds(60), clock: ContinuousClock()), isOverloaded: isOverloaded, now: now)
+            BackgroundJobs(Self.limits, isOverloaded: isOverloaded, now: now),
+            deadlines: DeadlineTimer(.seconds(60), clock: ContinuousClock()))
     }
 
     private func key(_ number: Int) -> FormatUpgrades.Key {
@@ -29,16 +31,16 @@ struct FormatUpgradesTests {
         let now = Mutex(ContinuousClock.now)
         let upgrades = upgrades(now: { now.withLock(\.self) })
         upgrades.start(key, holding: 0) { () async throws(PipelineError) in throw .failed }
-        await upgrades.drain()
-        #expect(upgrades.isPending(key) && !upgrades.isUnderWay(key))
+        await upgrades.jobs.drain()
+        #expect(upgrades.jobs.isPending(key) && !upgrades.jobs.isUnderWay(key))
         let runs = Counter()
         upgrades.start(key, holding: 0) { () async throws(PipelineError) in runs.add() > 0 }
-        await upgrades.drain()
+        await upgrades.jobs.drain()
         #expect(runs.value == 0)
-        now.withLock { $0 += FormatUpgrades.restAfterFailure }
-        #expect(!upgrades.isPending(key))
+        now.withLock { $0 += Self.limits.restAfterFailure }
+        #expect(!upgrades.jobs.isPending(key))
         upgrades.start(key, holding: 0) { () async throws(PipelineError) in runs.add() > 0 }
-        await upgrades.drain()
+        await upgrades.jobs.drain()
         #expect(runs.value == 1)
         #expect(upgrades.statistics.outcomes.map(\.count) == [1, 0, 1])
     }
@@ -51,23 +53,23 @@ struct FormatUpgradesTests {
         upgrades.start(key(1), holding: 0) { () async throws(PipelineError) in false }
         upgrades.start(key(2), holding: 0) { () async throws(PipelineError) in throw .timedOut }
         upgrades.start(key(3), holding: 0, urgency: waiting) { () async throws(PipelineError) in throw .timedOut }
-        await upgrades.drain()
+        await upgrades.jobs.drain()
         #expect(upgrades.statistics.outcomes.map(\.count) == [0, 1, 2])
-        now.withLock { $0 += FormatUpgrades.restAfterDrop }
-        #expect((1...3).map { upgrades.isPending(key($0)) } == [true, true, false])
+        now.withLock { $0 += Self.limits.restAfterDrop }
+        #expect((1...3).map { upgrades.jobs.isPending(key($0)) } == [true, true, false])
     }
 
     @Test func `A failure is remembered, however many other jobs are dropped`() async {
         let isOverloaded = Mutex(false)
         let upgrades = upgrades(isOverloaded: { isOverloaded.withLock(\.self) })
         upgrades.start(key(0), holding: 0) { () async throws(PipelineError) in throw .failed }
-        await upgrades.drain()
+        await upgrades.jobs.drain()
         isOverloaded.withLock { $0 = true }
-        for number in 1...(FormatUpgrades.maxResting + 1) {
+        for number in 1...(Self.limits.resting + 1) {
             upgrades.start(key(number), holding: 0) { () async throws(PipelineError) in true }
         }
-        #expect(upgrades.isPending(key(0)))
-        #expect(upgrades.isPending(key(FormatUpgrades.maxResting + 1)))
+        #expect(upgrades.jobs.isPending(key(0)))
+        #expect(upgrades.jobs.isPending(key(Self.limits.resting + 1)))
     }
 
     @Test func `Jobs beyond the queue, or the bytes that may be held, are dropped`() async {
@@ -83,13 +85,13 @@ struct FormatUpgradesTests {
         start(0, holding: 60)
         start(1_000, holding: 41)
         #expect(upgrades.statistics.outcomes.map(\.count) == [0, 1, 0])
-        for number in 1...(FormatUpgrades.capacity + 3) { start(number) }
+        for number in 1...(Self.limits.waiting + 3) { start(number) }
         let before = upgrades.statistics
-        #expect(before.running == 1 && before.waiting == FormatUpgrades.capacity)
+        #expect(before.running == 1 && before.waiting == Self.limits.waiting)
         gate.open()
-        await upgrades.drain()
-        #expect(runs.value == FormatUpgrades.capacity + 1)
-        #expect(upgrades.statistics.outcomes.map(\.count) == [FormatUpgrades.capacity + 1, 4, 0])
+        await upgrades.jobs.drain()
+        #expect(runs.value == Self.limits.waiting + 1)
+        #expect(upgrades.statistics.outcomes.map(\.count) == [Self.limits.waiting + 1, 4, 0])
     }
 
     @Test func `Under overload nothing is started, and refused work counts as dropped`() async {
@@ -98,26 +100,26 @@ struct FormatUpgradesTests {
         let upgrades = upgrades(isOverloaded: { isOverloaded.withLock(\.self) }, now: { now.withLock(\.self) })
         let runs = Counter()
         upgrades.start(key(1), holding: 0) { () async throws(PipelineError) in runs.add() > 0 }
-        #expect(upgrades.isPending(key(1)) && runs.value == 0)
+        #expect(upgrades.jobs.isPending(key(1)) && runs.value == 0)
         isOverloaded.withLock { $0 = false }
-        now.withLock { $0 += FormatUpgrades.restAfterDrop }
+        now.withLock { $0 += Self.limits.restAfterDrop }
         upgrades.start(key(1), holding: 0) { () async throws(PipelineError) in
             runs.add()
             throw .overloaded(retryAfterSeconds: 1)
         }
-        await upgrades.drain()
+        await upgrades.jobs.drain()
         #expect(runs.value == 1)
         #expect(upgrades.statistics.outcomes.map(\.count) == [0, 2, 0])
     }
 
     @Test func `After a shutdown nothing is started`() async {
         let upgrades = upgrades()
-        upgrades.shutdown()
+        upgrades.jobs.shutdown()
         upgrades.start(key(1), holding: 0) { () async throws(PipelineError) in
             Issue.record("It runs.")
             return true
         }
-        await upgrades.drain()
+        await upgrades.jobs.drain()
         #expect(upgrades.statistics.running == 0)
     }
 }

@@ -7,6 +7,7 @@ import NIOCore
 import Testing
 
 @testable import DarkroomCache
+@testable import DarkroomLoading
 @testable import DarkroomPipeline
 
 /// The progress of requests.

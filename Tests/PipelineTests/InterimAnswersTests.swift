@@ -62,7 +62,7 @@ struct InterimAnswersTests {
             let image = try await bench.pipeline.image(for: request(bench, width: 10, mode: .reload))
             #expect(image.format == .webp && !image.isInterim)
         }
-        await bench.pipeline.resolver.upgrades.drain()
+        await bench.pipeline.resolver.upgrades.jobs.drain()
         #expect(count(bench, .avif) == 0)
         #expect(bench.pipeline.formatUpgrades.interimAnswers == 0)
     }
@@ -77,7 +77,7 @@ struct InterimAnswersTests {
             let image = try await pipeline.image(for: request(try bench()))
             #expect(image.format == .webp && !image.isInterim)
         }
-        await pipeline.resolver.upgrades.drain()
+        await pipeline.resolver.upgrades.jobs.drain()
         #expect(processing.jobs.allSatisfy { $0.output.format == .webp })
     }
 
@@ -90,7 +90,7 @@ struct InterimAnswersTests {
             origin: FakeOrigin(try Pictures.png(), .control("max-age=60")), memory: memory, processing: processing)
         for _ in 0..<3 {
             #expect(try await pipeline.image(for: request(try bench())).isInterim)
-            await pipeline.resolver.upgrades.drain()
+            await pipeline.resolver.upgrades.jobs.drain()
         }
         #expect(processing.jobs.count { $0.output.format == .avif } == 1)
         #expect(pipeline.formatUpgrades.outcomes.map(\.count) == [0, 0, 1])
@@ -114,7 +114,7 @@ struct InterimAnswersTests {
         request.interim = OutputOptions(format: .webp)
         let first = try await bench.pipeline.image(for: request)
         #expect(first.format == .webp && first.isInterim)
-        await bench.pipeline.resolver.upgrades.drain()
+        await bench.pipeline.resolver.upgrades.jobs.drain()
         let second = try await bench.pipeline.image(for: request)
         #expect(second.format == .avif && !second.isInterim && second.cache.variant == .memory)
     }
@@ -130,7 +130,7 @@ struct InterimAnswersTests {
         #expect(count(bench, .avif) == 0)
         let next = try await bench.pipeline.image(for: request(bench))
         #expect(next.format == .webp && next.isInterim && next.cache.forwarded == nil)
-        await bench.pipeline.resolver.upgrades.drain()
+        await bench.pipeline.resolver.upgrades.jobs.drain()
         #expect(try await bench.pipeline.image(for: request(bench)).format == .avif)
     }
 
@@ -161,7 +161,7 @@ struct InterimAnswersTests {
         #expect(stale.format == .avif && !stale.isInterim)
         await bench.pipeline.resolver.background.drain()
         #expect(count(bench, .webp) == 1)
-        await bench.pipeline.resolver.upgrades.drain()
+        await bench.pipeline.resolver.upgrades.jobs.drain()
         #expect(made(bench) == 1 && bench.pipeline.formatUpgrades.interimAnswers == 0)
         let fresh = try await bench.pipeline.image(for: request(bench))
         #expect(fresh.format == .avif && fresh.digest != stale.digest && fresh.cache.variant == .memory)

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DarkroomLoading
 @testable import DarkroomPipeline
 
 @Suite(.timeLimit(.minutes(1)))

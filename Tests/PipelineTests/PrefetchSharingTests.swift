@@ -5,6 +5,7 @@ import NIOCore
 import Testing
 
 @testable import DarkroomCache
+@testable import DarkroomLoading
 @testable import DarkroomPipeline
 
 /// Prefetching together with requests, over a whole pipeline.

@@ -3,6 +3,7 @@ import DarkroomTestClock
 import Foundation
 import Testing
 
+@testable import DarkroomLoading
 @testable import DarkroomPipeline
 
 @Suite(.timeLimit(.minutes(1)))

@@ -1,3 +1,4 @@
+import DarkroomLoading
 import DarkroomOrigin
 import DarkroomStore
 import DarkroomTransforms

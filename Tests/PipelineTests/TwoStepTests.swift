@@ -39,7 +39,7 @@ struct TwoStepTests {
         let bench = try bench()
         let first = try await bench.pipeline.image(for: request(bench))
         #expect(first.format == .webp && first.isInterim)
-        await bench.pipeline.resolver.upgrades.drain()
+        await bench.pipeline.resolver.upgrades.jobs.drain()
         let second = try await bench.pipeline.image(for: request(bench))
         #expect(second.format == .avif && !second.isInterim && second.cache.variant == .memory)
         #expect(second.digest != first.digest)
@@ -79,7 +79,7 @@ struct TwoStepTests {
         let late = try await bench.pipeline.image(for: requests[0])
         #expect(late.format == .webp && late.isInterim && late.cache.variant == .memory)
         release()
-        await bench.pipeline.resolver.upgrades.drain()
+        await bench.pipeline.resolver.upgrades.jobs.drain()
         #expect(jobs(bench, .avif) == 1 && jobs(bench, .webp) == 1)
         #expect(bench.pipeline.formatUpgrades.interimAnswers == 21)
     }
@@ -95,7 +95,7 @@ struct TwoStepTests {
         release()
         #expect(first.format == .webp)
         #expect(try await best.value.format == .avif)
-        await bench.pipeline.resolver.upgrades.drain()
+        await bench.pipeline.resolver.upgrades.jobs.drain()
         #expect(jobs(bench, .avif) == 1)
     }
 
@@ -108,11 +108,11 @@ struct TwoStepTests {
         await bench.pipeline.purge(.source(.example))
         bench.origin.answer(.picture(try Pictures.green.get(), .control("max-age=60", etag: "b")))
         release()
-        await bench.pipeline.resolver.upgrades.drain()
+        await bench.pipeline.resolver.upgrades.jobs.drain()
         #expect(await bench.pipeline.location(of: request).variant.isEmpty)
         let next = try await bench.pipeline.image(for: request)
         #expect(next.format == .webp && next.isInterim)
-        await bench.pipeline.resolver.upgrades.drain()
+        await bench.pipeline.resolver.upgrades.jobs.drain()
         #expect(try await bench.pipeline.image(for: request).format == .avif)
         #expect(bench.origin.fetches.value == 2)
     }
@@ -135,7 +135,7 @@ struct TwoStepTests {
         await bench.settle()
         let image = try await bench.pipeline.image(for: request(bench))
         #expect(image.isInterim && image.cache.variant == .memory && image.cache.forwarded == nil)
-        await bench.pipeline.resolver.upgrades.drain()
+        await bench.pipeline.resolver.upgrades.jobs.drain()
         #expect(try await bench.pipeline.image(for: request(bench)).format == .avif)
     }
 
@@ -165,7 +165,7 @@ struct TwoStepTests {
         release()
         #expect(try await busy.value.isInterim == (priority != .background))
         _ = try await (first.value, waiting.value)
-        await pipeline.resolver.upgrades.drain()
+        await pipeline.resolver.upgrades.jobs.drain()
         #expect(try await pipeline.image(for: request).format == .avif)
     }
 
@@ -183,7 +183,7 @@ struct TwoStepTests {
         #expect(during.format == .webp && during.upgrade?.isUnderWay == true)
         #expect(try #require(during.upgrade?.encodingTime) > .zero)
         release()
-        await bench.pipeline.resolver.upgrades.drain()
+        await bench.pipeline.resolver.upgrades.jobs.drain()
         let after = try await bench.pipeline.explain(request)
         #expect(after.format == .avif && after.upgrade == nil)
     }

@@ -1,3 +1,4 @@
+import DarkroomTransforms
 import Dispatch
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import DarkroomLoading
 import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomTransforms

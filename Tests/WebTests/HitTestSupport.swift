@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
+import DarkroomLoading
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Yams
 
+@testable import DarkroomLoading
 @testable import DarkroomNetwork
 @testable import DarkroomPipeline
 @testable import DarkroomQuery

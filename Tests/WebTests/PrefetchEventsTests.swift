@@ -6,6 +6,7 @@ import Hummingbird
 import NIOCore
 import Testing
 
+@testable import DarkroomLoading
 @testable import DarkroomPipeline
 @testable import DarkroomWeb
 

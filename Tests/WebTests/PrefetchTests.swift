@@ -8,6 +8,7 @@ import Hummingbird
 import Synchronization
 import Testing
 
+@testable import DarkroomLoading
 @testable import DarkroomPipeline
 @testable import DarkroomWeb
 

@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomLoading
 import DarkroomPipeline
 import DarkroomTransforms
 import Foundation

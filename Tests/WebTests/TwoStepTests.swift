@@ -1,5 +1,7 @@
 import DarkroomHTTPServer
+import DarkroomLoading
 import DarkroomTestClock
+import DarkroomWaiting
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -89,7 +91,7 @@ struct TwoStepTests {
             #expect(other.fields["last-modified"] != nil)
 
             processor.gate.open()
-            await server.pipeline.resolver.upgrades.drain()
+            await server.pipeline.resolver.upgrades.jobs.drain()
             let second = try await ask(&client, "modified", fields: ["If-None-Match: \(tag)"])
             #expect(second.status == "HTTP/1.1 200 OK" && second.fields["content-type"] == ["image/avif"])
             #expect(second.fields["cache-control"] == ["public, max-age=3600"])
@@ -153,7 +155,7 @@ struct TwoStepTests {
             let accepts = [Self.avif, "image/webp", nil]
             for accept in accepts {
                 _ = try await ask(&client, "fresh", accept: accept)
-                await server.pipeline.resolver.upgrades.drain()
+                await server.pipeline.resolver.upgrades.jobs.drain()
                 _ = try await ask(&client, "fresh", accept: accept)
             }
             let before = try #require(server.responder).answeredCount

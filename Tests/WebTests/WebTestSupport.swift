@@ -14,6 +14,7 @@ import Testing
 import Yams
 
 @testable import DarkroomCache
+@testable import DarkroomLoading
 @testable import DarkroomPipeline
 @testable import DarkroomQuery
 @testable import DarkroomWeb

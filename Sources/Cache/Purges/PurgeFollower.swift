@@ -179,8 +179,7 @@ final class PurgeFollower: Sendable {
         }
         unconfirmedRecords.clear()
         if isSaveDue {
-            disk?.store(
-                StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: position)), for: Self.positionKey)
+            disk?.store(StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: position)), for: Self.positionKey)
         }
         return true
     }
@@ -192,8 +191,7 @@ final class PurgeFollower: Sendable {
         let isFirst = position == nil
         let end = instant() + (isFirst ? Self.firstPollLimit : Self.pollLimit)
         var onDisk = isFirst ? await disk?.peek(Self.positionKey)?.metadata : nil
-        let listed = try await log.names(
-            since: position.map { $0 - Self.overlap }, within: instant().duration(to: end))
+        let listed = try await log.names(since: position.map { $0 - Self.overlap }, within: instant().duration(to: end))
         // The first answer may have corrected a clock that was ahead.
         let now = min(started, shared.store.milliseconds)
         // A position that is not in the past is damaged, or from a clock that was ahead.
@@ -264,8 +262,7 @@ final class PurgeFollower: Sendable {
 
     private func carryOut(_ name: PurgeLog.Name, _ message: PurgeMessage?, _ execute: Execute) async {
         let target = message?.target
-        await execute(
-            target ?? .everything, target != nil && message?.isSoft == true, name.time + Self.clockTolerance)
+        await execute(target ?? .everything, target != nil && message?.isSoft == true, name.time + Self.clockTolerance)
         state.withLock { _ = $0.seen.insert(name) }
     }
 

@@ -102,8 +102,7 @@ extension ImageCache {
         if case .source(let url) = target { return [source(of: url)] }
         var found: Set<StoreKey> = []
         if tiers.contains(.memory) {
-            found.formUnion(
-                records.sources { target.matches(url: $0.url, host: $0.host, tags: $0.response.tags) })
+            found.formUnion(records.sources { target.matches(url: $0.url, host: $0.host, tags: $0.response.tags) })
         }
         if tiers.contains(.disk), let disk = disk {
             found.formUnion(await disk.sources(matching: target.query))

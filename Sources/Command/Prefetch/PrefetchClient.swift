@@ -1,7 +1,7 @@
 import ArgumentParser
 import AsyncHTTPClient
+import DarkroomLoading
 import DarkroomNetwork
-import DarkroomPipeline
 import Foundation
 import NIOCore
 import NIOHTTP1

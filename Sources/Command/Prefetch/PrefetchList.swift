@@ -1,4 +1,4 @@
-import DarkroomPipeline
+import DarkroomLoading
 import DarkroomQuery
 import Foundation
 

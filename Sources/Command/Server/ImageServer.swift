@@ -1,5 +1,6 @@
 import DarkroomEdgePurging
 import DarkroomHTTPServer
+import DarkroomLoading
 import DarkroomMachine
 import DarkroomMetrics
 import DarkroomOpenTelemetry

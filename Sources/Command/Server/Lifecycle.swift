@@ -1,6 +1,6 @@
 import DarkroomEdgePurging
 import DarkroomHTTPServer
-import DarkroomPipeline
+import DarkroomLoading
 import Foundation
 import Logging
 import ServiceLifecycle

@@ -30,7 +30,7 @@ extension ImagePipeline {
             guard error.permitsFallback, let fallback = request.input.companion(.fallback) else { throw error }
             do throws(PipelineError) {
                 try requireAllowedSources(of: fallback)
-                var resolved = resolve(fallback, reporter: request.reporter, mark: request.mark)
+                var resolved = resolve(fallback, observer: request.observer, mark: request.mark)
                 resolved.deadline = request.deadline
                 var response = try await resolver.image(for: resolved)
                 response.fallbackReason = error
@@ -53,7 +53,7 @@ extension ImagePipeline {
         guard var asked = markRequest(of: request.input, request.urgency) else { return request }
         asked.deadline = request.deadline
         let mark = try await resolver.mark(for: asked)
-        var marked = resolve(request.input, reporter: request.reporter, mark: mark)
+        var marked = resolve(request.input, observer: request.observer, mark: mark)
         marked.urgency = request.urgency
         marked.deadline = request.deadline
         return marked
@@ -70,7 +70,7 @@ extension ImagePipeline {
 
     /// - Parameter mark: the request's mark; nil = the mark as the memory tier has it.
     func resolve(
-        _ request: ImageRequest, reporter: ImageTaskReporter? = nil, mark: ResolvedMark? = nil
+        _ request: ImageRequest, observer: (any DownloadObserver)? = nil, mark: ResolvedMark? = nil
     ) -> ResolvedRequest {
         let urgency = Urgency(request.priority, client: request.client, deadline: .now + configuration.requestTimeout)
         let mark = mark ?? markRequest(of: request, urgency).flatMap { resolver.markAtOnce(for: $0) }
@@ -82,7 +82,7 @@ extension ImagePipeline {
         let keys = RequestKeys(request, chain: chain, identity: identity, epoch: encoderEpoch)
         var resolved = ResolvedRequest(
             input: request, chain: chain, keys: keys, epoch: resolver.cache.epoch(of: keys.source), urgency: urgency,
-            reporter: reporter, mark: mark)
+            observer: observer, mark: mark)
         for companion in [Companion.placeholders, .interim] {
             guard companion != .interim || configuration.encodingBudget > .zero,
                 let other = request.companion(companion)

@@ -2,13 +2,14 @@ import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomTransforms
+import DarkroomWaiting
 
 // Answers in two steps: if the requested output takes long to encode, the request is answered in a quicker output, and
 // the requested output is encoded in the background.
 extension ImageResolver {
     /// The answer in the interim output while the requested output is being encoded; nil if it is not being encoded.
     func imageWhileUpgrading(_ request: ResolvedRequest) async throws(PipelineError) -> ImageResponse? {
-        guard let interim = request.companion(.interim), upgrades.isPending(request.upgradeKey) else { return nil }
+        guard let interim = request.companion(.interim), upgrades.jobs.isPending(request.upgradeKey) else { return nil }
         var response = try await image(for: interim)
         response.isInterim = response.format != request.input.output.format
         return response
@@ -17,7 +18,7 @@ extension ImageResolver {
     /// Whether a stored variant in the interim output is the answer although the original is available: the requested
     /// output would take too long, or has the same format.
     func prefersInterim(_ request: ResolvedRequest, stored: VariantRecord) -> Bool {
-        stored.format == request.input.output.format || upgrades.isPending(request.upgradeKey)
+        stored.format == request.input.output.format || upgrades.jobs.isPending(request.upgradeKey)
             || encodingTime(of: request, at: stored.size) > encodingBudget
     }
 

@@ -73,8 +73,7 @@ struct OriginFetch: Sendable {
         guard let validated, validated.response.isConfirmed(by: response.headers) else {
             // The 304 confirms other content than the known content.
             guard mode != .reload else {
-                throw .originFailed(
-                    OriginFailure("The origin did not send the image.", proxyError: .httpProtocolError))
+                throw .originFailed(OriginFailure("The origin did not send the image.", proxyError: .httpProtocolError))
             }
             return try await send(request, .reload, known: known, urgency: urgency, report: report)
         }
@@ -120,8 +119,7 @@ struct OriginFetch: Sendable {
             mayBeStored: cacheable != nil && record.response.mayBeStored(policy),
             replacesKnown: known.map { $0.content != record.content } ?? false, hold: response.reservation)
         await cache.receive(original, isKnown: known != nil, for: request.access)
-        return Answer(
-            record: record, original: original, status: accepted.status.code, isVerified: isVerified)
+        return Answer(record: record, original: original, status: accepted.status.code, isVerified: isVerified)
     }
 
     /// Fails the request if the origin still has content that could not be decoded.

@@ -1,9 +1,10 @@
 import DarkroomCache
 import DarkroomOrigin
 import DarkroomStore
-import DarkroomTransforms
+public import DarkroomTransforms
 import DarkroomWaiting
-import NIOCore
+public import Foundation
+public import NIOCore
 
 /// Makes previews from the beginning of a JPEG, at background priority. Previews are not cached.
 struct PreviewMaker: Sendable {
@@ -37,4 +38,20 @@ struct PreviewMaker: Sendable {
             return ImagePreview(body: image.body, format: image.format, size: image.size, receivedBytes: received)
         }.value
     }
+}
+
+/// An image made from the beginning of an original: gray where bytes are missing or, for a progressive JPEG, complete
+/// and blurred. Previews are not cached.
+public struct ImagePreview: Sendable {
+    /// The encoded preview.
+    public var body: ByteBuffer
+    /// The format of ``body``, which is also the format of the final image.
+    public var format: OutputFormat
+    /// The size in pixels.
+    public var size: PixelSize
+    /// The bytes of the original that the preview was made from.
+    public var receivedBytes: Int
+
+    /// A copy of ``body`` as `Data`.
+    public var data: Data { Data(body.readableBytesView) }
 }

@@ -55,13 +55,11 @@ struct VariantProducer: Sendable {
     /// The variant that another request produced after this request's lookup in the caches.
     private func recentlyProduced(_ request: ResolvedRequest, _ original: Original) async -> Produced? {
         guard !request.cache.waitsForDisk,
-            let found = cache.recentVariant(
-                request.keys.variant, of: original.record.content, for: request.access)
+            let found = cache.recentVariant(request.keys.variant, of: original.record.content, for: request.access)
         else { return nil }
         original.record.markVerified()
         let isStored = await cache.store(found.entry, from: original, for: request.access)
-        return Produced(
-            body: found.body, record: found.record, isStored: isStored, timings: Timings(), isShared: true)
+        return Produced(body: found.body, record: found.record, isStored: isStored, timings: Timings(), isShared: true)
     }
 
     private func run(

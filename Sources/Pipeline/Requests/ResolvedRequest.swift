@@ -21,8 +21,7 @@ struct ResolvedRequest: Sendable {
     var urgency: Urgency
     /// When the request's waits end; nil if something else ends them.
     var deadline: Deadline?
-    /// Reports downloads to the request's ``ImageTask``; nil if there is none.
-    var reporter: ImageTaskReporter?
+    var observer: (any DownloadObserver)?
     /// The mark that the chain draws; nil without a mark, or while its content is unknown.
     var mark: ResolvedMark?
     /// Whether the response keeps the source's bytes.
@@ -44,8 +43,7 @@ struct ResolvedRequest: Sendable {
     var access: CacheAccess {
         CacheAccess(
             keys: keys, source: input.source, pages: input.pages.shown(in: input.output), options: input.cache,
-            epoch: epoch,
-            deadline: deadline, share: input.account?.share)
+            epoch: epoch, deadline: deadline, share: input.account?.share)
     }
 
     var source: SourceURL { input.source }
@@ -87,7 +85,7 @@ struct ResolvedRequest: Sendable {
         request.input.cache.waitsForDisk = false
         request.urgency = Urgency(.background)
         request.deadline = nil
-        request.reporter = nil
+        request.observer = nil
         request.keepsOriginal = .never
         return request
     }

@@ -58,8 +58,7 @@ extension ImagePipeline {
             explanation.limits = plan.usage(of: resolver.producer.pixels.limits)
         }
         let interim = stored.isInterim || decision.step == .useVariant ? stored.interim : nil
-        explain(
-            request, interim?.record, mayUpgrade: resolver.mayUpgrade(request, from: available), &explanation)
+        explain(request, interim?.record, mayUpgrade: resolver.mayUpgrade(request, from: available), &explanation)
         return explanation
     }
 
@@ -108,7 +107,7 @@ extension ImagePipeline {
             guard interim.format != wanted else { return }
             (explanation.format, size) = (interim.format, interim.size)
         } else if case .planned(let plan) = explanation.plan, explanation.decision?.step != .useVariant,
-            resolver.upgrades.isPending(request.upgradeKey) || resolver.isSlow(request, plan)
+            resolver.upgrades.jobs.isPending(request.upgradeKey) || resolver.isSlow(request, plan)
         {
             let natural = OutputFormat.natural(for: plan.sourceFormat, hasAlpha: false)
             (explanation.format, size) = (output.format ?? natural, plan.size)
@@ -117,7 +116,7 @@ extension ImagePipeline {
         }
         guard mayUpgrade else { return }
         explanation.upgrade = Explanation.Upgrade(
-            format: wanted, isUnderWay: resolver.upgrades.isUnderWay(request.upgradeKey),
+            format: wanted, isUnderWay: resolver.upgrades.jobs.isUnderWay(request.upgradeKey),
             encodingTime: resolver.encodingTime(of: request, at: size))
     }
 

@@ -109,8 +109,7 @@ struct ImageResolver: Sendable {
         _ keys: RequestKeys?, of content: StoreKey, _ inquiry: Inquiry
     ) async -> FoundVariant? {
         guard let keys else { return nil }
-        return await cache.variant(
-            keys.variant, of: content, for: inquiry.request.access, inquiry.look, inquiry.mode)
+        return await cache.variant(keys.variant, of: content, for: inquiry.request.access, inquiry.look, inquiry.mode)
     }
 
     // MARK: Without waiting
@@ -203,8 +202,7 @@ struct ImageResolver: Sendable {
         let answer = try await fetcher.answer(to: inquiry.request, mode, known: inquiry.look.record)
         // A second fetch only brings the bytes that the first fetch confirmed.
         if inquiry.report.forwarded == nil {
-            inquiry.report = CacheReport(
-                forwarded: reason, originStatus: answer.status, isShared: answer.isShared)
+            inquiry.report = CacheReport(forwarded: reason, originStatus: answer.status, isShared: answer.isShared)
         }
         inquiry.look.replaceRecord(answer.record)
         inquiry.original = answer.original

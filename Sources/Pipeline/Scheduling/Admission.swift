@@ -1,3 +1,4 @@
+import DarkroomTransforms
 import DarkroomWaiting
 
 /// The admission policy of the pixel queue, as a value: no threads, no clock, no closures.

@@ -1,3 +1,4 @@
+import DarkroomTransforms
 import DarkroomWaiting
 
 /// The waiting jobs of an ``Admission``.
@@ -147,48 +148,5 @@ struct WaitingLoad {
     private static func workOfAll(_ weight: JobWeight, _ capacity: Admission.Capacity) -> Double {
         let ofMemory = min(Double(weight.bytes) / Double(capacity.memoryBudgetBytes), 1)
         return weight.work * max(1 / Double(capacity.threads), ofMemory)
-    }
-}
-
-/// The time for which each client has been served, so that the client served least goes first (start-time fair
-/// queueing; Goyal, Vin and Cheng, 1996).
-///
-/// A new client, or one that returns after a pause, starts level with the client being served: idle time earns no
-/// credit.
-struct FairShares {
-    /// The most clients that are tracked. Beyond it all clients start over.
-    static let maxClients = 4096
-
-    private var served: [String: Double] = [:]
-    /// The least that any client counts as served. It only rises.
-    private(set) var floor = 0.0
-
-    /// The seconds that a client has been served.
-    func served(_ client: String) -> Double { max(served[client] ?? floor, floor) }
-
-    /// The client that has been served least.
-    func leastServed(of clients: [String]) -> String {
-        clients.min { served($0) < served($1) } ?? ""
-    }
-
-    /// Charges a client for work that starts, as estimated.
-    mutating func charge(_ client: String, seconds: Double) {
-        floor = served(client)
-        served[client] = floor + seconds
-        if served.count > Self.maxClients { evict() }
-    }
-
-    /// Corrects a client's charge by the difference between the actual and the estimated time.
-    mutating func correct(_ client: String, bySeconds seconds: Double) {
-        guard let seconds = served[client].map({ $0 + seconds }) else { return }
-        served[client] = seconds
-    }
-
-    private mutating func evict() {
-        served = served.filter { $0.value > floor }
-        if served.count > Self.maxClients / 2 {
-            floor = served.values.max() ?? floor
-            served = [:]
-        }
     }
 }

@@ -1,4 +1,5 @@
 import DarkroomMachine
+import DarkroomTransforms
 import DarkroomWaiting
 import Dispatch
 import Foundation
@@ -316,13 +317,4 @@ struct WorkQueueState {
         job.urgency.setQueued(false)
         return items.removeValue(forKey: job.number).map { ($0, refused(refusal, after: job.urgency.timeQueued)) }
     }
-}
-
-/// A flag that one thread raises and another polls.
-final class CancellationFlag: Sendable {
-    private let flag = Atomic(false)
-
-    var isRaised: Bool { flag.load(ordering: .relaxed) }
-
-    func raise() { flag.store(true, ordering: .relaxed) }
 }

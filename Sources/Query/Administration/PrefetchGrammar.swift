@@ -1,6 +1,7 @@
 import DarkroomHTTPCaching
+package import DarkroomLoading
 package import DarkroomNetwork
-package import DarkroomPipeline
+import DarkroomPipeline
 
 /// The grammar of prefetching: each source with each query, in the parameters of `/image`.
 package struct PrefetchGrammar: Sendable {

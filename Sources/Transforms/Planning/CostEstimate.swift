@@ -142,7 +142,7 @@ extension CostEstimate.Facts {
 
 extension OutputFormat {
     /// The processor time of encoding one pixel of a frame of `frameArea` pixels, with all encodes of the options.
-    package func encodingNanoseconds(
+    func encodingNanoseconds(
         for options: OutputOptions, _ efforts: EncoderEfforts, frameArea: Double = 500_000
     ) -> Double {
         let options = options.converted(to: self)

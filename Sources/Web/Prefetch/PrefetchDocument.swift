@@ -1,5 +1,5 @@
 import DarkroomHTTPServer
-import DarkroomPipeline
+import DarkroomLoading
 import Foundation
 
 /// A prefetch job as JSON.

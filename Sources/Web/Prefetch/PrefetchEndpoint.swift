@@ -1,5 +1,5 @@
 import DarkroomHTTPServer
-import DarkroomPipeline
+import DarkroomLoading
 import DarkroomQuery
 import Foundation
 import HTTPTypes

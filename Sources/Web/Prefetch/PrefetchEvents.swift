@@ -1,5 +1,5 @@
 import DarkroomHTTPServer
-import DarkroomPipeline
+import DarkroomLoading
 import Foundation
 import HTTPTypes
 import Hummingbird

@@ -7,6 +7,7 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
+@testable import DarkroomLoading
 @testable import DarkroomPipeline
 
 /// A fake pipeline: returns an image for every request once its gate is open, and records the requests.

@@ -1,3 +1,6 @@
+import DarkroomTransforms
+import DarkroomWaiting
+
 @testable import DarkroomPipeline
 
 /// The admission policy written down plainly: it derives everything from the waiting jobs for each decision.

@@ -1,8 +1,7 @@
-import DarkroomTransforms
 import NIOCore
 import Testing
 
-@testable import DarkroomPipeline
+@testable import DarkroomTransforms
 
 struct EncodingSpeedTests {
     @Test func `The estimate of an encoder's speed follows what was observed, within bounds`() {

@@ -1,3 +1,4 @@
+public import DarkroomPipeline
 public import Foundation
 import NIOCore
 import Synchronization

@@ -1,29 +1,33 @@
-import DarkroomTransforms
-
 /// The estimated cost of a pixel job.
-struct JobWeight: Hashable, Sendable {
+package struct JobWeight: Hashable, Sendable {
     /// Peak memory.
-    var bytes: Int
+    package var bytes: Int
     /// Time, in the units of `ImagePlan.expectedWork`.
-    var work: Double
+    package var work: Double
     /// Whether it may take far longer than estimated.
-    var isUnpredictable = false
+    package var isUnpredictable: Bool
+
+    package init(bytes: Int, work: Double, isUnpredictable: Bool = false) {
+        self.bytes = bytes
+        self.work = work
+        self.isUnpredictable = isUnpredictable
+    }
 
     /// The cost of reading a header.
-    static let header = JobWeight(bytes: 0, work: 0.1)
+    package static let header = JobWeight(bytes: 0, work: 0.1)
 
     /// The maximum work of a job that runs as soon as it is weighed. Such a job starts before its work is known; the
     /// maximum is so small that its processor budget is hardly more than the budget of a short job.
-    static let maxUsualWork = 100.0
+    package static let maxUsualWork = 100.0
 
     /// Whether the job may take long enough to delay others noticeably: about a second.
-    var isLong: Bool { work >= 1000 || isUnpredictable }
+    package var isLong: Bool { work >= 1000 || isUnpredictable }
 }
 
 extension JobWeight {
     /// The weight of a planned job. A job that cannot be planned is given the least weight: it fails for the same
     /// reason as soon as it runs.
-    init(of plan: ImagePlan?, sourceBytes: Int) {
+    package init(of plan: ImagePlan?, sourceBytes: Int) {
         // The upper bounds are beyond any machine but keep sums within an `Int`.
         self.init(
             bytes: min(max(plan?.estimatedMemoryBytes ?? 0, sourceBytes), 1 << 48),
@@ -34,14 +38,16 @@ extension JobWeight {
 }
 
 /// The recent speed of pixel work, as exponential moving averages, to estimate how long a job will take.
-struct ThroughputEstimate {
+package struct ThroughputEstimate {
     private var secondsPerWork = 0.002
     private var meanWork = 50.0
 
-    /// The estimated seconds of a job. A job whose weight is unknown counts as the mean.
-    func seconds(_ weight: JobWeight?) -> Double { (weight?.work ?? meanWork) * secondsPerWork }
+    package init() {}
 
-    mutating func record(_ weight: JobWeight, tookSeconds seconds: Double) {
+    /// The estimated seconds of a job. A job whose weight is unknown counts as the mean.
+    package func seconds(_ weight: JobWeight?) -> Double { (weight?.work ?? meanWork) * secondsPerWork }
+
+    package mutating func record(_ weight: JobWeight, tookSeconds seconds: Double) {
         // The time of a header, and of a job that failed with it, says nothing about pixels.
         guard weight.work > JobWeight.header.work else { return }
         // Weighted by time: among many small images and one large image, the large one determines the wait.

@@ -1,3 +1,5 @@
+public import DarkroomPipeline
+
 /// One image of a prefetch job.
 public struct PrefetchItem: Sendable {
     /// The request for the image. Its priority and its fallback are ignored: prefetching is background work, and a

@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import DarkroomPipeline
 import DarkroomWaiting
 public import Foundation
 import Synchronization

@@ -1,9 +1,8 @@
-import DarkroomTransforms
 import Synchronization
 
 /// How long encoding takes on this machine, by format: measured constants at first, then a moving average of
 /// observations.
-final class EncodingSpeed: Sendable {
+package final class EncodingSpeed: Sendable {
     /// The share of an observation in the average.
     private static let weight = 0.1
     /// Smaller images say more about the fixed costs of a job.
@@ -15,14 +14,14 @@ final class EncodingSpeed: Sendable {
     /// By the options that the time depends on.
     private let nanosecondsPerPixel = Mutex<[OutputOptions: Double]>([:])
 
-    init(_ efforts: EncoderEfforts = EncoderEfforts()) {
+    package init(_ efforts: EncoderEfforts = EncoderEfforts()) {
         self.efforts = efforts
     }
 
     /// The estimated time of encoding an image.
     ///
     /// - Parameter format: the format of the result; nil = the format of the options.
-    func duration(of size: PixelSize, as output: OutputOptions, _ format: OutputFormat? = nil) -> Duration {
+    package func duration(of size: PixelSize, as output: OutputOptions, _ format: OutputFormat? = nil) -> Duration {
         guard let format = format ?? output.format else { return .zero }
         let kind = output.kind(as: format)
         let each = nanosecondsPerPixel.withLock { $0[kind] } ?? format.encodingNanoseconds(for: kind, efforts)
@@ -30,7 +29,7 @@ final class EncodingSpeed: Sendable {
     }
 
     /// Records how long encoding an image took.
-    func record(_ image: ProcessedImage, as output: OutputOptions) {
+    package func record(_ image: ProcessedImage, as output: OutputOptions) {
         guard let duration = image.stages?.encode, !image.format.isText, image.frames == 1,
             image.size.area >= Self.minArea
         else { return }
