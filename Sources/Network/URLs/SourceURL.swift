@@ -157,7 +157,7 @@ public enum SourceURLError: Error, Hashable, Sendable {
     case invalidS3Form
     /// The key of the `s3:` URL is empty, too long, not UTF-8, or has NUL or a segment `.` or `..`.
     case invalidObjectKey
-    /// The path behind the name of a ``SourceMap`` is empty, absolute, or has a segment `.` or `..`.
+    /// The path behind the name of a `SourceMap` is empty, absolute, or has a segment `.` or `..`.
     case invalidMappedPath
 }
 

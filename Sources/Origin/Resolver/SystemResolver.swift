@@ -4,8 +4,8 @@ import Synchronization
 
 /// The operating system's resolver, `getaddrinfo`, on threads of its own: it honors `/etc/hosts` and `nsswitch.conf`.
 ///
-/// ``LookupSchedule`` keeps names whose servers never answer from delaying others, and remembers results for seconds.
-/// ``SourceGuard`` checks addresses at each use.
+/// `LookupSchedule` keeps names whose servers never answer from delaying others, and remembers results for seconds.
+/// `SourceGuard` checks addresses at each use.
 ///
 /// A lookup that hangs is abandoned at the timeout. It occupies its thread until the system gives up.
 public final class SystemResolver: NameResolver {
@@ -121,7 +121,7 @@ public final class SystemResolver: NameResolver {
 public protocol NameResolver: Sendable {
     /// Returns all IPv4 and IPv6 addresses of the name, best first.
     ///
-    /// - Parameter client: the client that the lookup is for, as in ``OriginRequest/client``. The empty string counts
+    /// - Parameter client: the client that the lookup is for, as in `OriginRequest.client`. The empty string counts
     ///   as one client.
     /// - Throws: ``OriginError/unreachable(_:)`` with `dns`, ``OriginError/timedOut(_:)`` with `resolving` or
     ///   `waiting`, or ``OriginError/cancelled``. Must return promptly when the task is canceled.

@@ -1,6 +1,6 @@
 /// The geometry that only the rules of imgproxy have, besides the box of a ``Recipe``.
 ///
-/// Sizes, gravities and offsets have the meaning of imgproxy. ``LayoutSizes`` computes with them.
+/// Sizes, gravities and offsets have the meaning of imgproxy. `LayoutSizes` computes with them.
 public struct Layout: Hashable, Codable, Sendable {
     /// How the image fits its box.
     public enum Sizing: String, Codable, Sendable, CaseIterable {

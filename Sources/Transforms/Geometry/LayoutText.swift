@@ -93,7 +93,7 @@ extension Layout {
         return Double(text)
     }
 
-    /// A number as ``number(_:)`` reads it.
+    /// A number as `number(_:)` reads it.
     public static func plain(_ number: Double) -> String {
         let millionths = Int((abs(number) * 1e6).rounded())
         let (whole, rest) = millionths.quotientAndRemainder(dividingBy: 1_000_000)

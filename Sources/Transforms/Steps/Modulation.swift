@@ -31,7 +31,7 @@ public struct Lightness: ColorTransform, Hashable, Codable {
     public var factor: Double
     /// Multiplies chroma, one of ``Saturation/factors``.
     public var chroma = 1.0
-    /// Rotates hues, one of ``Hue/degrees``.
+    /// Rotates hues, one of `Hue.degrees`.
     public var hueDegrees = 0
 
     /// Multiplies lightness by this factor.
