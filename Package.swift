@@ -118,7 +118,7 @@ let package = Package(
             "Pipeline",
             sees: ["Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching", "Machine", "Waiting"],
             packages: [nioCore, nioPosix, distributedTracing, httpTypes, logging]),
-        room("Loading", sees: ["Pipeline", "Transforms", "Network", "Waiting"], packages: [nioCore]),
+        room("Loading", sees: ["Pipeline", "Network", "Waiting"], packages: [nioCore]),
         // What `import Darkroom` gives library users.
         room(
             "Darkroom",
@@ -190,7 +190,7 @@ let package = Package(
                 crypto, nioCore, nioHTTP1, nioPosix, httpTypes, logging, distributedTracing, serviceContext,
             ]),
         tests(
-            of: "Cache", sees: ["HTTPCaching", "Network", "Store", "Transforms", "Waiting"],
+            of: "Cache", sees: ["HTTPCaching", "Network", "Store", "Transforms"],
             packages: [httpTypes, nioCore]),
         tests(
             of: "Pipeline",
@@ -241,8 +241,7 @@ let package = Package(
             of: "Command",
             sees: [
                 "EdgePurging", "TestClock", "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Dialects",
-                "Query", "Transforms", "HTTPCaching", "Origin", "Network", "ObjectStorage", "Loading", "Pipeline",
-                "Cache", "Store",
+                "Query", "Transforms", "HTTPCaching", "Origin", "Network", "ObjectStorage", "Pipeline", "Store",
             ],
             packages: [
                 argumentParser, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,
