@@ -150,7 +150,7 @@ extension OriginError: CustomStringConvertible {
 
 extension OriginError {
     /// How long a source that failed with this error is not requested again.
-    package func retention(now: Date) -> FailureRetention {
+    package func retention() -> FailureRetention {
         switch self {
         case .notFound(let refusal): .gone(StoredResponse(refusal))
         // A request that only waited in a queue of this server says nothing about the source.
@@ -160,10 +160,17 @@ extension OriginError {
                 // A part is cacheable only by a cache that supports ranges (RFC 9111 §3), and a 304 describes another
                 // response.
                 [206, 304].contains(refusal.status) ? nil : StoredResponse(refusal),
-                retryAfter: refusal.headers.retryAfter(now: now))
+                retryAfter: refusal.retryAfter)
         case .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding, .emptyBody, .unreachable, .timedOut:
             .transient(nil)
         }
+    }
+}
+
+extension UnusableResponse {
+    /// `Retry-After`, at most ``FailureRetention/maxRetryAfter``; nil without a valid one.
+    package var retryAfter: Duration? {
+        headers.retryAfter(now: receivedAt).map { min($0, FailureRetention.maxRetryAfter) }
     }
 }
 

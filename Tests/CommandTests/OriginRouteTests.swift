@@ -70,7 +70,7 @@ struct OriginRouteTests {
         #expect(loop.problem?.status == 508)
     }
 
-    @Test(arguments: [("404 Not Found", 404), ("410 Gone", 404), ("500 Oops", 502), ("403 Forbidden", 502)])
+    @Test(arguments: [("404 Not Found", 404), ("410 Gone", 410), ("500 Oops", 502), ("403 Forbidden", 403)])
     func `An origin's failure has its own status here`(line: String, status: Int) async throws {
         let origin = try await origin { _ in [.respond(line)] }
         let server = try await server()

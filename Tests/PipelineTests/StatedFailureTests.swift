@@ -73,4 +73,33 @@ struct StatedFailureTests {
             #expect(bench.origin.fetches.value == fetches)
         }
     }
+
+    @Test(arguments: [429, 503])
+    func `an origin that asks for a day is asked again after five minutes, and another source at once`(
+        status: Int
+    ) async throws {
+        let bench = try Bench(freshness: FreshnessPolicy())
+        bench.origin.answer(.status(status, [.retryAfter: "86400"]))
+        for _ in 0..<2 { _ = try await bench.failure() }
+        #expect(bench.origin.fetches.value == 1)
+        guard case .originFailed(let failure)? = try await bench.failure()?.cause else {
+            Issue.record("no failure of the origin")
+            return
+        }
+        #expect(failure.retryAfterSeconds == 300)
+        bench.wall.advance(seconds: 299)
+        _ = try await bench.failure()
+        #expect(bench.origin.fetches.value == 1)
+        bench.wall.advance(seconds: 2)
+        _ = try await bench.failure()
+        #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test(arguments: [(403, false), (404, false), (429, true), (500, true), (503, true)])
+    func `a stale image is served while the origin fails or limits requests, not when it refuses`(
+        status: Int, permits: Bool
+    ) {
+        let error = PipelineError.originFailed(OriginFailure("No.", receivedStatus: status))
+        #expect(error.permitsStale == permits)
+    }
 }

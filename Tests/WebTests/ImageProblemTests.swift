@@ -16,7 +16,8 @@ struct ImageProblemTests {
             (PipelineError.invalidURL("No."), 400, "invalid-url", "url"),
             (.badParameter(TransformError(parameter: "crop", reason: "too wide")), 400, "invalid-parameter", "crop"),
             (.notAllowed("No."), 403, "source-not-allowed", "url"),
-            (.notFound(status: 410), 404, "source-not-found", "url"),
+            (.notFound(status: 404), 404, "source-not-found", "url"),
+            (.notFound(status: 410), 410, "source-gone", "url"),
             (.notFound(status: nil), 404, "source-not-found", "url"),
             (.tooLarge("No."), 413, "source-too-large", nil), (.unsupported, 415, "unsupported-image", nil),
             (.corrupt, 422, "corrupt-image", nil), (.originFailed(OriginFailure("No.")), 502, "origin-failed", nil),
@@ -36,6 +37,25 @@ struct ImageProblemTests {
         #expect(document.parameter == parameter)
         #expect(document.instance == "urn:request:7")
         #expect(!document.title.isEmpty && !document.detail.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (400, 403, "origin-refused"), (401, 403, "origin-refused"), (403, 403, "origin-refused"),
+            (451, 403, "origin-refused"), (408, 502, "origin-failed"), (425, 502, "origin-failed"),
+            (429, 503, "origin-busy"), (204, 502, "origin-failed"), (300, 502, "origin-failed"),
+            (500, 502, "origin-failed"), (503, 502, "origin-failed"),
+        ])
+    func `only an origin that fails is a bad gateway`(received: Int, status: Int, slug: String) {
+        let problem = Problem(.originFailed(OriginFailure("No.", receivedStatus: received)))
+        #expect((problem.kind.status.code, problem.kind.slug) == (status, slug))
+    }
+
+    @Test(arguments: [(429, 40), (503, 40)]) func `the wait that an origin asks for is passed on`(
+        status: Int, seconds: Int
+    ) {
+        let failure = OriginFailure("No.", receivedStatus: status, retryAfterSeconds: seconds)
+        #expect(Problem(.originFailed(failure)).response(requestID: "7").headers[.retryAfter] == "\(seconds)")
     }
 
     @Test func `a transform's error becomes one sentence`() {

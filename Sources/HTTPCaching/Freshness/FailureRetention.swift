@@ -12,7 +12,9 @@ package enum FailureRetention: Sendable {
 
     static let goneSeconds = 60.0
     static let maxBackoffSeconds = 60.0
-    static let maxRetryAfterSeconds = 3_600.0
+    /// The longest wait that an origin may ask for. A maintenance page that asks for a day must not hide an image that
+    /// is back after an hour.
+    package static let maxRetryAfter = Duration.seconds(300)
     /// The jitter as a fraction of the delay, so that sources of one origin are not retried at the same moment.
     static let jitter = 0.2
 
@@ -33,8 +35,7 @@ package enum FailureRetention: Sendable {
             guard policy.remembersFailures else { return .zero }
             let doubled = min(Double(1 << min(max(attempts - 1, 0), 10)), Self.maxBackoffSeconds)
             let backoff = doubled * (1 - Self.jitter + 2 * Self.jitter * random)
-            let requested = min((retryAfter ?? .zero) / .seconds(1), Self.maxRetryAfterSeconds)
-            return .seconds(max(backoff, requested))
+            return max(.seconds(backoff), min(retryAfter ?? .zero, Self.maxRetryAfter))
         }
     }
 

@@ -170,7 +170,7 @@ struct OriginFetch: Sendable {
     private func record(_ error: OriginError, of request: ResolvedRequest, isKnown: Bool) async -> PipelineError {
         let failure = PipelineError(error)
         if failure == .cancelled { return failure }
-        let retention = error.retention(now: now())
+        let retention = error.retention()
         let isBlocked = await delegate.shouldBlockFailedURL(request.source, error: failure)
         // A purge in the meantime clears this failure too.
         if cache.isCurrent(request.access) {

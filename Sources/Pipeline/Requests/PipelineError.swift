@@ -63,12 +63,41 @@ public struct OriginFailure: Hashable, Sendable {
     public var proxyError: ProxyStatus.Failure?
     /// The status that the origin answered with; nil if there was no such response.
     public var receivedStatus: Int?
+    /// The origin's `Retry-After` in seconds, at most 300; nil without one.
+    public var retryAfterSeconds: Int?
 
     /// Creates a failure.
-    public init(_ sentence: String, proxyError: ProxyStatus.Failure? = nil, receivedStatus: Int? = nil) {
+    public init(
+        _ sentence: String, proxyError: ProxyStatus.Failure? = nil, receivedStatus: Int? = nil,
+        retryAfterSeconds: Int? = nil
+    ) {
         self.sentence = sentence
         self.proxyError = proxyError
         self.receivedStatus = receivedStatus
+        self.retryAfterSeconds = retryAfterSeconds
+    }
+}
+
+extension OriginFailure {
+    /// What the origin's status says about the request.
+    package enum Verdict: Hashable, Sendable {
+        /// The origin works, and denies this request: 401, 403 and other client errors.
+        case refused
+        /// The origin has too many requests: 429.
+        case busy
+        /// The origin fails.
+        case failed
+    }
+
+    /// The verdict of the status that the origin answered with. A request that arrived too slowly or too early (408,
+    /// 425) says nothing about the image.
+    package var verdict: Verdict {
+        switch receivedStatus {
+        case 429?: .busy
+        case 408?, 425?: .failed
+        case let status? where (400..<500).contains(status): .refused
+        default: .failed
+        }
     }
 }
 
@@ -88,7 +117,10 @@ extension PipelineError {
             case .loop: .loop
             case .cancelled: .cancelled
             case .unexpectedStatus(let refusal):
-                .originFailed(OriginFailure(error.description, receivedStatus: refusal.status))
+                .originFailed(
+                    OriginFailure(
+                        error.description, receivedStatus: refusal.status,
+                        retryAfterSeconds: refusal.retryAfter.map { Int(($0 / .seconds(1)).rounded(.up)) }))
             case .unreachable(let stage): .originFailed(OriginFailure(error.description, proxyError: stage.proxyError))
             case .tooManyRedirects, .badRedirect, .unacceptableEncoding:
                 .originFailed(OriginFailure(error.description, proxyError: .httpProtocolError))
@@ -134,7 +166,7 @@ extension PipelineError {
     /// gone.
     var permitsStale: Bool {
         switch cause {
-        case .originFailed(let failure): failure.receivedStatus.map { $0 >= 500 } ?? true
+        case .originFailed(let failure): failure.verdict != .refused
         case .originTimedOut, .originUnavailable, .corrupt, .unsupported, .missingDecoder: true
         default: false
         }

@@ -7,10 +7,12 @@ extension ProblemKind {
     static let all: [ProblemKind] = [
         .invalidParameter, .invalidURL, .invalidBody, .sourceNotAllowed, .refreshNotAllowed, .gpsNotAllowed,
         .uploadsDisabled, .iiifDisabled, .adminDisabled, .adminTokenWrong, .signatureRequired, .signatureWrong,
-        .signatureExpired, .presetsOnly, .sourceNotFound, .urlExpired, .noSuchRoute, .noSuchJob, .methodNotAllowed,
+        .signatureExpired, .presetsOnly, .originRefused, .sourceNotFound, .sourceGone, .urlExpired, .noSuchRoute,
+        .noSuchJob, .methodNotAllowed,
         .sourceTooLarge, .bodyTooLarge, .targetTooLong, .unsupportedImage, .unsupportedBody, .corruptImage,
         .rateLimited, .quotaExceeded, .malformedRequest, .headTooLarge, .internalError, .originFailed,
-        .originUnavailable, .overloaded, .unavailable, .cacheUnavailable, .purgeNotShared, .originTimeout, .timeout,
+        .originBusy, .originUnavailable, .overloaded, .unavailable, .cacheUnavailable, .purgeNotShared, .originTimeout,
+        .timeout,
         .notCached, .loop,
     ]
 }
@@ -141,11 +143,23 @@ extension ProblemKind {
     static let sourceNotFound = ProblemKind(
         "source-not-found", .notFound, title: "The origin has no such image",
         cause:
-            "The origin responded with 404 or 410, or the local file does not exist. The failure is cached for a "
-            + "while.",
+            "The origin responded with 404, or the local file does not exist. The failure is cached for a while.",
         remedy:
             "Check the URL in a browser. Once the image exists, requests succeed after the cached failure expires, or "
             + "immediately with 'cache=reload'.")
+
+    static let sourceGone = ProblemKind(
+        "source-gone", .gone, title: "The origin has removed the image",
+        cause: "The origin responded with 410: the image was there and will not return. The failure is cached.",
+        remedy: "Remove the URL from the page that requests it.")
+
+    static let originRefused = ProblemKind(
+        "origin-refused", .forbidden, title: "The origin denies access to the image",
+        cause:
+            "The origin responded with 401, 403 or another client error, and would deny the same request again.",
+        remedy:
+            "Check that the image is public. An origin may deny requests without a login, or from programs that are "
+            + "not browsers. The failure is cached only for seconds.")
 
     static let sourceTooLarge = ProblemKind(
         "source-too-large", .contentTooLarge, title: "The source is too large",
@@ -177,6 +191,13 @@ extension ProblemKind {
             "The detail describes the origin's response. Check that it serves the image; the failure is cached "
             + "only for seconds. If this server is not configured correctly, or a name leads to an address that "
             + "'allow-networks' does not allow, its log says so.")
+
+    static let originBusy = ProblemKind(
+        "origin-busy", .serviceUnavailable, title: "The origin limits requests",
+        cause: "The origin responded with 429: it gets more requests than it accepts. Other sources are not affected.",
+        remedy:
+            "Retry after the number of seconds in 'Retry-After', which is the origin's, at most 300. If you operate "
+            + "the origin, let this server send more requests.")
 
     static let originUnavailable = ProblemKind(
         "origin-unavailable", .serviceUnavailable, title: "The origin is temporarily not contacted",

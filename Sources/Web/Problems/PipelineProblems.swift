@@ -11,6 +11,8 @@ extension Problem {
         case .invalidURL(let text): self.init(.invalidURL, text, parameter: "url")
         case .badParameter(let error): self.init(error)
         case .notAllowed(let text): self.init(.sourceNotAllowed, text, parameter: "url")
+        case .notFound(410?):
+            self.init(.sourceGone, "The origin has removed the image at this URL.", parameter: "url")
         case .notFound: self.init(.sourceNotFound, "The origin has no image at this URL.", parameter: "url")
         case .tooLarge(let text): self.init(.sourceTooLarge, text)
         case .unsupported:
@@ -23,7 +25,7 @@ extension Problem {
                 .unsupportedImage, "The source cannot be read: \(MissingCodec.decoder(format).reason).")
         case .corrupt:
             self.init(.corruptImage, "The source is corrupt, truncated or of another format than it claims.")
-        case .originFailed(let trouble): self.init(.originFailed, trouble.sentence)
+        case .originFailed(let trouble): self.init(trouble)
         case .originTimedOut(let trouble): self.init(.originTimeout, trouble.sentence)
         case .originUnavailable(let seconds):
             self.init(
@@ -43,6 +45,15 @@ extension Problem {
         case .mark(let error): self = Problem(error).ofMark
         }
         fields[.proxyStatus] = error.proxyStatus?.description
+    }
+
+    /// The problem of an origin that answers without an image. The status says whether the origin fails.
+    private init(_ failure: OriginFailure) {
+        switch failure.verdict {
+        case .refused: self.init(.originRefused, failure.sentence, parameter: "url")
+        case .busy: self.init(.originBusy, failure.sentence, retryAfterSeconds: failure.retryAfterSeconds ?? 1)
+        case .failed: self.init(.originFailed, failure.sentence, retryAfterSeconds: failure.retryAfterSeconds)
+        }
     }
 
     /// The same problem with the mark, which is a source of its own.
