@@ -40,7 +40,7 @@ public struct RequestDirectives: Hashable, Sendable {
         case "max-age": maxAge = maxAge ?? directive.seconds
         case "min-fresh": minFresh = minFresh ?? directive.seconds
         case "max-stale":
-            maxStale = maxStale ?? (directive.argument == .none ? Self.unlimited : directive.seconds)
+            maxStale = maxStale ?? (directive.isFlag ? Self.unlimited : directive.seconds)
         default: break
         }
     }

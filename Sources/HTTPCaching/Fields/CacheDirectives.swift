@@ -61,8 +61,8 @@ struct CacheDirectives: Hashable, Sendable {
         case .noCache: noCache = true
         case .mustRevalidate: mustRevalidate = true
         case .proxyRevalidate: proxyRevalidate = true
-        case .mustUnderstand: mustUnderstand = mustUnderstand || directive.argument == .none
-        case .isImmutable: isImmutable = isImmutable || directive.argument == .none
+        case .mustUnderstand: mustUnderstand = mustUnderstand || directive.isFlag
+        case .isImmutable: isImmutable = isImmutable || directive.isFlag
         case .maxAge: maxAge = maxAge ?? Seconds(directive)
         case .sharedMaxAge: sharedMaxAge = sharedMaxAge ?? Seconds(directive)
         case .staleWhileRevalidate: staleWhileRevalidate = staleWhileRevalidate ?? Seconds(directive)

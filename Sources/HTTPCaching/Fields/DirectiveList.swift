@@ -13,6 +13,11 @@ struct Directive: Hashable {
     /// The name in lower case.
     var name: String
     var argument: Argument
+    /// Whether a semicolon is next to it, where a comma should be.
+    var hasSemicolon = false
+
+    /// Whether it is well-formed without an argument, so that it may loosen a rule.
+    var isFlag: Bool { argument == .none && !hasSemicolon }
 
     /// The argument as a number of seconds, or nil if it is malformed or missing.
     var seconds: Duration? {
@@ -24,7 +29,8 @@ struct Directive: Hashable {
 /// The directives of a `Cache-Control` field of a request or a response.
 ///
 /// Malformed directives are read too, so that a typo cannot hide a restriction: a name ends at the first byte that no
-/// name contains, and an unclosed quote does not hide the directives after it.
+/// name contains, and an unclosed quote does not hide the directives after it. Many origins write semicolons instead of
+/// commas, as in `public; max-age=600`.
 struct DirectiveList: Sequence, IteratorProtocol {
     private var reader: FieldReader
 
@@ -33,10 +39,10 @@ struct DirectiveList: Sequence, IteratorProtocol {
     }
 
     mutating func next() -> Directive? {
-        reader.skipBlanksAndCommas()
+        let separators = reader.take { $0.isBlank || Self.isSeparator($0) }
         guard !reader.isAtEnd else { return nil }
         let name = reader.take { !$0.isBlank && !Self.nameEnds.contains($0) }
-        let gap = reader.take { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=") }
+        let gap = reader.take { Self.isInMember($0) && $0 != UInt8(ascii: "=") }
         var argument = Directive.Argument.none
         if reader.skip("=") {
             argument = self.argument()
@@ -44,7 +50,10 @@ struct DirectiveList: Sequence, IteratorProtocol {
         } else if !gap.allSatisfy(\.isBlank) {
             argument = .malformed
         }
-        return Directive(name: String(Substring(name)).lowercased(), argument: argument)
+        let semicolon = UInt8(ascii: ";")
+        return Directive(
+            name: String(Substring(name)).lowercased(), argument: argument,
+            hasSemicolon: separators.contains(semicolon) || reader.rest.first == semicolon)
     }
 
     private mutating func argument() -> Directive.Argument {
@@ -61,5 +70,6 @@ struct DirectiveList: Sequence, IteratorProtocol {
     }
 
     private static let nameEnds = Array(",=;\"".utf8)
-    private static func isInMember(_ byte: UInt8) -> Bool { byte != UInt8(ascii: ",") }
+    private static func isSeparator(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";") }
+    private static func isInMember(_ byte: UInt8) -> Bool { !isSeparator(byte) }
 }

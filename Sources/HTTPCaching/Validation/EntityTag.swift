@@ -23,6 +23,20 @@ public struct EntityTag: Hashable, Sendable {
         self = tag
     }
 
+    /// Reads an `ETag` field of an origin, which may lack the quotes, as many do. Nil for a text that would be a list or
+    /// `*` in a condition.
+    init?(received text: String) {
+        if let tag = EntityTag(parsing: text) {
+            self = tag
+            return
+        }
+        let isPlain = text.utf8.allSatisfy { EntityTagCondition.isTagByte($0) && !Self.notPlain.contains($0) }
+        guard !text.isEmpty, text != "*", isPlain else { return nil }
+        self.init(text)
+    }
+
+    private static let notPlain = Array("\",".utf8)
+
     /// Weak comparison, which `If-None-Match` requires (RFC 9110 §8.8.3.2).
     public func weaklyEquals(_ other: EntityTag) -> Bool { opaque == other.opaque }
 }
@@ -81,5 +95,5 @@ public enum EntityTagCondition: Hashable, Sendable {
     }
 
     /// `etagc` of RFC 9110 §8.8.3.
-    private static func isTagByte(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7f }
+    fileprivate static func isTagByte(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7f }
 }

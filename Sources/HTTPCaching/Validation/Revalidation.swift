@@ -3,10 +3,11 @@ public import HTTPTypes
 
 extension StoredResponse {
     /// The fields of a conditional request that validates this response: `If-None-Match` and `If-Modified-Since`, with
-    /// the bytes that the origin sent (RFC 9111 §4.3.1). Empty without validators; a malformed validator is left out.
+    /// the bytes that the origin sent (RFC 9111 §4.3.1), also if its tag lacks the quotes. Empty without validators; a
+    /// malformed validator is left out.
     public var validators: HTTPFields {
         var conditions = HTTPFields()
-        if let text = fields[.eTag], EntityTag(parsing: text) != nil {
+        if let text = fields[.eTag], EntityTag(received: text) != nil {
             append(.eTag, as: .ifNoneMatch, to: &conditions)
         }
         if let text = fields[.lastModified], HTTPDate(parsing: text, now: receivedAt) != nil {
@@ -18,8 +19,8 @@ extension StoredResponse {
     /// Whether a 304 with these fields refers to this response. False if both have an entity tag and the tags differ
     /// (RFC 9111 §4.3.4): then the origin must be asked again, without conditions.
     public func isConfirmed(by fields: HTTPFields) -> Bool {
-        guard let received = fields[.eTag].flatMap(EntityTag.init(parsing:)),
-            let stored = self.fields[.eTag].flatMap(EntityTag.init(parsing:))
+        guard let received = fields[.eTag].flatMap(EntityTag.init(received:)),
+            let stored = self.fields[.eTag].flatMap(EntityTag.init(received:))
         else { return true }
         return received.weaklyEquals(stored)
     }
