@@ -271,6 +271,20 @@ struct FailureMemoryTests {
         }
     }
 
+    @Test(arguments: [(404, true), (410, true), (500, false), (403, false)])
+    func `A fallback for some statuses does not replace a source that fails with another`(
+        status: Int, isReplaced: Bool
+    ) async throws {
+        let bench = try Bench()
+        bench.origin.answer("/a.png", .status(status))
+        bench.origin.answer("/b.png", .picture(try Pictures.green.get()))
+        var request = try bench.request()
+        request.fallback = try SourceURL(parsing: "http://example.com/b.png")
+        request.fallbackStatuses = [404, 410]
+        let image = try? await bench.pipeline.image(for: request)
+        #expect((image?.fallbackReason != nil) == isReplaced)
+    }
+
     @Test(arguments: [OriginError.notAllowed(.address), .loop])
     func `A fallback does not hide our own refusals`(error: OriginError) async throws {
         let bench = try Bench()

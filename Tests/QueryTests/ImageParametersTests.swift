@@ -188,6 +188,7 @@ struct ImageParametersTests {
             ]),
         Row("page", good: ["1", "999", "largest", "Smallest"], bad: ["0", "-1", "largest2"] + notWhole),
         Row("default", good: ["https://example.com/b.png", "b"], bad: ["", nil]),
+        Row("default-for", good: ["404", "404,410", "410,404,404"], bad: ["", nil, "400", "404,", "404;410", "4xx"]),
         Row(
             "cache",
             good: [

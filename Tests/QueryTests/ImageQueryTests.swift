@@ -132,7 +132,7 @@ private struct RandomMeaning {
         "maxage": [["1h", "60m", "3600s"], ["1d", "24h"], ["1w", "7d"]], "cache": [["reload"], ["force-cache"]],
         "store": [["none"], ["memory"]], "wait": [["stored"]], "priority": [["low"], ["normal"], ["high"]],
         "default": [["https://b.example/", "https%3A//b.example/"]], "scaledown": [["", "=true", "=1"]],
-        "filename": [["a"], ["b"]],
+        "default-for": [["404,410", "410,404", "404,410,404"], ["502"]], "filename": [["a"], ["b"]],
         "output": [["jpg", "jpeg"], ["tiff", "tif"], ["png"], ["webp"]],
     ]
     private static let nothings = [

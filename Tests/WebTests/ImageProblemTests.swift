@@ -51,6 +51,25 @@ struct ImageProblemTests {
         #expect((problem.kind.status.code, problem.kind.slug) == (status, slug))
     }
 
+    @Test func `a fallback is for the statuses that problems have`() {
+        let received = [400, 401, 403, 408, 425, 429, 451, 500, 503].map {
+            PipelineError.originFailed(OriginFailure("No.", receivedStatus: $0))
+        }
+        let errors: [PipelineError] = [
+            .notFound(status: 404), .notFound(status: 410), .notFound(status: nil), .tooLarge("No."), .unsupported,
+            .missingDecoder(.heic), .corrupt, .originTimedOut(OriginFailure("No.")),
+            .originUnavailable(retryAfterSeconds: 1), .remembered(.corrupt, retryAfterSeconds: 1),
+        ]
+        for error in errors + received {
+            #expect(error.statusOfSource == Problem(error).kind.status.code, "\(error)")
+        }
+        let others: [PipelineError] = [
+            .invalidURL("No."), .notAllowed("No."), .notCached, .timedOut, .overloaded(retryAfterSeconds: 1), .loop,
+            .cancelled, .failed, .badParameter(TransformError(parameter: "crop", reason: "no")),
+        ]
+        for error in others { #expect(error.statusOfSource == nil, "\(error)") }
+    }
+
     @Test(arguments: [(429, 40), (503, 40)]) func `the wait that an origin asks for is passed on`(
         status: Int, seconds: Int
     ) {

@@ -27,7 +27,10 @@ extension ImagePipeline {
         do throws(PipelineError) {
             return try await resolver.image(for: request, look)
         } catch {
-            guard error.permitsFallback, let fallback = request.input.companion(.fallback) else { throw error }
+            let input = request.input
+            guard error.permitsFallback(for: input.fallbackStatuses), let fallback = input.companion(.fallback) else {
+                throw error
+            }
             do throws(PipelineError) {
                 try requireAllowedSources(of: fallback)
                 var resolved = resolve(fallback, observer: request.observer, mark: request.mark)
@@ -38,7 +41,7 @@ extension ImagePipeline {
                 return response
             } catch let failure {
                 // A fallback that may never be used reports its own error.
-                throw failure.permitsFallback ? error : failure
+                throw failure.statusOfSource == nil ? failure : error
             }
         }
     }

@@ -25,6 +25,9 @@ public struct ImageRequest: Sendable {
     public var cache: CacheOptions
     /// A source to use when ``source`` fails, under the same rules. Default: none.
     public var fallback: SourceURL?
+    /// The failures that ``fallback`` is used for, by their status: 403, 404, 410, 413, 415, 422, 502, 503 or 504.
+    /// Default: empty, which stands for all.
+    public var fallbackStatuses: Set<Int> = []
     /// An image to draw onto the result, at the place in ``Recipe/mark``; nil = none. It is fetched and cached like a
     /// source. If it fails, so does the request.
     public var mark: SourceURL?

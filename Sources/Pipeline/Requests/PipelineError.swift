@@ -172,14 +172,31 @@ extension PipelineError {
         }
     }
 
-    /// Whether the request's fallback is used: the source failed, rather than the request or this server.
-    package var permitsFallback: Bool {
+    /// The status of a failure of the source, after which a fallback may be used; nil if the request or this server
+    /// failed.
+    package var statusOfSource: Int? {
         switch cause {
-        case .notFound, .tooLarge, .unsupported, .missingDecoder, .corrupt, .originFailed, .originTimedOut,
-            .originUnavailable:
-            true
-        default: false
+        case .notFound(let status): status == 410 ? 410 : 404
+        case .tooLarge: 413
+        case .unsupported, .missingDecoder: 415
+        case .corrupt: 422
+        case .originFailed(let failure):
+            switch failure.verdict {
+            case .refused: 403
+            case .busy: 503
+            case .failed: 502
+            }
+        case .originTimedOut: 504
+        case .originUnavailable: 503
+        default: nil
         }
+    }
+
+    /// Whether the request's fallback is used.
+    ///
+    /// - Parameter statuses: the statuses that it is used for; empty = every failure of the source.
+    package func permitsFallback(for statuses: Set<Int>) -> Bool {
+        statusOfSource.map { statuses.isEmpty || statuses.contains($0) } ?? false
     }
 }
 

@@ -16,6 +16,8 @@ package struct ImageQuery: Hashable, Sendable {
     package var isUpload = false
     /// The URL of a second source, used if the first source fails.
     package var fallback: String?
+    /// The statuses of the failures that ``fallback`` is used for; empty = all.
+    package var fallbackStatuses: Set<Int> = []
     /// The URL or the name of the image that ``Recipe/mark`` draws; nil = none.
     package var mark: String?
     package var recipe: Recipe
@@ -77,6 +79,7 @@ package struct ImageQuery: Hashable, Sendable {
         request.fallback = try (redirectsToSource ? nil : fallback).map { text throws(InvalidSourceURL) in
             try map.source(text, givenAs: "default").url
         }
+        request.fallbackStatuses = fallbackStatuses
         if let mark = try markSource(map) { (request.mark, request.trustsMark) = (mark.url, mark.isNamed) }
         return request
     }

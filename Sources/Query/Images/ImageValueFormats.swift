@@ -223,3 +223,10 @@ extension ValueFormat where Value == SourceDigest {
             })
     }
 }
+
+extension ValueFormat where Value == Set<Int> {
+    /// The statuses of failures of a source.
+    static var failures: ValueFormat {
+        names(of: [403, 404, 410, 413, 415, 422, 502, 503, 504].map { ("\($0)", [$0]) })
+    }
+}

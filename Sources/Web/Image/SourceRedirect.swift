@@ -14,7 +14,7 @@ extension ImageEndpoint {
     func redirect(
         to source: SourceURL, for query: ImageQuery, _ request: Request, after error: PipelineError
     ) -> Response? {
-        guard query.redirectsToSource, error.permitsFallback, source.scheme.isWeb,
+        guard query.redirectsToSource, error.permitsFallback(for: query.fallbackStatuses), source.scheme.isWeb,
             !configuration.sourceMap.contains(source), request.headers.isForImage
         else { return nil }
         return Response(

@@ -41,6 +41,9 @@ enum ImageParameters {
             "URL of a fallback image, which gets the same transforms if the source fails; `1` redirects to the source "
                 + "instead."),
         Row(
+            "default-for", .failures, \.query.fallbackStatuses, .source, .fetch,
+            "Failures of the source that `default` is for, by their status; by default, all."),
+        Row(
             "digest", .digest, \.query.recipe.digest, .source, .decode,
             "Hash of the source, as `sha256:` and hexadecimal digits; also `md5`, `sha1` and `sha512`. Any other "
                 + "source is refused."),

@@ -82,6 +82,7 @@ const GROUPS = [
     choice("priority", "Priority", { "": "Normal", low: "Low", high: "High" }),
     text("maxage", "Maximum age", "7d"), text("filename", "File name", "holiday.jpg"), check("attachment", "Save instead of showing"),
     text("default", "Fallback image URL", "https://example.com/missing.png"),
+    text("default-for", "Failures that it is for", "404,410"),
   ]],
 ];
 
