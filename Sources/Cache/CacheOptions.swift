@@ -84,8 +84,8 @@ public enum CacheTier: String, Sendable {
 package struct CacheAccess: Sendable {
     package let keys: RequestKeys
     package let source: SourceURL
-    /// The frames or pages that the request needs, of which some may have failed to decode.
-    package let pages: PageSelection
+    /// What the request decodes, of which some may have failed to decode.
+    package let part: SourcePart
     package let options: CacheOptions
     /// The source's purge epoch when the request started. Results are stored only while it is current.
     package let epoch: PurgeEpoch
@@ -95,12 +95,12 @@ package struct CacheAccess: Sendable {
     package let share: CacheShare?
 
     package init(
-        keys: RequestKeys, source: SourceURL, pages: PageSelection, options: CacheOptions, epoch: PurgeEpoch,
+        keys: RequestKeys, source: SourceURL, part: SourcePart, options: CacheOptions, epoch: PurgeEpoch,
         deadline: Deadline?, share: CacheShare? = nil
     ) {
         self.keys = keys
         self.source = source
-        self.pages = pages
+        self.part = part
         self.options = options
         self.epoch = epoch
         self.deadline = deadline

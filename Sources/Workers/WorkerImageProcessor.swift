@@ -226,7 +226,7 @@ package struct WorkerImageProcessor: ImageProcessing {
 
     /// Removes decoded images of the source and lifts its quarantine.
     package func removeDecoded(identity: String) {
-        pool.liftQuarantine(of: .content(identity))
+        for subject in [Quarantine.Subject.content(identity), .pixels(identity)] { pool.liftQuarantine(of: subject) }
         pool.broadcast(.removeDecoded(identity: identity)) { $0.mayHold(identity) }
     }
 
@@ -244,7 +244,7 @@ extension ImageJob {
     /// The source, if only its content can make the job very long, as with a drawing.
     fileprivate var unboundedSource: Quarantine.Subject? {
         guard sharedMark == nil, isOfDrawing else { return nil }
-        return identity.map { .content($0) }
+        return subject
     }
 
     /// Whether the source, or a mark that a client chose, is a drawing.
@@ -257,7 +257,7 @@ extension ImageJob {
 
     /// The subject that crashed a worker: the source or, if the mark may be at fault, only this work.
     fileprivate var suspect: Quarantine.Subject? {
-        sharedMark == nil ? identity.map { .content($0) } : workIdentity.map { .work($0) }
+        sharedMark == nil ? subject : workIdentity.map { .work($0) }
     }
 
     /// The error of a job that crashed a worker. The choice of a mark must not make the source count as corrupt.

@@ -13,13 +13,36 @@ struct FailureMemoryTests {
 
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)
 
-    private func access(_ source: SourceURL, _ identity: String, page: Int = 1) -> CacheAccess {
-        var pages = PageSelection()
-        pages.first = page
+    private func access(_ source: SourceURL, _ identity: String) -> CacheAccess {
         let keys = RequestKeys(source: RequestKeys.source(identity), variant: StoreKey(hashing: "variant".utf8))
         return CacheAccess(
-            keys: keys, source: source, pages: pages, options: CacheOptions(),
-            epoch: PurgeEpochs().current(of: keys.source), deadline: nil)
+            keys: keys, source: source,
+            part: SourcePart(PageSelection(), needsPixels: true, variant: keys.variant.entry),
+            options: CacheOptions(), epoch: PurgeEpochs().current(of: keys.source), deadline: nil)
+    }
+
+    @Test func `A request fails if it needs what failed, and not if it needs less`() {
+        func part(_ pages: PageSelection?, pixels: Bool = true) -> SourcePart {
+            SourcePart(pages, needsPixels: pixels, variant: nil)
+        }
+        let (all, still, second) = (part(PageSelection()), part(PageSelection(count: 1)), part(PageSelection(first: 2)))
+        let (two, three) = (part(PageSelection(count: 2)), part(PageSelection(count: 3)))
+        let header = part(PageSelection(), pixels: false)
+        for (needed, failed) in [
+            (all, header), (all, still), (still, still), (three, two), (all, part(nil)), (still, part(nil)),
+            (header, part(nil, pixels: false)), (all, part(nil, pixels: false)),
+        ] {
+            #expect(needed.includes(failed))
+        }
+        for (needed, failed) in [
+            (header, all), (header, part(nil)), (still, all), (two, three), (all, three), (three, all), (second, all),
+            (all, second), (part(nil), all),
+        ] {
+            #expect(!needed.includes(failed))
+        }
+        let image = SourcePart(PageSelection(), needsPixels: true, variant: StoreKey(hashing: "a".utf8))
+        let other = SourcePart(PageSelection(), needsPixels: true, variant: StoreKey(hashing: "b".utf8))
+        #expect(image.includes(image) && image.includes(all) && !image.includes(other) && !all.includes(image))
     }
 
     @Test func `The delay has a jitter of a fifth`() {

@@ -47,6 +47,26 @@ struct InfoRouteTests {
         #expect(await server.stop() == 0)
     }
 
+    @Test func `A source whose pixels are damaged is described, before and after its image has failed`() async throws {
+        let folder = try URL.temporaryFolder()
+        let sample = try Data(contentsOf: URL.fixtures.appendingPathComponent("sample.jpg"))
+        try sample.prefix(sample.count / 2).write(to: folder.appendingPathComponent("half.jpg"))
+        let server = try await DarkroomProcess(["--local-root", folder.path, "--iiif", "true"])
+        for _ in 0..<2 {
+            for target in [
+                "/info?url=local:///half.jpg", "/iiif/local:%2F%2F%2Fhalf.jpg/info.json",
+                "/srcset?url=local:///half.jpg",
+            ] {
+                #expect(try await Client.get(server.base + target).status == 200, "\(target)")
+            }
+            for query in ["w=20", "w=200&output=webp", "output=blurhash"] {
+                let answer = try await server.image("local:///half.jpg", query)
+                #expect(answer.status == 422, "\(query)")
+            }
+        }
+        #expect(await server.stop() == 0)
+    }
+
     @Test func `Details are cached like a picture, and answered with 304 to who has them`() async throws {
         let server = try await server()
         let first = try await info(server, "sample.jpg", "&fields=palette,blurhash")

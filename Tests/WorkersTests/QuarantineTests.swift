@@ -22,6 +22,21 @@ struct QuarantineTests {
         #expect(quarantine.error(for: job(nil), now: start) == nil)
     }
 
+    @Test func `Pixels that killed are not decoded again, and the header is read until it kills too`() {
+        var quarantine = Quarantine(duration: .seconds(60))
+        var header = job("a")
+        header.output = OutputOptions(format: .json)
+        #expect(header.subject == .content("a") && job("a").subject == .pixels("a"))
+        quarantine.add(.pixels("a"), .corrupt("it crashed"), now: start)
+        #expect(quarantine.error(for: job("a"), now: start) == .corrupt("it crashed"))
+        header.output = OutputOptions(format: .json, details: .color)
+        #expect(quarantine.error(for: header, now: start) == .corrupt("it crashed"))
+        header.output = OutputOptions(format: .json)
+        #expect(quarantine.error(for: header, now: start) == nil)
+        quarantine.add(.content("a"), .corrupt("it crashed again"), now: start)
+        #expect(quarantine.error(for: header, now: start) == .corrupt("it crashed again"))
+    }
+
     @Test func `Work that took too much is refused, and less work on the same content is not`() throws {
         var quarantine = Quarantine(duration: .seconds(60))
         quarantine.add(.work(try #require(job("a").workIdentity)), .tooLarge("too much"), now: start)

@@ -2,7 +2,6 @@ import DarkroomEviction
 package import DarkroomHTTPCaching
 import DarkroomNetwork
 package import DarkroomStore
-package import DarkroomTransforms
 package import Foundation
 import Synchronization
 
@@ -19,12 +18,21 @@ package final class FailureMemory: Sendable {
         var expiry: Date
         /// Consecutive transient failures.
         var attempts = 1
-        var undecodable: UndecodableContent?
+        /// The parts of one content that failed to decode, the latest last; empty if the fetch failed.
+        var undecodable: [UndecodableContent] = []
         /// See ``FailureRetention/isBeyondHTTP(_:)``.
         var isBeyondHTTP = false
 
         /// The approximate cost in memory, in bytes.
-        var costBytes: Int { 512 + url.utf8.count + host.utf8.count + (undecodable?.record.costBytes ?? 0) }
+        var costBytes: Int {
+            512 + url.utf8.count + host.utf8.count + (undecodable.last?.record.costBytes ?? 0)
+                + undecodable.count * MemoryLayout<UndecodableContent>.stride
+        }
+
+        /// The failed part that the request would decode too.
+        func undecodable(of access: CacheAccess, now: Date) -> UndecodableContent? {
+            undecodable.last { access.part.includes($0.part) && $0.expiry > now }
+        }
     }
 
     /// A failure that has not expired.
@@ -38,6 +46,9 @@ package final class FailureMemory: Sendable {
 
     /// The budget of all failures in memory; SIEVE evicts beyond it.
     private static let budgetBytes = 16 << 20
+
+    /// The most parts of one content that are remembered; the oldest is dropped first.
+    private static let maxParts = 16
 
     /// How far the wall clock may be set back without invalidating failures.
     private static let toleratedSeconds: TimeInterval = 2
@@ -61,19 +72,23 @@ package final class FailureMemory: Sendable {
         }
         // If the clock was set back, the failure would outlast its lifetime.
         guard let failure, failure.expiry > now,
-            failure.recordedAt <= now.addingTimeInterval(Self.toleratedSeconds),
-            // An address with other parameters may have the same key, and not fail.
-            failure.undecodable?.concerns(access) ?? (failure.url == access.source.canonical)
+            failure.recordedAt <= now.addingTimeInterval(Self.toleratedSeconds)
         else { return nil }
-        let seconds = Int(failure.expiry.timeIntervalSince(now).rounded(.up))
-        return Remembered(error: failure.error, seconds: max(seconds, 1), isBeyondHTTP: failure.isBeyondHTTP)
+        let undecodable = failure.undecodable(of: access, now: now)
+        // An address with other parameters may have the same key, and not fail.
+        guard undecodable != nil || failure.undecodable.isEmpty && failure.url == access.source.canonical else {
+            return nil
+        }
+        let expiry = min(failure.expiry, undecodable?.expiry ?? .distantFuture)
+        let seconds = Int(expiry.timeIntervalSince(now).rounded(.up))
+        return Remembered(
+            error: undecodable?.error ?? failure.error, seconds: max(seconds, 1), isBeyondHTTP: failure.isBeyondHTTP)
     }
 
-    /// The content that failed to decode, which is not tried again while the origin says that it is the same.
+    /// The content that failed to decode for the request, which is not tried again while the origin says that it is the
+    /// same.
     package func undecodable(of access: CacheAccess, now: Date) -> UndecodableContent? {
-        let content = table.withLock { $0.peek(access.keys.source)?.undecodable }
-        guard let content, content.concerns(access), content.expiry > now else { return nil }
-        return content
+        table.withLock { $0.peek(access.keys.source) }?.undecodable(of: access, now: now)
     }
 
     // MARK: Recording
@@ -93,24 +108,40 @@ package final class FailureMemory: Sendable {
         }
     }
 
-    /// Records content that does not decode: until it is stale, or for an hour at most.
+    /// Records content of which a part does not decode: until it is stale, or for an hour at most. Failures of other
+    /// parts of the same content stay.
     package func record(_ content: UndecodableContent, of access: CacheAccess, now: Date) {
         let fresh = max(content.record.freshness.remaining(at: now), .seconds(1))
-        let expiry = min(now.addingTimeInterval(fresh / .seconds(1)), content.expiry)
-        guard expiry > now else {
-            remove([access.keys.source])
-            return
+        table.withLock { table in
+            var parts = table.peek(access.keys.source)?.undecodable ?? []
+            parts.removeAll { $0.record.content != content.record.content || $0.part.includes(content.part) }
+            parts.append(content)
+            // The record may be fresher than the one of earlier failures.
+            for index in parts.indices { parts[index].record = content.record }
+            let failure = Failure(
+                error: content.error, url: access.source.canonical, host: access.source.hostName, recordedAt: now,
+                expiry: now.addingTimeInterval(fresh / .seconds(1)), undecodable: Array(parts.suffix(Self.maxParts)))
+            _ = table.insert(failure, cost: failure.costBytes, for: access.keys.source)
         }
-        let failure = Failure(
-            error: content.error, url: access.source.canonical, host: access.source.hostName, recordedAt: now,
-            expiry: expiry, undecodable: content)
-        table.withLock { _ = $0.insert(failure, cost: failure.costBytes, for: access.keys.source) }
+    }
+
+    /// Records that content decodes for the request, which ends the failures of what it decoded, and of other content.
+    package func recordDecoded(_ content: StoreKey, of access: CacheAccess) {
+        table.withLock { table in
+            guard var failure = table.peek(access.keys.source) else { return }
+            failure.undecodable.removeAll { $0.record.content != content || access.part.includes($0.part) }
+            if failure.undecodable.isEmpty {
+                _ = table.remove(for: access.keys.source)
+            } else {
+                _ = table.insert(failure, cost: failure.costBytes, for: access.keys.source)
+            }
+        }
     }
 
     /// Records that the origin responded, which ends its transient failures. Undecodable content stays recorded.
     package func recordSuccess(of source: StoreKey) {
         table.withLock { table in
-            if table.peek(source)?.undecodable == nil { _ = table.remove(for: source) }
+            if table.peek(source)?.undecodable.isEmpty == true { _ = table.remove(for: source) }
         }
     }
 
@@ -118,7 +149,7 @@ package final class FailureMemory: Sendable {
     @discardableResult
     package func remove(_ sources: [StoreKey]) -> [StoreKey] {
         table.withLock { table in
-            sources.compactMap { table.remove(for: $0)?.undecodable?.record.content }
+            sources.compactMap { table.remove(for: $0)?.undecodable.last?.record.content }
         }
     }
 
@@ -129,32 +160,9 @@ package final class FailureMemory: Sendable {
         table.withLock { table in
             let removed = table.removeAll { _, failure in
                 target.matches(
-                    url: failure.url, host: failure.host, tags: failure.undecodable?.record.response.tags ?? [])
+                    url: failure.url, host: failure.host, tags: failure.undecodable.last?.record.response.tags ?? [])
             }
-            return removed.compactMap(\.undecodable?.record.content)
+            return removed.compactMap(\.undecodable.last?.record.content)
         }
     }
-}
-
-/// Content that failed to decode: it is not an image, or the image is corrupt.
-package struct UndecodableContent: Sendable {
-    package var record: SourceRecord
-    /// The decoder's error.
-    package let error: any Error
-    /// The selection that failed to decode; nil = every selection fails.
-    package let pages: PageSelection?
-    /// When decoding is tried again, even if the content is still the same.
-    package let expiry: Date
-
-    private static let maxLifetimeSeconds: TimeInterval = 3_600
-
-    package init(_ record: SourceRecord, _ error: any Error, pages: PageSelection?, decodedAt now: Date) {
-        self.record = record
-        self.error = error
-        self.pages = pages
-        expiry = now.addingTimeInterval(Self.maxLifetimeSeconds)
-    }
-
-    /// Whether the request would fail too.
-    func concerns(_ access: CacheAccess) -> Bool { pages.map { $0 == access.pages } ?? true }
 }

@@ -16,6 +16,8 @@ struct SharedFetch: Sendable {
     struct Key: Hashable, Sendable {
         let source: StoreKey
         let mode: OriginFetch.Mode
+        /// The content that fails the request if the origin still has it, but not requests for other parts of it.
+        let undecodable: StoreKey?
         /// No request joins a fetch that started before a purge.
         let epoch: PurgeEpoch
     }
@@ -59,7 +61,7 @@ struct SharedFetch: Sendable {
     private func run(
         _ request: ResolvedRequest, _ mode: OriginFetch.Mode, known: SourceRecord?, _ download: SharedDownload
     ) async throws(PipelineError) -> OriginFetch.Answer {
-        if let answer = await recentAnswer(to: request, since: known) { return answer }
+        if let answer = try await recentAnswer(to: request, since: known) { return answer }
         let send = { () async throws(PipelineError) in
             try await fetch.send(request, mode, known: known, urgency: download.urgency, report: download.report)
         }
@@ -73,13 +75,15 @@ struct SharedFetch: Sendable {
     }
 
     private func key(of request: ResolvedRequest, _ mode: OriginFetch.Mode) -> Key {
-        Key(source: request.keys.source, mode: mode, epoch: request.epoch)
+        let undecodable = fetch.cache.failures.undecodable(of: request.access, now: fetch.now())
+        return Key(
+            source: request.keys.source, mode: mode, undecodable: undecodable?.record.content, epoch: request.epoch)
     }
 
     /// The answer that another request received after this request's lookup in the caches.
     private func recentAnswer(
         to request: ResolvedRequest, since known: SourceRecord?
-    ) async -> OriginFetch.Answer? {
+    ) async throws(PipelineError) -> OriginFetch.Answer? {
         guard !request.forcesOrigin else { return nil }
         let access = request.access
         let original = fetch.cache.originalInUse(access)
@@ -88,6 +92,8 @@ struct SharedFetch: Sendable {
         let evaluation = CacheEvaluation(
             stored: record.freshness, isSelected: isSelected, policy: request.cache.policy, now: fetch.now())
         guard evaluation.decision == .use else { return nil }
+        // A request for another part of the source may be using its original.
+        if let failure = fetch.cache.failures.decodingFailure(of: request, record, now: fetch.now()) { throw failure }
         return OriginFetch.Answer(
             record: record, original: original, status: 200, isVerified: original == nil, isShared: true)
     }

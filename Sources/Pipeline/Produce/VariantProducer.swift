@@ -92,17 +92,29 @@ struct VariantProducer: Sendable {
         do throws(PipelineError) {
             let job = pixels.job(for: request, from: original, mark: mark)
             let result = try await pixels.process(job, urgency, for: request.input.account)
-            if original.tier == nil, result.image.isProven { cache.failures.remove([request.keys.source]) }
+            if original.tier == nil, result.image.isProven {
+                cache.failures.recordDecoded(original.record.content, of: request.access)
+            }
             speed.record(result.image, as: request.input.output)
             return result
         } catch {
             if error.isOfContent {
-                // An unsupported format fails whichever frames or pages are requested.
-                let content = UndecodableContent(
-                    original.record, error, pages: error == .corrupt ? request.access.pages : nil, decodedAt: now())
+                let part = undecodablePart(of: original, for: request, error)
+                let content = UndecodableContent(original.record, error, of: part, decodedAt: now())
                 cache.reject(content, mayBeStored: original.mayBeStored, for: request.access)
             }
             throw error
         }
+    }
+
+    /// The part of an original to which an error applies, as far as the request needed it.
+    private func undecodablePart(
+        of original: Original, for request: ResolvedRequest, _ error: PipelineError
+    ) -> SourcePart {
+        let part = request.access.part
+        // An unsupported format fails whichever frames or pages are requested.
+        guard error == .corrupt else { return part.ofAllPages }
+        // The image of an icon is chosen by the size of the result.
+        return SourceFormat(sniffing: original.body.buffer) == .ico ? part : part.ofAllVariants
     }
 }

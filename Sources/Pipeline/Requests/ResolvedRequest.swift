@@ -41,9 +41,11 @@ struct ResolvedRequest: Sendable {
 
     /// The request as the caches see it.
     var access: CacheAccess {
-        CacheAccess(
-            keys: keys, source: input.source, pages: input.pages.shown(in: input.output), options: input.cache,
-            epoch: epoch, deadline: deadline, share: input.account?.share)
+        let part = SourcePart(
+            input.pages.shown(in: input.output), needsPixels: !input.output.isHeaderOnly, variant: keys.variant.entry)
+        return CacheAccess(
+            keys: keys, source: input.source, part: part, options: input.cache, epoch: epoch, deadline: deadline,
+            share: input.account?.share)
     }
 
     var source: SourceURL { input.source }

@@ -104,7 +104,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     }
 
     /// Whether the source's header is sufficient, so that nothing is decoded.
-    var isHeaderOnly: Bool { format == .json && !details.needsPixels }
+    package var isHeaderOnly: Bool { format == .json && !details.needsPixels }
 
     /// The same options for another format.
     ///

@@ -4,8 +4,10 @@ import DarkroomTransforms
 struct Quarantine {
     /// The input that is kept away from workers.
     enum Subject: Hashable {
-        /// Any work on these bytes: they crashed a decoder.
+        /// Any work on these bytes: they crashed a worker that only read their header.
         case content(String)
+        /// Any work that decodes these bytes: they crashed a decoder. Their header may be read.
+        case pixels(String)
         /// This work on these bytes: it takes too much time or memory; smaller work may succeed.
         case work(String)
     }
@@ -44,7 +46,8 @@ struct Quarantine {
     mutating func error(for job: ImageJob, now: ContinuousClock.Instant) -> ImageProcessingError? {
         guard !entries.isEmpty, let identity = job.identity else { return nil }
         removeExpired(at: now)
-        return (entries[.content(identity)] ?? job.workIdentity.flatMap { entries[.work($0)] })?.error
+        let pixels = job.output.isHeaderOnly ? nil : entries[.pixels(identity)]
+        return (pixels ?? entries[.content(identity)] ?? job.workIdentity.flatMap { entries[.work($0)] })?.error
     }
 
     /// Lifts the quarantine of one subject; other subjects of the same bytes stay.
@@ -80,6 +83,9 @@ struct PenalizedClients {
 }
 
 extension ImageJob {
+    /// The source, as far as the job reads it; nil if the content has no identity.
+    var subject: Quarantine.Subject? { identity.map { output.isHeaderOnly ? .content($0) : .pixels($0) } }
+
     /// Identifies the content and the work on it; nil if the content has no identity.
     var workIdentity: String? {
         identity.map { "\($0) \(pages.first) \(pages.count ?? 0) \(resampling) \(output.key) \(chain.key)" }
