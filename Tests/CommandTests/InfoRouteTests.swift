@@ -62,6 +62,7 @@ struct InfoRouteTests {
             for query in ["w=20", "w=200&output=webp", "output=blurhash"] {
                 let answer = try await server.image("local:///half.jpg", query)
                 #expect(answer.status == 422, "\(query)")
+                #expect(answer["cross-origin-resource-policy"] == "cross-origin")
             }
         }
         #expect(await server.stop() == 0)

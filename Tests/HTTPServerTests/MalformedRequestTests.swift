@@ -9,9 +9,9 @@ struct MalformedRequestTests {
     private static let next = "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
 
     /// The server's responses to these bytes until it closes the connection.
-    private func answers(to text: String) async throws -> [String] {
+    private func answers(to text: String, routes: [Route] = []) async throws -> [String] {
         let (answers, report) = AsyncStream<String>.makeStream()
-        try await withServer { address in
+        try await withServer(routes: routes) { address in
             let client = try await WireClient.connected(to: address)
             client.trySending(text)
             report.yield(await client.receivedAll())
@@ -61,6 +61,16 @@ struct MalformedRequestTests {
         #expect(answer.contains("application/problem+json"))
         #expect(answer.contains("/problems/malformed-request"))
         #expect(answer.contains("Connection: close\r\n"))
+    }
+
+    @Test(arguments: [(true, "cross-origin"), (false, "same-origin")])
+    func `a malformed request is answered as one of another site if the listener has anything for other sites`(
+        isEmbeddable: Bool, policy: String
+    ) async throws {
+        let route = Route("/picture", isEmbeddable: isEmbeddable) { _, _ in .item() }
+        let answer = try #require(try await answers(to: "nonsense\r\n\r\n", routes: [route]).first)
+        #expect(answer.contains("Cross-Origin-Resource-Policy: \(policy)\r\n"))
+        #expect(answer.contains("Content-Security-Policy: default-src 'none'; sandbox\r\n"))
     }
 
     @Test func `requests before a malformed one are answered first`() async throws {

@@ -1,5 +1,6 @@
 import DarkroomDialects
 import DarkroomHTTPServer
+import DarkroomQuery
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -107,23 +108,86 @@ struct CORSPolicyTests {
     func `every response is inert in a browser`(target: String) async throws {
         for method in [HTTPRequest.Method.get, .head, .delete] {
             let answer = try await site(.none).respond(target, method: method)
-            try expectInert(answer.headers, target)
+            try expectInert(answer.headers)
         }
         let tag = try await site(.none).respond(target).headers[.eTag]
         guard let tag else { return }
         let known = try await site(.none).respond(target, fields: [.ifNoneMatch: tag])
         #expect(known.status == .notModified)
-        try expectInert(known.headers, target)
+        try expectInert(known.headers)
     }
 
-    private func expectInert(_ fields: HTTPFields, _ target: String) throws {
+    private func expectInert(_ fields: HTTPFields) throws {
         #expect(fields[.xContentTypeOptions] == "nosniff")
         #expect(fields[.referrerPolicy] == "no-referrer")
         let policy = try #require(fields[.contentSecurityPolicy])
         #expect(policy.hasPrefix("default-src 'none'"))
         #expect(policy.contains("sandbox") || policy.contains("frame-ancestors 'none'"), "\(policy)")
-        let isPicture = fields[.eTag] != nil && target != "/"
-        #expect(fields[.crossOriginResourcePolicy] == (isPicture ? "cross-origin" : "same-origin"))
+        #expect(fields[.crossOriginResourcePolicy] != nil)
+    }
+
+    /// The resource policy of each response, which decides what browsers show to pages of other sites.
+    @Test(arguments: [
+        ("/image?url=https://example.com/a.jpg", "cross-origin"), ("/image", "cross-origin"),
+        ("/image?url=https://example.com/a.jpg&w=0", "cross-origin"), ("/image/a.jpg", "cross-origin"),
+        ("/?url=https://example.com/a.jpg", "cross-origin"), ("/?url=ftp://example.com/a.jpg", "cross-origin"),
+        ("/info", "cross-origin"), ("/explain", "cross-origin"), ("/srcset", "cross-origin"),
+        ("/signed/k1.A/B", "cross-origin"), ("/iiif/a/full/max/0/none.jpg", "cross-origin"),
+        ("/iiif/https:%2F%2Fexample.com%2Fa.jpg", "cross-origin"), ("/nothing", "cross-origin"),
+        ("/unsafe/0x0/filters:none()/example.com/a.jpg", "cross-origin"),
+        ("/", "same-origin"), ("/srcset?url=https://example.com/a.jpg", "same-origin"),
+        ("/cache", "same-origin"), ("/cache/entries", "same-origin"), ("/prefetch", "same-origin"),
+        ("/prefetch/7", "same-origin"), ("/metrics", "same-origin"), ("/problems/none", "same-origin"),
+        ("/problems", "same-origin"), ("/problems/loop", "same-origin"), ("/reference", "same-origin"),
+        ("/health/live", "same-origin"), ("/health/ready", "same-origin"), ("/openapi.yaml", "same-origin"),
+        ("/openapi.json", "same-origin"),
+    ])
+    func `pages of other sites may embed images and their problems, and nothing of the operator's`(
+        target: String, policy: String
+    ) async throws {
+        var configuration = WebConfiguration.test(token: Self.token)
+        configuration.servesIIIF = true
+        configuration.pathDialect = Thumbor()
+        let site = TestSite(configuration: configuration)
+        for method in [HTTPRequest.Method.get, .head] {
+            let answer = try await site.respond(target, method: method)
+            #expect(answer.headers[.crossOriginResourcePolicy] == policy)
+            guard let tag = answer.headers[.eTag] else { continue }
+            let known = try await site.respond(target, method: method, fields: [.ifNoneMatch: tag])
+            #expect(known.status == .notModified && known.headers[.crossOriginResourcePolicy] == policy)
+        }
+        // The problem of another method, or of an upload, is that of the path.
+        let page = ["/", "/srcset?url=https://example.com/a.jpg"].contains(target)
+        for method in [HTTPRequest.Method.post, .patch] {
+            let answer = try await site.respond(target, method: method)
+            #expect(answer.headers[.crossOriginResourcePolicy] == (page ? "cross-origin" : policy))
+        }
+    }
+
+    @Test func `refusals by rate and by signature may be embedded`() async throws {
+        var configuration = WebConfiguration.test(token: Self.token)
+        configuration.clientLimits.rateLimit = Rate("1/h")
+        let target = "/image?url=https://example.com/a.jpg"
+        let limited = TestSite(configuration: configuration)
+        _ = try await limited.respond(target)
+        let refused = try await limited.respond(target)
+        #expect(refused.status == .tooManyRequests)
+        #expect(refused.headers[.crossOriginResourcePolicy] == "cross-origin")
+        let key = try SigningKey(id: "k1", secret: "correct-horse-battery-staple-0123")
+        configuration = .test(token: nil)
+        configuration.access.signingKeys = [key]
+        let signed = try await TestSite(configuration: configuration).respond(target)
+        #expect(signed.status == .forbidden)
+        #expect(signed.headers[.crossOriginResourcePolicy] == "cross-origin")
+    }
+
+    @Test func `the listener of operators embeds nothing`() async throws {
+        var configuration = WebConfiguration.test(token: Self.token)
+        configuration.adminAddress = .host("127.0.0.1", port: 0)
+        for target in ["/image", "/nothing", "/cache"] {
+            let answer = try await TestSite(listener: .admin, configuration: configuration).respond(target)
+            #expect(answer.headers[.crossOriginResourcePolicy] == "same-origin")
+        }
     }
 
     @Test(arguments: [

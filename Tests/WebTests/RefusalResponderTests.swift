@@ -50,6 +50,7 @@ struct RefusalResponderTests {
         configuration.pathDialect = Thumbor()
         let refusal = try #require(try response(to: path, configuration))
         #expect(refusal.status == 503 && refusal.metrics.route == "/{signature}/**")
+        #expect(String(buffer: refusal.head).contains("Cross-Origin-Resource-Policy: cross-origin\r\n"))
         // What the server's own routes begin with is theirs, and the endpoint answers what cannot be read.
         for other in ["/info/300x200/a.org/b.jpg", "/unsafe/filters:none()/a.org/b.jpg", "/unsafe"] {
             #expect(try response(to: other, configuration) == nil, "\(other)")

@@ -166,6 +166,8 @@ struct WsrvEndpointTests {
             #expect(response.status == .found)
             #expect(response.headers[.location] == "https://example.com/a.jpg")
             #expect(response.headers[.cacheControl] == "no-store")
+            // Browsers follow it for pages of other sites.
+            #expect(response.headers[.crossOriginResourcePolicy] == "cross-origin")
         }
         let destination = try #require(HTTPField.Name("Sec-Fetch-Dest"))
         for (kind, status) in [("image", 302), ("document", 404), ("iframe", 404)] {

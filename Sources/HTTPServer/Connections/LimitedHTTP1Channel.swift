@@ -35,6 +35,8 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     private let clients: ConnectionTable
     /// Answers in front of the responder; nil = the responder answers all requests.
     private let fastPath: FastPath?
+    /// See ``RouteTable/isEmbeddable(_:)``.
+    private let isEmbeddable: Bool
 
     private var limits: ConnectionLimits { configuration.limits }
 
@@ -51,6 +53,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
             ? nil
             : FastPath(
                 responders: fastResponders, observers: configuration.observers, problemBase: configuration.problemBase)
+        isEmbeddable = configuration.routes.contains(where: \.isEmbeddable)
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: ConnectionLimits.maxFieldBytes, maxHeaderListSize: ConnectionLimits.maxHeadBytes,
             maxHeaderFieldCount: ConnectionLimits.maxFields)
@@ -126,9 +129,10 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         of channel: any Channel, watch: ClientWatchHandler, logger: Logger
     ) -> RequestLimitsHandler {
         let address = channel.peerAddress
+        let (metrics, problemBase) = (configuration.observers.metrics, configuration.problemBase)
         return RequestLimitsHandler(
             watch: watch, limits: limits, now: channel.eventLoop.now
-        ) { [metrics = configuration.observers.metrics, problemBase = configuration.problemBase] problem in
+        ) { [isEmbeddable] problem in
             let id = "\(RequestID())"
             metrics.record(problem.kind)
             logger.info(
@@ -137,7 +141,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
                     "status": .stringConvertible(problem.kind.status.code), "problem": "\(problem.kind.slug)",
                     "request-id": "\(id)", "client": "\(address?.description ?? "unknown")",
                 ])
-            return problem.responseParts(requestID: id, base: problemBase)
+            return problem.responseParts(requestID: id, base: problemBase, isEmbeddable: isEmbeddable)
         }
     }
 }

@@ -33,9 +33,13 @@ extension Problem {
     }
 
     /// The response to bytes that never became a request. The connection closes after it.
-    func responseParts(requestID: String, base: String) -> [HTTPServerResponsePart] {
+    ///
+    /// - Parameter isEmbeddable: whether they may have been a request by a page of another site.
+    func responseParts(requestID: String, base: String, isEmbeddable: Bool) -> [HTTPServerResponsePart] {
         let json = json(requestID: requestID, base: base)
-        var headers = HTTPHeaders(headerFields.map { ($0.name.rawName, $0.value) })
+        var fields = headerFields
+        fields.addBrowserProtection(isEmbeddable: isEmbeddable)
+        var headers = HTTPHeaders(fields.map { ($0.name.rawName, $0.value) })
         headers.add(name: HTTPField.Name.requestID.rawName, value: requestID)
         headers.add(name: "Content-Length", value: "\(json.readableBytes)")
         headers.add(name: "Connection", value: "close")

@@ -59,7 +59,8 @@ struct RequestMiddleware: RouterMiddleware {
             status: response.status.code, request.method, cache: .init(status: response.headers[.cacheStatus]),
             took: duration)
         response.headers[.requestID] = context.requestID
-        response.headers.addBrowserProtection()
+        response.headers.addBrowserProtection(
+            isEmbeddable: response.status.code >= 300 && routes.isEmbeddable(route))
         let bytes = request.method == .head ? 0 : response.body.contentLength
         if request.method == .head { response = response.createHeadResponse() }
         observers.record(

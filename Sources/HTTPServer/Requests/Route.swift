@@ -9,16 +9,20 @@ package struct Route: Sendable {
     package let methods: [HTTPRequest.Method]
     /// Whether the handler runs on the event loop of the connection. Its steps between two waits must be short then.
     package let runsOnEventLoop: Bool
+    /// Whether pages of other sites may embed what is at the path. Its problems and redirects may then be embedded too.
+    package let isEmbeddable: Bool
     package let respond: @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
 
     /// - Parameter runsOnEventLoop: false = the handler runs on Swift's pool of threads.
     package init(
         _ path: String, _ methods: [HTTPRequest.Method] = [.get, .head], runsOnEventLoop: Bool = false,
+        isEmbeddable: Bool = false,
         respond: @escaping @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
     ) {
         self.path = path
         self.methods = methods
         self.runsOnEventLoop = runsOnEventLoop
+        self.isEmbeddable = isEmbeddable
         self.respond = respond
     }
 
@@ -36,6 +40,7 @@ package struct Route: Sendable {
 /// As in the router, empty segments do not count: `//image/` has the route of `/image`.
 package struct RouteTable: Sendable {
     private let methods: [String: [HTTPRequest.Method]]
+    private let embeddable: Set<String>
     /// The paths that do not end in `**`, split into segments. As in the router, those without braces come first.
     private let patterns: [(path: String, segments: [Substring])]
     /// The paths that end in `**`, split into the segments before it.
@@ -45,16 +50,19 @@ package struct RouteTable: Sendable {
     private let beginnings: Set<Substring>
 
     package init(_ routes: [Route]) {
-        self.init(methods: Dictionary(routes.map { ($0.path, $0.methods) }) { $0 + $1 })
+        self.init(
+            methods: Dictionary(routes.map { ($0.path, $0.methods) }) { $0 + $1 },
+            embeddable: Set(routes.filter(\.isEmbeddable).map(\.path)))
     }
 
     /// A table of paths alone.
     package init(paths: [String]) {
-        self.init(methods: Dictionary(paths.map { ($0, []) }) { $0 + $1 })
+        self.init(methods: Dictionary(paths.map { ($0, []) }) { $0 + $1 }, embeddable: [])
     }
 
-    private init(methods: [String: [HTTPRequest.Method]]) {
+    private init(methods: [String: [HTTPRequest.Method]], embeddable: Set<String>) {
         self.methods = methods
+        self.embeddable = embeddable
         let all = methods.keys.map { (path: $0, segments: Self.segments(of: $0)) }
         let whole = all.filter { !$0.path.hasSuffix(Self.rest) }
         patterns = whole.filter { !$0.path.contains("{") } + whole.filter { $0.path.contains("{") }
@@ -92,6 +100,12 @@ package struct RouteTable: Sendable {
     }
 
     private static let rest = "/**"
+
+    /// Whether pages of other sites may embed the problems and redirects at a route.
+    ///
+    /// A request without a route, such as one with a misspelled path or malformed bytes, counts as a request for an
+    /// image wherever there are embeddable routes: its problem depends on nothing private.
+    func isEmbeddable(_ route: String?) -> Bool { route.map(embeddable.contains) ?? !embeddable.isEmpty }
 
     /// The methods that a route supports.
     func methods(of route: String) -> [HTTPRequest.Method] { methods[route] ?? [] }

@@ -26,9 +26,17 @@ extension HTTPField.Name {
 
 extension HTTPFields {
     /// Adds the fields that make any response inert in browsers, unless the response sets them itself.
-    mutating func addBrowserProtection() {
+    ///
+    /// - Parameter isEmbeddable: see ``permitEmbedding()``.
+    mutating func addBrowserProtection(isEmbeddable: Bool = false) {
+        if isEmbeddable, self[.crossOriginResourcePolicy] == nil { permitEmbedding() }
         for field in Self.browserProtection where self[field.name] == nil { append(field) }
     }
+
+    /// Lets pages of other sites load the response. Without it, browsers show the failure of an `<img>` of another site
+    /// as `ERR_BLOCKED_BY_RESPONSE.NotSameOrigin`, without its status and body, and do not follow its redirect (Fetch
+    /// Standard §3.7).
+    package mutating func permitEmbedding() { self[.crossOriginResourcePolicy] = "cross-origin" }
 
     /// No content sniffing, no scripts or subresources, no embedding by other sites, and no leak of URLs, which may
     /// contain signatures, through `Referer`.

@@ -104,7 +104,8 @@ struct RouteAuthorizer: Sendable {
     func guarding(_ route: AuthorizedRoute) -> Route {
         // A handler that reads a body has long steps.
         let isShort = !route.methods.contains(.post)
-        return Route(route.path, route.methods, runsOnEventLoop: isShort) { request, context throws(Problem) in
+        return Route(route.path, route.methods, runsOnEventLoop: isShort, isEmbeddable: true) {
+            request, context throws(Problem) in
             try request.requireParsableTarget()
             var authorization = try authorization(of: request, context, route)
             authorization.client = access.client(of: authorization.key, address: context.client)

@@ -53,6 +53,7 @@ struct RefusalResponder: FastResponder {
         let problem = endpoint.problem(error, of: query)
         var fields = problem.headerFields
         fields.varyByPage()
+        fields.permitEmbedding()
         endpoint.configuration.access.origins.apply(to: &fields, origin: request.origin)
         fields[.date] = HTTPDate(Date()).description
         return FastResponse(

@@ -33,7 +33,9 @@ struct PlaygroundEndpoint: Sendable {
     /// The route of images at the same path, which answers requests with a `url`. Other requests get the page if it is
     /// served.
     func sharing(_ images: Route, isServed: Bool) -> Route {
-        Route(images.path, images.methods, runsOnEventLoop: images.runsOnEventLoop) {
+        Route(
+            images.path, images.methods, runsOnEventLoop: images.runsOnEventLoop, isEmbeddable: images.isEmbeddable
+        ) {
             request, context throws(Problem) in
             if Self.isImage(request) { return try await images.respond(request, context) }
             guard isServed else { throw .noSuchRoute }
@@ -55,6 +57,7 @@ struct PlaygroundEndpoint: Sendable {
         var fields: HTTPFields = [
             .eTag: tag.description, .cacheControl: CacheControl(.public(maxAge: Self.maxAge)).description,
             .contentSecurityPolicy: policy, .xContentTypeOptions: "nosniff",
+            .crossOriginResourcePolicy: "same-origin",
         ]
         guard precondition == .proceed else { return Response(status: .notModified, headers: fields) }
         fields[.contentType] = "text/html; charset=utf-8"
