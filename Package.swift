@@ -17,6 +17,7 @@ let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift
 let nioExtras = Target.Dependency.product(name: "NIOExtras", package: "swift-nio-extras")
 let nioFoundation = Target.Dependency.product(name: "NIOFoundationCompat", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -143,7 +144,7 @@ let package = Package(
             "HTTPServer", sees: ["Network", "HTTPCaching", "Tracing"],
             packages: [
                 coreMetrics, crypto, distributedTracing, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
-                nioExtras, nioHTTP1, nioPosix, serviceContext, serviceLifecycle,
+                nioExtras, nioHTTP1, nioHTTPTypes, nioPosix, serviceContext, serviceLifecycle,
             ]),
         room(
             "Web",

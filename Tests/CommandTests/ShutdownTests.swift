@@ -62,20 +62,26 @@ struct ShutdownTests {
         #expect(await server.wait() == 0)
     }
 
-    @Test func `An origin that never responds delays the exit by the grace period only`() async throws {
+    @Test func `An origin that never responds delays the exit by the grace period only, and its image is a problem`()
+        async throws
+    {
         let held = gate()
         defer { held.succeed() }
         let origin = try await origin()
         origin.hold(until: held.futureResult)
-        let server = try await server("--shutdown-grace", "300ms")
-        async let answer = try? server.image(origin.url(), "w=20")
+        let server = try await server("--shutdown-grace", "300ms", "--log-level", "info", "--log-format", "logfmt")
+        async let answer = server.image(origin.url(), "w=20")
         await origin.nextRequest()
         let start = ContinuousClock.now
         #expect(await server.stop() == 0)
         // The download timeout alone is 15 s.
         #expect(start.duration(to: .now) < .seconds(10))
-        let status = await answer?.status
-        #expect(status == nil || status == 503)
+        #expect(try await answer.status == 503)
+        #expect(try await answer.problem?.type == "/problems/unavailable")
+        #expect(try await answer["retry-after"] == "1")
+        let line = try #require(server.log.split(separator: "\n").first { $0.contains("msg=request") })
+        #expect(line.contains("status=503") && line.contains("problem=unavailable"))
+        #expect(!line.contains("disconnected"))
     }
 
     @Test func `A second signal ends the server at once`() async throws {

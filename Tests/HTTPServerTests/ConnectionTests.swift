@@ -154,6 +154,48 @@ struct ConnectionTests {
         }
     }
 
+    @Test(arguments: [true, false], ["/picture", "/stubborn", "/post"])
+    func `at the end of the grace period a request in flight is answered, and its client did not leave`(
+        runsOnEventLoop: Bool, path: String
+    ) async throws {
+        let (started, reportStart) = AsyncStream<Void>.makeStream()
+        let (answers, report) = AsyncStream<String>.makeStream()
+        let log = AccessLogRecorder()
+        let routes = [
+            Route("/picture", runsOnEventLoop: runsOnEventLoop) { _, _ throws(Problem) in
+                reportStart.yield()
+                await untilCancelled()
+                throw .shutDown
+            },
+            // It does not know why it was canceled.
+            Route("/stubborn", runsOnEventLoop: runsOnEventLoop) { _, _ throws(Problem) in
+                reportStart.yield()
+                await untilCancelled()
+                throw .internalError
+            },
+            Route("/post", [.post], runsOnEventLoop: runsOnEventLoop) { request, _ throws(Problem) in
+                reportStart.yield()
+                let body = try await request.jsonBody(upTo: 100)
+                return .item(String(buffer: body))
+            },
+        ]
+        let limits = ConnectionLimits(shutdownGrace: .milliseconds(1))
+        try await withServer(routes: routes, limits: limits, log: log) { address in
+            let client = try await WireClient.connected(to: address)
+            let post = "Content-Type: application/json\r\nContent-Length: 9\r\n\r\nhalf"
+            try await client.send(
+                "\(path == "/post" ? "POST" : "GET") \(path) HTTP/1.1\r\nHost: x\r\n\(path == "/post" ? post : "\r\n")")
+            await started.first { true }
+            Task { report.yield(await client.receivedAll()) }
+        }
+        let answer = try #require(await answers.first { _ in true })
+        #expect(answer.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"), "\(answer)")
+        #expect(answer.contains("/problems/unavailable"))
+        #expect(answer.contains("Connection: close\r\n"))
+        let entry = try #require(log.entries.first)
+        #expect(entry.status == 503 && entry.problem == "unavailable" && !entry.isDisconnected)
+    }
+
     /// Returns when the task is canceled, and not before.
     private func untilCancelled() async {
         let (never, source) = AsyncStream<Void>.makeStream()

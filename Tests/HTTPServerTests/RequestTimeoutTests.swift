@@ -14,7 +14,8 @@ struct RequestTimeoutTests {
     /// A connection whose requests are answered at once.
     private static func connection() throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
-        let watch = ClientWatchHandler(channel.eventLoop.makePromise(), limits: limits)
+        let watch = ClientWatchHandler(
+            channel.eventLoop.makePromise(), limits: limits, state: ServerState())
         let limits = RequestLimitsHandler(watch: watch, limits: limits, now: channel.eventLoop.now) { _ in [] }
         try channel.pipeline.syncOperations.addHandlers([
             watch, HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder()), limits, Answerer(),

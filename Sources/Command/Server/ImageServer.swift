@@ -50,6 +50,7 @@ struct ImageServer {
         descriptors = DescriptorLimit.raised(logger: logger)
         traces = TraceExport(settings, logger: logger)
         logEnvironment()
+        logShortGrace()
     }
 
     /// Continues the traces of requests. The process has to be bootstrapped with it before the server runs.
@@ -154,6 +155,17 @@ struct ImageServer {
         }
         logger.info("limits of this process", metadata: metadata)
         logMissingCodecs()
+    }
+
+    /// Logs that a restart may fail requests. The settings are valid: a supervisor may not give more time.
+    private func logShortGrace() {
+        let (listeners, limits) = (SettingsTable.all.listeners, SettingsTable.all.limits)
+        guard settings.listeners.shutdownGrace < settings.limits.requestTimeout else { return }
+        let rows: [any SettingRow] = [listeners.shutdownGrace, limits.requestTimeout]
+        logger.warning(
+            "shutdown-grace is shorter than request-timeout: requests that take longer fail with 503 at a restart",
+            metadata: Logger.Metadata(
+                uniqueKeysWithValues: rows.map { ($0.name, .string($0.text(in: settings.values))) }))
     }
 
     private func logMissingCodecs() {

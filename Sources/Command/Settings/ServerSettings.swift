@@ -69,7 +69,10 @@ struct ListenerSettings: SettingTheme {
         help: "Time without write progress after which a connection is closed.")
     let shutdownGrace = Setting(
         "shutdown-grace", .duration(allowsZero: true), default: ConnectionLimits.default.shutdownGrace,
-        help: "Time that in-flight requests get to finish after SIGTERM before their connections are closed.")
+        help: """
+            Time that in-flight requests get to finish after SIGTERM; the rest are answered with 503. A value below \
+            request-timeout is logged as a warning.
+            """)
 }
 
 struct AccessSettings: SettingTheme {

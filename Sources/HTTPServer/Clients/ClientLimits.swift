@@ -28,8 +28,9 @@ package struct ConnectionLimits: Hashable, Sendable {
     package var idleTimeout = Duration.seconds(30)
     /// The time in which the client must accept at least one byte of a pending response.
     package var writeTimeout = Duration.seconds(30)
-    /// The time that in-flight requests have to finish after a graceful shutdown begins.
-    package var shutdownGrace = Duration.seconds(10)
+    /// The time that in-flight requests have to finish after a graceful shutdown begins. By default it is as long as a
+    /// request may take by default.
+    package var shutdownGrace = Duration.seconds(30)
 
     /// The same defaults as the command line.
     package static let `default` = ConnectionLimits()

@@ -18,6 +18,7 @@ final class ClientWatchHandler: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private var clientGone: EventLoopPromise<Void>?
     private let limits: ConnectionLimits
+    private let state: ServerState
     private var isClosing = false
     private var isLingering = false
     private var isInputClosed = false
@@ -28,11 +29,14 @@ final class ClientWatchHandler: ChannelDuplexHandler {
     /// How long a connection lingers.
     private static let lingerTime = TimeAmount.seconds(1)
 
-    /// - Parameter clientGone: succeeds when the client has closed its side, the connection is closed, or the grace
-    ///   period of a shutdown is over.
-    init(_ clientGone: EventLoopPromise<Void>, limits: ConnectionLimits) {
+    /// - Parameters:
+    ///   - clientGone: succeeds when the client has closed its side, the connection is closed, or the grace period of a
+    ///     shutdown is over.
+    ///   - state: is told that the grace period is over.
+    init(_ clientGone: EventLoopPromise<Void>, limits: ConnectionLimits, state: ServerState) {
         self.clientGone = clientGone
         self.limits = limits
+        self.state = state
     }
 
     /// Starts counting the bytes of the next request line.
@@ -145,10 +149,12 @@ final class ClientWatchHandler: ChannelDuplexHandler {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
-    /// Cancels in-flight requests after the grace period, and closes the connection a moment later.
+    /// Cancels in-flight requests after the grace period, and closes the connection a moment later. In between, they
+    /// are answered with ``Problem/shutDown``.
     private func close(after grace: TimeAmount, _ context: ChannelHandlerContext) {
         let loop = context.eventLoop.assumeIsolated()
         loop.scheduleTask(in: grace) {
+            self.state.endGrace()
             self.reportClientGone()
             loop.scheduleTask(in: Self.lingerTime) { context.close(promise: nil) }
         }

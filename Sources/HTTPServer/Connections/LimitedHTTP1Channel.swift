@@ -63,7 +63,9 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let gone = channel.eventLoop.makePromise(of: Void.self)
         let isRefused = !addClient(of: channel)
-        let watch = NIOLoopBound(ClientWatchHandler(gone, limits: limits), eventLoop: channel.eventLoop)
+        let watch = NIOLoopBound(
+            ClientWatchHandler(gone, limits: limits, state: configuration.observers.state),
+            eventLoop: channel.eventLoop)
         return channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(watch.value)
         }.flatMapErrorThrowing { error in

@@ -6,6 +6,7 @@ import HummingbirdCore
 import Logging
 package import NIOCore
 import NIOExtras
+import NIOHTTPTypes
 import NIOPosix
 import ServiceLifecycle
 import Synchronization
@@ -117,7 +118,12 @@ package final class ListenerService: Service {
             var response = try await handlers.withLock(\.router).respond(to: request, context: context)
             response.headers[.date] = dateText
             response.headers[.server] = ListenerConfiguration.serverName
-            try await writer.write(response: response.head, body: response.body)
+            // The end of the grace period has canceled the task, from which the connection's stream takes no response.
+            if Task.isCancelled, configuration.observers.state.isGraceOver, response.body.contentLength != nil {
+                try await channel.send(response)
+            } else {
+                try await writer.write(response: response.head, body: response.body)
+            }
         }
     }
 
@@ -135,6 +141,24 @@ package final class ListenerService: Service {
 extension ListenerService: CustomStringConvertible {
     /// Without the configuration, which contains secrets: service groups log the services that they run.
     package var description: String { "listener" }
+}
+
+extension Channel {
+    /// Sends a response around the connection's stream.
+    fileprivate func send(_ response: Response) async throws {
+        write(HTTPResponsePart.head(response.head), promise: nil)
+        try await response.body.write(ChannelBodyWriter(channel: self))
+    }
+}
+
+private struct ChannelBodyWriter: ResponseBodyWriter {
+    let channel: any Channel
+
+    func write(_ buffer: ByteBuffer) { channel.write(HTTPResponsePart.body(buffer), promise: nil) }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) {
+        channel.writeAndFlush(HTTPResponsePart.end(trailingHeaders), promise: nil)
+    }
 }
 
 /// What answers requests.

@@ -32,6 +32,10 @@ extension Problem {
     package static let shuttingDown = Problem(
         .unavailable, "The server is shutting down and accepts no new requests.", retryAfterSeconds: 1)
 
+    /// The grace period ended before the response was ready.
+    package static let shutDown = Problem(
+        .unavailable, "The server shut down before the response was ready.", retryAfterSeconds: 1)
+
     /// No route has the request's path.
     package static let noSuchRoute = Problem(
         .noSuchRoute, "No endpoint has this path; /openapi.yaml describes all endpoints.")

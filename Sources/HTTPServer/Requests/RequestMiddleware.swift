@@ -43,7 +43,7 @@ struct RequestMiddleware: RouterMiddleware {
         do {
             response = try await next(request, context)
         } catch {
-            let problem = problem(error, request, context)
+            let problem = isShutDown ? .shutDown : problem(error, request, context)
             kind = problem.kind
             observers.metrics.record(problem.kind)
             response =
@@ -68,10 +68,13 @@ struct RequestMiddleware: RouterMiddleware {
                 method: request.method.rawValue, path: path, status: response.status.code, bytes: bytes,
                 duration: duration, requestID: context.requestID, traceID: ServiceContext.current?.trace?.traceID,
                 client: context.clientAddress, cacheStatus: response.headers[.cacheStatus], problem: kind?.slug,
-                details: details, isDisconnected: Task.isCancelled),
+                details: details, isDisconnected: Task.isCancelled && !isShutDown),
             isHit: details.isHit, took: duration, route: route, span)
         return response
     }
+
+    /// Whether the end of the grace period canceled the request, rather than its client.
+    private var isShutDown: Bool { Task.isCancelled && observers.state.isGraceOver }
 
     private func problem(_ error: any Error, _ request: Request, _ context: ServerRequestContext) -> Problem {
         if let problem = error as? Problem { return problem }

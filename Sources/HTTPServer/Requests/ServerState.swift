@@ -6,6 +6,7 @@ package final class ServerState: Sendable {
         var inFlight = 0
         var isStarting: Bool
         var isDraining = false
+        var isGraceOver = false
     }
 
     private let state: Mutex<State>
@@ -25,6 +26,9 @@ package final class ServerState: Sendable {
     /// Whether the server is about to shut down, so that load balancers should send requests elsewhere.
     package var isDraining: Bool { state.withLock(\.isDraining) }
 
+    /// Whether a grace period has ended, so that in-flight requests are canceled although their clients are there.
+    var isGraceOver: Bool { state.withLock(\.isGraceOver) }
+
     /// Marks the server as ready.
     package func finishStarting() {
         state.withLock { $0.isStarting = false }
@@ -33,6 +37,11 @@ package final class ServerState: Sendable {
     /// Marks the server as about to shut down.
     package func startDraining() {
         state.withLock { $0.isDraining = true }
+    }
+
+    /// Marks the grace period as over, just before in-flight requests are canceled.
+    func endGrace() {
+        state.withLock { $0.isGraceOver = true }
     }
 
     func beginRequest() {

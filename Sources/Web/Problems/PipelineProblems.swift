@@ -39,8 +39,7 @@ extension Problem {
         case .overloaded(let seconds):
             self.init(.overloaded, "All workers are busy and the queue is full.", retryAfterSeconds: seconds)
         case .loop: self = .loop
-        case .cancelled:
-            self.init(.unavailable, "The server shut down before the image was ready.", retryAfterSeconds: 1)
+        case .cancelled: self = .shutDown
         case .failed: self = .internalError
         case .mark(let error): self = Problem(error).ofMark
         }
