@@ -39,6 +39,41 @@ struct SettingSourcesTests {
             ])
     }
 
+    @Test(arguments: [
+        ("https://example.com/", "; write 'example.com'"), ("example.com:8080", "; write 'example.com'"),
+        (".example.com", "; write '*.example.com'"), ("a.b/c", "; write 'a.b'"), ("s3://media/", ""), ("bü*.de", ""),
+    ])
+    func `A pattern that matches no host is refused by each setting, with the form that was meant`(
+        pattern: String, remedy: String
+    ) throws {
+        let form = "a host name without scheme, port and path, with * and ? as wildcards"
+        for name in ["allow-hosts", "insecure-tls-hosts"] {
+            let sentence = try Settings.refusal(file: "port: 1\n\(name): [b.org, '\(pattern)']\n")
+            #expect(sentence.hasSuffix("darkroom.yaml:2: \(name) must be \(form), got '\(pattern)'\(remedy)."))
+        }
+        for rules in ["['\(pattern)=token']", "{'\(pattern)': token}"] {
+            let sentence = try Settings.refusal(file: "cache-key-drop-query: \(rules)\n")
+            #expect(sentence.contains("cache-key-drop-query must be rules whose host is \(form), got '\(pattern)'"))
+            #expect(sentence.hasSuffix("\(remedy)."))
+        }
+        let secret = "0123456789abcdef0123456789-secret"
+        let key = try Settings.refusal(file: "signing-keys: {k1: {secret: \(secret), hosts: [b.org, '\(pattern)']}}\n")
+        #expect(
+            key.contains("signing-keys.k1.hosts[1] must be \(form), or s3:// and a bucket's name\(remedy)."), "\(key)")
+        #expect(!key.contains(secret))
+    }
+
+    @Test func `Patterns of hosts have one spelling`() throws {
+        let settings = try Settings.reading(["allow-hosts": "EXAMPLE.com.,*.bücher.de,[2001:DB8::7]"])
+        #expect(settings.origins.allowHosts == ["example.com", "*.xn--bcher-kva.de", "2001:db8::7"])
+        let network = try Settings.refusal(["allow-hosts": "10.0.0.0/8"])
+        #expect(network.hasSuffix(", got '10.0.0.0/8'; networks belong in allow-networks."), "\(network)")
+        let secret = "0123456789abcdef0123456789-secret"
+        let keys = "{k1: {secret: \(secret), hosts: ['s3://Media', 's3://*', '*', 'B.org']}}"
+        let key = try #require(Settings.reading(file: "signing-keys: \(keys)\n").accessRules.signingKeys.first)
+        #expect(key.hosts == ["s3://media", "s3://*", "*", "b.org"])
+    }
+
     @Test func `An unknown key is refused with the nearest setting, wherever it is given`() throws {
         let file = try Settings.refusal(file: "port: 1\nmax-source-byte: 5\n")
         #expect(file.hasSuffix("darkroom.yaml:2: 'max-source-byte' is not a setting. Did you mean max-source-bytes?"))

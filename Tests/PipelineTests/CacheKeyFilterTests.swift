@@ -19,6 +19,7 @@ struct CacheKeyFilterTests {
         ("http://cdn.example.com/a.jpg?token=secret", "http://cdn.example.com/a.jpg"),
         ("http://other.org/a.jpg?utm_source=x", "http://other.org/a.jpg?utm_source=x"),
         ("http://static.net/a.jpg?anything=1&at=all", "http://static.net/a.jpg"),
+        ("http://static.net./a.jpg?anything=1", "http://static.net./a.jpg"),
         ("http://cdn.example.com/a.jpg", "http://cdn.example.com/a.jpg"),
     ])
     func `Listed query parameters are dropped for the hosts of a rule`(url: String, identity: String) throws {

@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomMachine
+import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomStore
 import Foundation
@@ -118,7 +119,7 @@ extension SettingKind where Value == [QueryDroppingFilter.Rule] {
                 if halves.count == 1, !rules.isEmpty {
                     rules[rules.count - 1].parameterPatterns.append(text)
                 } else if halves.count == 2, !halves[0].isEmpty, !halves[1].isEmpty {
-                    rules.append(QueryDroppingFilter.Rule(hostPattern: halves[0], parameterPatterns: [halves[1]]))
+                    rules.append(try rule(of: halves[0], dropping: [halves[1]]))
                 } else {
                     throw .expected(grammar, got: text)
                 }
@@ -131,10 +132,18 @@ extension SettingKind where Value == [QueryDroppingFilter.Rule] {
         _ host: String, _ names: SettingValue
     ) throws(SettingRefusal) -> QueryDroppingFilter.Rule {
         let patterns = names.members.compactMap(\.text)
-        guard !host.isEmpty, !patterns.isEmpty, patterns.count == names.members.count, !patterns.contains("") else {
+        guard !patterns.isEmpty, patterns.count == names.members.count, !patterns.contains("") else {
             throw .because("the host '\(host.prefix(100))' needs one or more globs of parameter names.")
         }
-        return QueryDroppingFilter.Rule(hostPattern: host, parameterPatterns: patterns)
+        return try rule(of: host, dropping: patterns)
+    }
+
+    private static func rule(
+        of host: String, dropping patterns: [String]
+    ) throws(SettingRefusal) -> QueryDroppingFilter.Rule {
+        let grammar = "rules whose host is \(HostPattern.grammar)"
+        return QueryDroppingFilter.Rule(
+            hostPattern: try HostPattern(setting: host, grammar: grammar).text, parameterPatterns: patterns)
     }
 }
 

@@ -125,9 +125,13 @@ enum SettingRefusal: Error {
         switch self {
         case .expected(let grammar, let given?) where !isSecret:
             "\(spelling) must be \(grammar), got '\(given.prefix(100))'."
-        case .expected(let grammar, _): "\(spelling) must be \(grammar)."
+        case .corrected(let grammar, let given, let remedy) where !isSecret:
+            "\(spelling) must be \(grammar), got '\(given.prefix(100))'; \(remedy)."
+        case .expected(let grammar, _), .corrected(let grammar, _, _): "\(spelling) must be \(grammar)."
         case .because(let reason): "\(spelling): \(reason)"
         case .inside(let reason): "\(spelling)\(reason)"
         }
     }
 }
+    /// As `expected`, with the remedy for this value.
+    case corrected(String, got: String, String)

@@ -195,7 +195,13 @@ extension SettingKind where Value == String {
         }
     }
 
-    static var hostGlob: SettingKind { .text("GLOB", "a host name with * and ? as wildcards") }
+    /// A pattern of hosts, in canonical spelling.
+    static var hostGlob: SettingKind {
+        SettingKind("GLOB", HostPattern.grammar, format: \.self) { value throws(SettingRefusal) in
+            guard let text = value.text else { throw .expected(HostPattern.grammar, got: value.shape) }
+            return try HostPattern(setting: text, grammar: HostPattern.grammar).text
+        }
+    }
 }
 
 extension SettingKind where Value == CIDR {
@@ -211,6 +217,21 @@ extension SettingKind where Value == CIDR {
 extension SettingKind where Value == Rate {
     static var rate: SettingKind {
         SettingKind("RATE", "a rate of 1 to 1000000 such as 20/s, 600/m or 1000/h", format: \.text) { Rate($0) }
+    }
+}
+
+extension HostPattern {
+    static let grammar = "a host name without scheme, port and path, with * and ? as wildcards"
+
+    /// Throws a refusal that repeats the text and shows the right form.
+    init(setting text: String, grammar: String) throws(SettingRefusal) {
+        do throws(Flaw) { try self.init(parsing: text) } catch {
+            switch error {
+            case .matchesNothing(let suggestion?): throw .corrected(grammar, got: text, "write '\(suggestion)'")
+            case .matchesNothing(nil): throw .expected(grammar, got: text)
+            case .network: throw .corrected(grammar, got: text, "networks belong in allow-networks")
+            }
+        }
     }
 }
 

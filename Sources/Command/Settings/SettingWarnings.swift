@@ -25,6 +25,11 @@ extension Settings {
                 "\(sources.spelling(of: \.listeners.trustedProxies)): any client may claim any address and so avoid "
                     + "limits per client. List the networks of the proxies only.")
         }
+        for pattern in self.origins.allowHosts where HostPattern.isOpen(pattern) {
+            warnings.append(
+                "\(sources.spelling(of: \.origins.allowHosts, for: "'\(pattern)'")): '\(pattern)' also matches hosts of "
+                    + "domains that anyone can register. End it with a dot and a domain, as in '*.example.com'.")
+        }
         if self.access.iiif, self.listeners.publicURL == nil, !self.listeners.trustedProxies.isEmpty {
             warnings.append(
                 "\(sources.spelling(of: \.access.iiif)): behind a proxy, the ids of /iiif have the wrong scheme or "
@@ -44,5 +49,17 @@ extension Settings {
     private var isReachable: Bool {
         guard case .host(let host, _) = address else { return false }
         return !(IPAddress(host)?.isLoopback ?? (host.lowercased() == "localhost"))
+    }
+}
+
+extension HostPattern {
+    /// Whether a pattern that is not just `*` leaves the domain open, as `*example.com` and `example.*` do.
+    fileprivate static func isOpen(_ pattern: String) -> Bool {
+        guard let last = pattern.lastIndex(where: { "*?".contains($0) }), !pattern.allSatisfy({ $0 == "*" }) else {
+            return false
+        }
+        // Names have no colons.
+        let end = pattern[last...].dropFirst()
+        return !pattern.contains(":") && !end.hasPrefix(".") && end.count(where: { $0 == "." }) < 2
     }
 }

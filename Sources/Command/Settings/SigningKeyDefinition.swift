@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomNetwork
 import DarkroomQuery
 import DarkroomWeb
 import Foundation
@@ -31,11 +32,25 @@ extension SigningKeyDefinition {
             throw SettingError("\(place): an empty list would allow nothing; leave the member out to allow everything.")
         }
         let limits = try limits(at: place)
+        let patterns = try hostPatterns(at: place)
         do throws(SigningKey.Flaw) {
-            let key = try SigningKey(id: id, secret: secret, hosts: hosts ?? [], presets: presets.map(Set.init))
+            let key = try SigningKey(id: id, secret: secret, hosts: patterns, presets: presets.map(Set.init))
             return (key, limits)
         } catch {
             throw SettingError("\(place): \(error.sentence)")
+        }
+    }
+
+    /// The patterns of `hosts`, in canonical spelling. A wrong one is not repeated: it may be a misplaced secret, which
+    /// seldom has dots.
+    private func hostPatterns(at place: String) throws(SettingError) -> [String] {
+        try (hosts ?? []).enumerated().map { index, text throws(SettingError) in
+            if let bucket = text.lowercased().wholeMatch(of: /s3:\/\/[a-z0-9._*?-]+/) { return String(bucket.0) }
+            do throws(HostPattern.Flaw) { return try HostPattern(parsing: text).text } catch {
+                var sentence = "\(place).hosts[\(index)] must be \(HostPattern.grammar), or s3:// and a bucket's name"
+                if case .matchesNothing(let host?) = error, host.contains(".") { sentence += "; write '\(host)'" }
+                throw SettingError(sentence + ".")
+            }
         }
     }
 

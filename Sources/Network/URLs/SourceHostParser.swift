@@ -22,7 +22,7 @@ enum SourceHostParser {
     }
 
     /// The decoded host as lower-case ASCII. Fails if it has a character that host names cannot have.
-    private static func asciiName(_ decoded: [UInt8]) throws(SourceURLError) -> String {
+    static func asciiName(_ decoded: [UInt8]) throws(SourceURLError) -> String {
         guard let text = String(validating: decoded, as: UTF8.self) else { throw .invalidHost }
         var name = text.lowercased()
         if !decoded.allSatisfy({ $0 < 0x80 }) {

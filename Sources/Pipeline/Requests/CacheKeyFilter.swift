@@ -41,8 +41,8 @@ public struct QueryDroppingFilter: CacheKeyFilter, Hashable {
     }
 
     public func identity(of source: SourceURL) -> String {
-        let host = source.host.map { "\($0)" } ?? ""
-        let dropped = rules.filter { Glob($0.hostPattern).matches(host) }
+        let host = source.host ?? .name("")
+        let dropped = rules.filter { host.matches(anyOf: [$0.hostPattern]) }
             .flatMap { $0.parameterPatterns.map(Glob.init) }
         guard !dropped.isEmpty, let mark = source.canonical.firstIndex(of: "?") else { return source.canonical }
         let kept = source.canonical[mark...].dropFirst().split(separator: "&", omittingEmptySubsequences: false)
