@@ -19,7 +19,11 @@ FILES = [
 ]
 STATUSES = [
     ("0", "Success; for serve, a shutdown after SIGTERM or SIGINT."),
-    ("1", "Failure, such as an address that is in use; for transform and prefetch, also of a single image."),
+    (
+        "1",
+        "Failure, such as an address in use, a missing folder, or output that cannot be written; for transform and "
+        "prefetch, also of a single image.",
+    ),
     ("64", "Invalid arguments."),
     ("78", "Invalid settings."),
     ("130, 143", "SIGINT or SIGTERM ended the command before it was done; for serve, the second one did."),

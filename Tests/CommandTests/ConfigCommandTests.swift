@@ -30,10 +30,40 @@ struct ConfigCommandTests {
         let file = try URL.temporaryFile("darkroom.yaml", text)
         let check = try DarkroomProcess.run(["config", "check", file.path])
         let start = try DarkroomProcess.run(["serve", "--config", file.path])
-        #expect(check.status == 78)
+        #expect(check.status == (text.hasPrefix("local-root") ? 1 : 78))
+        #expect(start.status == check.status)
         #expect(check.errors == start.errors)
         #expect(check.errors.contains("darkroom.yaml") || check.errors.contains("min-fresh"))
         #expect(check.output.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("local-root: /no/such/folder\n", 1), ("signing-keys-file: /no/such/file\n", 1),
+        ("admin-token-file: /no/such/file\n", 1), ("local-root: /no/such/folder\nport: x\n", 78),
+        ("signing-keys-file: /dev/null\n", 78), ("shared-store: s3://bucket\ns3-endpoint: 'http://a/b?c'\n", 78),
+    ])
+    func `What the machine may have at the next start exits with 1, and a mistake in the settings with 78`(
+        text: String, status: Int32
+    ) throws {
+        let file = try URL.temporaryFile("darkroom.yaml", text)
+        #expect(try DarkroomProcess.run(["config", "check", file.path]).status == status)
+        #expect(try DarkroomProcess.run(["serve", "--config", file.path]).status == status)
+    }
+
+    @Test func `A cache folder that cannot be used exits with 1`() throws {
+        let file = try URL.temporaryFile("file", "")
+        let run = try DarkroomProcess.run(["serve", "--port", "0", "--cache-dir", file.path])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("Error: cache-dir: "), "\(run.errors)")
+    }
+
+    @Test func `A pattern that leaves the domain open is valid, with a warning`() throws {
+        let patterns = "['*example.com', 'example.*', 'cdn?.b.org', '*', '*.b.org', '*-cdn.example.com', '2001:db8::*']"
+        let file = try URL.temporaryFile("darkroom.yaml", "allow-hosts: \(patterns)\n")
+        let run = try DarkroomProcess.run(["config", "check", file.path])
+        #expect(run.status == 0)
+        let warned = run.output.matches(of: #/Warning: [^']*'([^']*)' also matches/#).map { String($0.1) }
+        #expect(warned == ["*example.com", "example.*"], "\(run.output)")
     }
 
     @Test func `Every mistake is listed with its line, but not what may follow from another`() throws {

@@ -33,7 +33,7 @@ struct SurroundingsTests {
         process.standardError = errors
         try process.run()
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(DarkroomProcess.wait(process) == 78)
+        #expect(DarkroomProcess.wait(process) == 1)
         #expect(text.contains("may open only 64 files"))
     }
 

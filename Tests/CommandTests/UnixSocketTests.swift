@@ -60,7 +60,7 @@ struct UnixSocketTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let first = try await DarkroomProcess(serving: flags)
         let second = try DarkroomProcess.run(["serve"] + flags + ["--log-level", "critical"])
-        #expect(second.status == 78)
+        #expect(second.status == 1)
         let sentence = "Error: The Unix socket \(path) is already in use. Choose another with --unix-socket.\n"
         #expect(second.errors == sentence)
         #expect(try await get("/health").status == 200)
@@ -76,7 +76,7 @@ struct UnixSocketTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data("text".utf8).write(to: URL(fileURLWithPath: path))
         let run = try DarkroomProcess.run(["serve"] + flags + ["--log-level", "critical"])
-        #expect(run.status == 78)
+        #expect(run.status == 1)
         #expect(run.errors.hasPrefix("Error: The Unix socket \(path) cannot be bound ("), "\(run.errors)")
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "text")
     }

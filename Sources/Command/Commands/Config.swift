@@ -16,7 +16,7 @@ struct CheckConfig: ParsableCommand {
         discussion: """
             Reads the file and the environment as 'darkroom serve --config FILE' does. Exits with 0 if the settings \
             are valid, with warnings about combinations that are seldom intended; otherwise prints every mistake, as \
-            startup would, and exits with 78.
+            startup would, and exits with 78, or with 1 if nothing but files or folders are missing.
             """)
 
     @Argument(help: "YAML file of settings.") var file: String
@@ -80,10 +80,11 @@ extension SettingsCommand {
 
 extension SettingError {
     /// Reports each mistake on standard error.
-    /// - Returns: the exit status for it.
+    /// - Returns: the exit status for them. `EX_CONFIG` means that another start is pointless before the settings have
+    ///   changed.
     func report() -> ExitCode {
-        for sentence in sentences { StandardError.write(sentence) }
-        return ExitCode(EX_CONFIG)
+        for mistake in mistakes { StandardError.write(mistake.sentence) }
+        return mistakes.contains { $0.cause == .settings } ? ExitCode(EX_CONFIG) : .failure
     }
 }
 

@@ -30,17 +30,14 @@ struct Serve: AsyncParsableCommand, SettingsCommand {
             throw error.report()
         }
         let fault = InstalledCodecs.current.fault ?? DescriptorLimit.fault
-        if let fault { throw SettingError(fault).report() }
+        if let fault { throw SettingError(fault, cause: .machine).report() }
         let server = ImageServer(settings, sources: sources)
         InstrumentationSystem.bootstrap(server.instrument)
         do {
             try await server.run()
-        } catch let failure as ListenerFailure {
-            throw SettingError(failure.sentence(settings)).report()
-        } catch let error as SettingError {
-            throw error.report()
         } catch {
-            StandardError.write("\(error)")
+            // The settings are valid: this machine, or another one, is not as they say, and may be at the next start.
+            StandardError.write((error as? ListenerFailure)?.sentence(settings) ?? "\(error)")
             throw ExitCode.failure
         }
     }

@@ -94,7 +94,7 @@ extension FileBytes {
         do throws(FileError) {
             return String(buffer: try read(path, upTo: limit)).trimmingCharacters(in: .whitespacesAndNewlines)
         } catch {
-            throw SettingError("\(spelling): \(error.sentence)")
+            throw SettingError("\(spelling): \(error.sentence)", cause: .machine)
         }
     }
 }

@@ -77,23 +77,42 @@ extension SettingRow {
     }
 }
 
-/// Settings that stop startup: for each mistake a sentence with the key as the user spelled it, the reason and the
-/// accepted values.
+/// What stops startup.
+struct SettingMistake: Equatable, Sendable {
+    enum Cause: Sendable {
+        /// The settings, which stay wrong until they are changed.
+        case settings
+        /// The machine: it lacks a file or folder that a setting names, and may have it at the next start.
+        case machine
+    }
+
+    /// The key as the user spelled it, the reason and the accepted values.
+    let sentence: String
+    var cause = Cause.settings
+}
+
+/// Settings that stop startup, with at least one mistake.
 struct SettingError: Error, Equatable, CustomStringConvertible {
-    let sentences: [String]
+    let mistakes: [SettingMistake]
 
-    init(_ sentences: String...) { self.init(sentences) }
+    init(_ sentence: String, cause: SettingMistake.Cause = .settings) {
+        mistakes = [SettingMistake(sentence: sentence, cause: cause)]
+    }
 
-    fileprivate init(_ sentences: [String]) { self.sentences = sentences }
+    fileprivate init(_ mistakes: [SettingMistake]) { self.mistakes = mistakes }
 
-    var description: String { sentences.joined(separator: "\n") }
+    var description: String { mistakes.map(\.sentence).joined(separator: "\n") }
 }
 
 /// The mistakes found so far, so that all are reported at once.
 struct SettingMistakes: Sendable {
-    private(set) var sentences: [String] = []
+    private(set) var all: [SettingMistake] = []
 
-    mutating func add(_ sentence: String) { sentences.append(sentence) }
+    mutating func add(_ sentence: String, cause: SettingMistake.Cause = .settings) {
+        add(SettingMistake(sentence: sentence, cause: cause))
+    }
+
+    mutating func add(_ mistake: SettingMistake) { all.append(mistake) }
 
     /// The result of a check; nil if it found mistakes, which are added.
     @discardableResult
@@ -101,14 +120,14 @@ struct SettingMistakes: Sendable {
         do throws(SettingError) {
             return try check()
         } catch {
-            sentences += error.sentences
+            all += error.mistakes
             return nil
         }
     }
 
     /// Throws if there are any.
     func report() throws(SettingError) {
-        if !sentences.isEmpty { throw SettingError(sentences) }
+        if !all.isEmpty { throw SettingError(all) }
     }
 }
 
@@ -116,6 +135,8 @@ struct SettingMistakes: Sendable {
 enum SettingRefusal: Error {
     /// The value does not follow the grammar.
     case expected(String, got: String?)
+    /// As `expected`, with the remedy for this value.
+    case corrected(String, got: String, String)
     /// A specific reason, without the value if it is a secret.
     case because(String)
     /// A reason that begins with the place within the value, such as `[0].hosts`.
@@ -133,5 +154,3 @@ enum SettingRefusal: Error {
         }
     }
 }
-    /// As `expected`, with the remedy for this value.
-    case corrected(String, got: String, String)

@@ -76,15 +76,15 @@ struct Settings: Sendable {
         adminToken = found.collect { () throws(SettingError) in try AdminTokenFile.token(self, sources) } ?? nil
         pathDialect = readPathDialect(sources, &found)
         accessRules = Access(self, sources, &found)
-        let hasAccessRules = found.sentences.isEmpty
+        let hasAccessRules = found.all.isEmpty
         checkCombinations(sources, &found)
         checkSources(sources, &found)
         checkEdges(sources, &found)
         // Without the keys that were refused, any server may look exposed.
         if hasAccessRules { checkExposure(sources, &found) }
-        for sentence in found.sentences.dropFirst(mistakes.sentences.count) {
-            let words = sentence.split { !$0.isLetter && !$0.isNumber && $0 != "-" }
-            if !malformed.contains(where: { words.contains(Substring($0)) }) { mistakes.add(sentence) }
+        for mistake in found.all.dropFirst(mistakes.all.count) {
+            let words = mistake.sentence.split { !$0.isLetter && !$0.isNumber && $0 != "-" }
+            if !malformed.contains(where: { words.contains(Substring($0)) }) { mistakes.add(mistake) }
         }
     }
 
@@ -110,7 +110,8 @@ struct Settings: Sendable {
         if let root = self.origins.localRoot {
             var isFolder: ObjCBool = false
             if !FileManager.default.fileExists(atPath: root, isDirectory: &isFolder) || !isFolder.boolValue {
-                mistakes.add("\(sources.spelling(of: \.origins.localRoot)) must be a folder, got '\(root)'.")
+                mistakes.add(
+                    "\(sources.spelling(of: \.origins.localRoot)) must be a folder, got '\(root)'.", cause: .machine)
             }
         }
     }

@@ -29,7 +29,8 @@ enum SettingsReference {
         Each setting has one name in three spellings: the flag `--max-source-bytes`, the environment variable
         `DARKROOM_MAX_SOURCE_BYTES`, and the key `max-source-bytes:` in the YAML file that `--config FILE` names. A
         flag takes precedence over the environment, and the environment over the file. An unknown name or an invalid
-        value stops startup with exit status 78 (64 for an unknown flag) and a message that names it.
+        value stops startup with exit status 78 (64 for an unknown flag) and a message that names it. A missing folder
+        or file, or a port in use, does so with 1.
 
         Byte counts take the units `KiB`, `MiB` and `GiB`; durations take `ms`, `s`, `m`, `h` and `d`. Lists are
         separated by commas. Usable CPU cores are the cores that the process may run on, or fewer if its control

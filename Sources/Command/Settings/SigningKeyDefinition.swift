@@ -83,7 +83,7 @@ extension SigningKeyDefinition {
         inFile path: String, spelling: String
     ) throws(SettingError) -> [SigningKeyDefinition] {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw SettingError("\(spelling) cannot be read.")
+            throw SettingError("\(spelling) cannot be read.", cause: .machine)
         }
         guard let json = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) else {
             throw SettingError("\(spelling) is not valid JSON.")

@@ -21,6 +21,9 @@ extension Settings {
 
     /// Finds sources that name each other wrongly, as far as that is known without a request.
     func checkSources(_ sources: SettingSources, _ mistakes: inout SettingMistakes) {
+        if self.objectStorage.sharedStore != nil {
+            mistakes.collect { () throws(SettingError) in try objectStore }
+        }
         for source in self.sources.s3Sources {
             do throws(SettingError) {
                 let store = try objectStore(of: source)
