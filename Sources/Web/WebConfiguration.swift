@@ -68,6 +68,8 @@ package struct WebConfiguration: Sendable {
     package var responseTags = ResponseTags.none
     /// Writes this field; nil = no field, or the listeners do not exist yet.
     var tagger: ResponseTagger?
+    /// What the operator would have to allow so that a source may be requested; nil if nothing is missing.
+    package var missingPermission: @Sendable (SourceURL) -> SourcePermission? = { _ in nil }
     /// The clock for the expiry of signatures.
     package var now: @Sendable () -> Date = { Date() }
 

@@ -84,7 +84,7 @@ struct ImageServer {
 
         // The listeners, and the upkeep beside them.
         let serverState = ServerState(isStarting: true)
-        let web = webConfiguration
+        let web = webConfiguration(over: client)
         let readings = ServerMetrics(
             caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
             workers: pixels.workers, edges: edges.purger, log: log, traces: traces?.exporter,
@@ -254,8 +254,9 @@ struct ImageServer {
     }
 
     /// The web configuration, with no more connections than the limit of open file descriptors allows.
-    private var webConfiguration: WebConfiguration {
+    private func webConfiguration(over client: GuardedHTTPClient) -> WebConfiguration {
         var configuration = settings.webConfiguration
+        configuration.missingPermission = client.missingPermission
         configuration.setUnwritable(InstalledCodecs.current.unwritable)
         configuration.clientLimits.connections.maxConnections = descriptors.connections(
             settings.listeners.maxConnections, listeners: settings.adminAddress == nil ? 1 : 2, logger: logger)

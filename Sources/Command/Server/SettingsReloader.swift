@@ -47,6 +47,7 @@ struct SettingsReloader: Sendable {
             configuration.setUnwritable(web.limits.unwritable)
             configuration.uploads = web.uploads
             configuration.accounts = web.accounts
+            configuration.missingPermission = web.missingPermission
             listeners.answer(by: configuration)
             report(new, unchanged)
             settings = new

@@ -42,6 +42,21 @@ package struct ServerRequestContext: RequestContext {
         channel?.triggerUserOutboundEvent(ContinueRequest(), promise: nil)
     }
 
+    /// Whether the client is on this machine: the listener is bound to a loopback address, and neither a field of the
+    /// request nor the name that it has for the server shows a proxy in between.
+    package func isLocal(_ request: HTTPRequest) -> Bool {
+        guard let bound = channel?.parent?.localAddress?.ipAddress.flatMap({ IPAddress($0) }), bound.isLoopback,
+            !request.headerFields.contains(where: { Self.proxyFields.contains($0.name) }),
+            let authority = request.authority, let url = try? SourceURL(parsing: "http://\(authority)/")
+        else { return false }
+        return url.host?.isLoopback == true
+    }
+
+    /// The fields that proxies add to requests.
+    private static let proxyFields: Set<HTTPField.Name> = [
+        .forwarded, .xForwardedFor, .known("X-Forwarded-Host"), .known("X-Forwarded-Proto"), .known("X-Real-IP"), .via,
+    ]
+
     /// Replaces the address of a trusted proxy with the address of the proxy's client.
     mutating func identifyClient(trusting proxies: TrustedProxies, _ fields: HTTPFields) {
         clientAddress = clientAddress.map { proxies.client(of: $0, fields) }

@@ -28,6 +28,14 @@ public struct AddressPolicy: Hashable, Sendable {
         return isAllowed(address) && address.embeddedIPv4.allSatisfy { isAllowed($0) || Self.isPublic($0) }
     }
 
+    /// The smallest networks that ``allowNetworks`` lacks to permit the address; all of `127.0.0.0/8` for a loopback
+    /// address. Empty if the address is permitted.
+    package func missingNetworks(for address: IPAddress) -> [CIDR] {
+        guard !permits(address) else { return [] }
+        if let inner = address.mappedIPv4 { return [.smallest(with: inner)] }
+        return ([address] + address.embeddedIPv4).filter { !isAllowed($0) && !Self.isPublic($0) }.map(CIDR.smallest)
+    }
+
     private func isAllowed(_ address: IPAddress) -> Bool {
         allowNetworks.contains { $0.contains(address) }
     }
@@ -39,6 +47,16 @@ public struct AddressPolicy: Hashable, Sendable {
         case .v6:
             SpecialPurposeNetworks.v6GlobalUnicast.contains(address)
                 && !SpecialPurposeNetworks.v6.contains { $0.contains(address) }
+        }
+    }
+}
+
+extension CIDR {
+    fileprivate static func smallest(with address: IPAddress) -> CIDR {
+        switch address {
+        case .v4 where address.isLoopback: CIDR(.v4(127 << 24), 8)
+        case .v4: CIDR(address, 32)
+        case .v6: CIDR(address, 128)
         }
     }
 }

@@ -24,6 +24,16 @@ public struct HostPolicy: Hashable, Sendable {
 }
 
 extension SourceURL.Host {
+    /// Whether the host means this machine everywhere: a loopback address, or a name of RFC 6761 §6.3.
+    package var isLoopback: Bool {
+        switch self {
+        case .address(let address): return address.isLoopback
+        case .name(let name):
+            let name = name.hasSuffix(".") ? String(name.dropLast()) : name
+            return name == "localhost" || name.hasSuffix(".localhost")
+        }
+    }
+
     /// Whether a pattern, as in ``HostPolicy/allowHosts``, matches the host without its final dot.
     package func matches(anyOf patterns: [String]) -> Bool {
         var name = description[...]

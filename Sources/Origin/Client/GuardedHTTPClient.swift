@@ -100,7 +100,17 @@ public final class GuardedHTTPClient: OriginFetching {
     }
 
     public func refusal(of source: SourceURL) -> OriginError? {
-        sourceGuard.withLock(\.self).refusal(of: source)
+        let vetting = sourceGuard.withLock(\.self)
+        guard let refusal = vetting.refusal(of: source) else { return nil }
+        vetting.logRefusal(of: source)
+        return refusal
+    }
+
+    /// What the operator would have to allow so that a source may be requested, as far as that is known without a
+    /// lookup; nil if nothing is missing. Sources behind a short name are secrets of the operator.
+    package func missingPermission(for source: SourceURL) -> SourcePermission? {
+        let vetting = sourceGuard.withLock(\.self)
+        return vetting.mapped.contains(source) ? nil : vetting.missingPermission(for: source)
     }
 
     /// Vets later hops by the hosts, addresses and mapped sources of other settings.

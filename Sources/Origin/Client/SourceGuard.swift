@@ -16,18 +16,23 @@ struct SourceGuard: Sendable {
     ///
     /// Host and port are checked before the lookup. One forbidden address makes the whole name forbidden, so that
     /// mixing public and private addresses gains an attacker nothing. Such a name fails like a name without addresses:
-    /// clients cannot distinguish names of an internal network from other names. The log shows the difference.
+    /// clients cannot distinguish names of an internal network from other names. Only the log shows the difference, and
+    /// names the settings that would allow the source.
     func vet(
         _ url: SourceURL, for client: String = "", deadline: Deadline = Deadline()
     ) async throws(OriginError) -> [IPAddress] {
         guard let host = url.host, let port = url.port else { throw .invalidURL(.emptyHost) }
         let isMapped = mapped.contains(url)
-        if !isMapped, let refusal = refusal(of: host, port) { throw refusal }
+        if !isMapped, let refusal = refusal(of: host, port) {
+            logRefusal(of: url)
+            throw refusal
+        }
         let found = try await resolve(host, client, deadline)
         guard !found.isEmpty else { throw .unreachable(.dns) }
         guard let refusal = refusal(of: found, port, isMapped: isMapped) else { return found }
-        guard case .name(let name) = host, !name.isLocalhost, refusal == .notAllowed(.address) else { throw refusal }
-        logger.info("a name leads to an address that is not allowed", metadata: ["host": "\(name)"])
+        logRefusal(of: url, at: found)
+        // Refusing this machine reveals nothing.
+        guard case .name = host, !host.isLoopback, refusal == .notAllowed(.address) else { throw refusal }
         throw .unreachable(.dns)
     }
 
@@ -62,13 +67,5 @@ struct SourceGuard: Sendable {
                 try await resolver.addresses(of: name, for: client)
             }
         }
-    }
-}
-
-extension String {
-    /// Whether the name means this machine everywhere (RFC 6761 §6.3), so that refusing it reveals nothing.
-    fileprivate var isLocalhost: Bool {
-        let name = hasSuffix(".") ? String(dropLast()) : self
-        return name == "localhost" || name.hasSuffix(".localhost")
     }
 }

@@ -66,7 +66,7 @@ struct ExplainEndpoint: Sendable {
             return .json(document)
         } catch {
             context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
-            throw Problem(error)
+            throw Problem(error, of: imageRequest.source, for: request, in: context, image.configuration)
         }
     }
 

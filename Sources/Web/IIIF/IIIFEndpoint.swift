@@ -123,7 +123,8 @@ struct IIIFEndpoint: Sendable {
             return response
         } catch {
             context.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources, error: error)
-            throw endpoint.problem(error, of: query).namingIIIFParameters
+            let problem = Problem(error, of: imageRequest.source, for: request, in: context, configuration)
+            throw endpoint.varying(problem, by: query).namingIIIFParameters
         }
     }
 }

@@ -100,15 +100,19 @@ struct ImageEndpoint: Sendable {
         } catch {
             context.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources, error: error)
             if let redirect = redirect(to: imageRequest.source, for: query, request, after: error) { return redirect }
-            var problem = problem(error, of: query)
+            var problem = varying(
+                Problem(error, of: imageRequest.source, for: request, in: context, configuration), by: query)
             configuration.tagger?.tag(&problem.fields, ofFailed: imageRequest)
             throw problem
         }
     }
 
     /// The problem of a request that failed.
-    func problem(_ error: PipelineError, of query: ImageQuery) -> Problem {
-        var problem = Problem(error)
+    func problem(_ error: PipelineError, of query: ImageQuery) -> Problem { varying(Problem(error), by: query) }
+
+    /// The problem with the fields of the request that it depends on.
+    func varying(_ problem: Problem, by query: ImageQuery) -> Problem {
+        var problem = problem
         problem.fields[.vary] = configuration.negotiation.vary(of: query)
         return problem
     }

@@ -39,7 +39,7 @@ struct SrcsetEndpoint: Sendable {
         let query = try requireValid(grammar.parse(authorization.query))
         let imageRequest = try requireSource(query.first.sourceRequest(image.configuration.sourceMap))
         try requireAuthorized(authorization.requireSources(of: imageRequest))
-        let source = try await summary(for: query, request.headers, authorization, context)
+        let source = try await summary(for: query, request, authorization, context)
         let images = try images(query, of: imageRequest, source)
         let bytes = images.count * (images.last.map { urls.url(of: $0.query, for: authorization).utf8.count } ?? 0)
         guard bytes <= Self.maxListBytes else {
@@ -55,15 +55,15 @@ struct SrcsetEndpoint: Sendable {
 
     /// Describes the source, or its fallback, as `/info` does.
     private func summary(
-        for query: SrcsetQuery, _ fields: HTTPFields, _ authorization: Authorization, _ context: ServerRequestContext
+        for query: SrcsetQuery, _ request: Request, _ authorization: Authorization, _ context: ServerRequestContext
     ) async throws(Problem) -> SourceSummary {
-        let imageRequest = try image.imageRequest(query.sourceQuery, of: fields, authorization, in: context)
+        let imageRequest = try image.imageRequest(query.sourceQuery, of: request.headers, authorization, in: context)
         let response: ImageResponse
         do throws(PipelineError) {
             response = try await image.image(imageRequest)
         } catch {
             context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
-            throw Problem(error)
+            throw Problem(error, of: imageRequest.source, for: request, in: context, image.configuration)
         }
         context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, response)
         guard let summary = try? SourceSummary(parsing: response.body) else { throw .internalError }

@@ -1,8 +1,11 @@
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomOrigin
 import DarkroomPipeline
 import DarkroomTransforms
 import HTTPTypes
+import Hummingbird
 
 extension Problem {
     /// The problem for each error of the pipeline.
@@ -52,6 +55,26 @@ extension Problem {
         case .refused: self.init(.originRefused, failure.sentence, parameter: "url")
         case .busy: self.init(.originBusy, failure.sentence, retryAfterSeconds: failure.retryAfterSeconds ?? 1)
         case .failed: self.init(.originFailed, failure.sentence, retryAfterSeconds: failure.retryAfterSeconds)
+        }
+    }
+
+    /// The problem of a request for a source. A client on this machine probably belongs to the operator, and learns
+    /// which setting would allow the source.
+    init(
+        _ error: PipelineError, of source: SourceURL, for request: Request, in context: ServerRequestContext,
+        _ configuration: WebConfiguration
+    ) {
+        self.init(error)
+        guard context.isLocal(request.head) else { return }
+        switch error.cause {
+        case .notAllowed:
+            let missing = configuration.missingPermission(source)?.settings ?? []
+            guard !missing.isEmpty else { return }
+            detail += " To allow it, add \(missing.map { "\($0.value) to '\($0.name)'" }.joined(separator: ", and "))."
+        case .originFailed(let failure) where failure.proxyError == .dnsError:
+            // The address of an internal name stays in the log, because a proxy may be in between without a trace.
+            detail += " If it leads to an address that is not public, the log names the setting that allows it."
+        default: break
         }
     }
 
