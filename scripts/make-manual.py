@@ -27,6 +27,7 @@ STATUSES = [
     ("64", "Invalid arguments."),
     ("78", "Invalid settings."),
     ("130, 143", "SIGINT or SIGTERM ended the command before it was done; for serve, the second one did."),
+    ("141", "The reader of standard output has gone."),
 ]
 
 

@@ -25,7 +25,7 @@ struct CheckHealth: AsyncParsableCommand, SettingsCommand {
         do throws(SettingError) {
             let probe = try Self.probe(flags)
             try await probe.run()
-            print("\(probe.name): ready")
+            StandardOutput.note("\(probe.name): ready")
         } catch {
             StandardError.write(error.description)
             throw ExitCode.failure

@@ -22,13 +22,15 @@ struct CheckConfig: ParsableCommand {
     @Argument(help: "YAML file of settings.") var file: String
 
     func run() throws {
+        var lines: [String] = []
         do throws(SettingError) {
             let sources = try SettingSources(file: file)
-            for warning in try Settings(sources).warnings(sources) { print("Warning: \(warning)") }
-            print("\(file) is valid.")
+            lines = try Settings(sources).warnings(sources).map { "Warning: \($0)" }
         } catch {
             throw error.report()
         }
+        lines.append("\(file) is valid.")
+        StandardOutput.note(lines.joined(separator: "\n"))
     }
 }
 
@@ -46,12 +48,14 @@ struct PrintConfig: SettingsCommand {
 
     func run() throws {
         let flags = try self.flags()
+        let text: String
         do throws(SettingError) {
             let sources = try SettingSources(flags: flags.values, file: flags.config)
-            print(SettingsReport(settings: try Settings(sources), sources: sources).text, terminator: "")
+            text = SettingsReport(settings: try Settings(sources), sources: sources).text
         } catch {
             throw error.report()
         }
+        try StandardOutput.write(ByteBuffer(string: text))
     }
 }
 
@@ -108,7 +112,7 @@ struct ImportSettings: ParsableCommand {
             StandardError.write("\(file): \(error.sentence)")
             throw ExitCode.failure
         }
-        print(ImportedSettings(text, of: service).yaml, terminator: "")
+        try StandardOutput.write(ByteBuffer(string: ImportedSettings(text, of: service).yaml))
     }
 }
 

@@ -12,10 +12,10 @@ enum EntryPoint {
     /// Workers must be forked by a process with a single thread, and an asynchronous `main` starts threads before its
     /// first line runs.
     static func main() {
+        StandardStreams.prepare()
         if CommandLine.arguments.dropFirst().elementsEqual([zygoteCommand]) { Zygote.run() }
         Task {
-            await Darkroom.main()
-            exit(EXIT_SUCCESS)
+            exit(await Darkroom.exitStatus().rawValue)
         }
         dispatchMain()
     }
@@ -33,6 +33,29 @@ struct Darkroom: AsyncParsableCommand {
 
     /// The version of this program. `make lint` lists places that state another version.
     static let release = "0.1.0"
+
+    /// Runs the command that the arguments name and returns its exit status. The main function of ArgumentParser would
+    /// report success although its text, such as the help, was not written.
+    static func exitStatus() async -> ExitCode {
+        do {
+            var command = try await asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            return .success
+        } catch {
+            let (status, text) = (exitCode(for: error), fullMessage(for: error))
+            guard !text.isEmpty else { return status }
+            guard status == .success else {
+                StandardError.write(text: text + "\n")
+                return status
+            }
+            do throws(ExitCode) { try StandardOutput.print(text) } catch { return error }
+            return status
+        }
+    }
 }
 
 /// `darkroom version`
@@ -43,25 +66,17 @@ struct Version: ParsableCommand {
     @Flag(help: "Also print the vector instructions in use, the fonts, and codecs that are missing.") var verbose =
         false
 
-    func run() {
+    func run() throws {
         let report = InstalledCodecs.current
-        print("darkroom \(Darkroom.release)")
-        print("libvips \(report.libvips)")
-        for codec in report.codecs { print(codec) }
-        print("reads \(report.readable.map(\.rawValue).joined(separator: ", "))")
-        print("writes \(report.writable.map(\.rawValue).joined(separator: ", "))")
-        guard verbose else { return }
-        print("computes with \(report.vectorUnit)")
-        let fonts = InstalledCodecs.fontFamilies
-        print(fonts.isEmpty ? "has no fonts" : "has the fonts \(fonts.joined(separator: ", "))")
-        for codec in report.missing { print("lacks \(codec): install \(codec.remedy)") }
-    }
-}
-
-/// Standard error, where commands report what went wrong.
-enum StandardError {
-    /// Writes one line that begins with `Error:`.
-    static func write(_ sentence: String) {
-        FileHandle.standardError.write(Data("Error: \(sentence)\n".utf8))
+        var lines = ["darkroom \(Darkroom.release)", "libvips \(report.libvips)"] + report.codecs
+        lines.append("reads \(report.readable.map(\.rawValue).joined(separator: ", "))")
+        lines.append("writes \(report.writable.map(\.rawValue).joined(separator: ", "))")
+        if verbose {
+            lines.append("computes with \(report.vectorUnit)")
+            let fonts = InstalledCodecs.fontFamilies
+            lines.append(fonts.isEmpty ? "has no fonts" : "has the fonts \(fonts.joined(separator: ", "))")
+            lines += report.missing.map { "lacks \($0): install \($0.remedy)" }
+        }
+        try StandardOutput.print(lines.joined(separator: "\n"))
     }
 }

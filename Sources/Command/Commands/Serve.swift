@@ -1,5 +1,6 @@
 import ArgumentParser
 import DarkroomTransforms
+import NIOCore
 import Tracing
 
 /// `darkroom serve`
@@ -48,7 +49,7 @@ struct PrintSettings: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings", abstract: "Print the reference of all settings as Markdown.")
 
-    func run() {
-        print(SettingsReference.page, terminator: "")
+    func run() throws {
+        try StandardOutput.write(ByteBuffer(string: SettingsReference.page))
     }
 }

@@ -41,7 +41,8 @@ struct Sign: AsyncParsableCommand {
             let lifetime = try expiresIn.map { try SettingKind<Duration>.duration().read($0, of: "--expires-in") }
             let expires = lifetime.map { Date() + $0 / .seconds(1) }
             let signer = URLSigner(settings.webConfiguration)
-            print(try signer.sign(request, keyID: keyID, expires: expires, inPath: path, isUpload: upload))
+            try StandardOutput.print(
+                signer.sign(request, keyID: keyID, expires: expires, inPath: path, isUpload: upload))
         } catch let error as SettingError {
             throw error.report()
         } catch let error as URLSigner.Refusal {

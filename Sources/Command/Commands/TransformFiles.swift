@@ -117,6 +117,8 @@ extension TransformFiles {
                 format: image.format, size: image.size, sourceBytes: bytes.readableBytes,
                 bytes: image.body.readableBytes, duration: .now - start)
             report = FileReport(source: source, outcome: .written(to: target, result))
+        } catch let status as ExitCode {
+            throw status
         } catch {
             let sentence = Self.sentence(error, source, target)
             report = FileReport(source: source, outcome: .failed(sentence: sentence))
@@ -125,8 +127,8 @@ extension TransformFiles {
         var tally = FileTally()
         tally.count(report.outcome)
         if arguments.printsJSON {
-            print(JSONLine.text(report))
-            print(JSONLine.summary(tally, total: 1, .now - start, stop: nil))
+            try StandardOutput.print(JSONLine.text(report))
+            try StandardOutput.print(JSONLine.summary(tally, total: 1, .now - start, stop: nil))
         }
         guard tally.failed == 0 else { throw ExitCode.failure }
     }
@@ -139,10 +141,9 @@ extension TransformFiles {
 
     private static func write(
         _ bytes: ByteBuffer, to target: String, _ arguments: TransformArguments
-    ) throws(ResultFile.Failure) {
+    ) throws {
         if target == "-" {
-            let failure = ResultFile.write(bytes, to: STDOUT_FILENO)
-            if failure != 0 { throw .unwritable(FileError("Standard output", .written, code: failure)) }
+            try StandardOutput.write(bytes)
         } else if (try? FileStatus(of: target).kind) == .special {
             try ResultFile.write(bytes, toSpecialFile: target)
         } else {

@@ -39,20 +39,19 @@ struct Translate: ParsableCommand {
         }
         var hasRefusal = false
         var line = 0
-        func translate(_ url: String) {
+        func translate(_ url: String) throws {
             line += 1
-            do throws(URLTranslator.Refusal) {
-                print(try translator.translate(url))
-            } catch {
+            var translated = ""
+            do throws(URLTranslator.Refusal) { translated = try translator.translate(url) } catch {
                 hasRefusal = true
-                print("")
                 StandardError.write("\(line): \(error.description)")
             }
+            try StandardOutput.print(translated)
         }
         if urls.isEmpty {
-            while let url = readLine() { translate(url.trimmingCharacters(in: .whitespaces)) }
+            while let url = readLine() { try translate(url.trimmingCharacters(in: .whitespaces)) }
         } else {
-            urls.forEach(translate)
+            try urls.forEach(translate)
         }
         if hasRefusal { throw ExitCode.failure }
     }

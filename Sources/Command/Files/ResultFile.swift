@@ -45,16 +45,25 @@ enum ResultFile {
 
     /// Writes all bytes to an open file. Returns an `errno`, or 0.
     static func write(_ bytes: ByteBuffer, to descriptor: Int32) -> Int32 {
-        bytes.withUnsafeReadableBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count >= 0 else { return errno }
+        bytes.withUnsafeReadableBytes { write($0, to: descriptor).failure }
+    }
+
+    /// Writes all bytes to an open file, as far as possible. Returns the number written and an `errno`, or 0.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> (count: Int, failure: Int32) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count > 0 {
                 rest = rest.dropFirst(count)
+            } else if count < 0, errno == EAGAIN {
+                // Another process that shares the descriptor made it non-blocking.
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&entry, 1, -1)
+            } else if count == 0 || errno != EINTR {
+                return (bytes.count - rest.count, count == 0 ? EIO : errno)
             }
-            return 0
         }
+        return (bytes.count, 0)
     }
 
     /// Creates a folder and its missing parents.

@@ -55,8 +55,7 @@ struct LogQueue {
         let size = record.size
         let share = level >= .error ? 8 : 7
         if size > 0, batch.records.count >= limits.lines / 8 * share || bytes + size > limits.bytes / 8 * share {
-            droppedCount += 1
-            batch.droppedCount += 1
+            recordLoss(of: 1)
             return false
         }
         batch.records.append(record)
@@ -65,6 +64,12 @@ struct LogQueue {
         guard writer == .idle || writer == .gathering && isUrgent else { return false }
         writer = .busy
         return true
+    }
+
+    /// Counts lines as dropped, which the next batch reports.
+    mutating func recordLoss(of count: Int) {
+        droppedCount += count
+        batch.droppedCount += count
     }
 
     /// Begins the time in which lines are collected; false if the writer must not wait for any.

@@ -53,6 +53,14 @@ final class LogWriter: Sendable {
         return written.wait(timeout: .now() + limit) == .success
     }
 
+    /// Writes lines to another descriptor, after everything appended before. Lines that cannot be written count as
+    /// dropped, and the log reports them. Blocks as long as both descriptors do, a second at most for the log.
+    func write(_ lines: [UInt8], to descriptor: Int32) {
+        flush()
+        let lost = lines.withUnsafeBytes { Self.write($0, to: descriptor) }
+        if lost > 0 { queue.withLock { $0.recordLoss(of: lost) } }
+    }
+
     private func append(_ record: LogQueue.Record, level: Logger.Level) {
         if queue.withLock({ $0.append(record, level: level) }) { wake.signal() }
     }
@@ -123,22 +131,12 @@ final class LogWriter: Sendable {
     /// Writes and removes the formatted lines. Returns the number of lines that could not be written.
     private func writeBytes(of formatter: inout LineFormatter) -> Int {
         defer { formatter.removeAll() }
-        return formatter.bytes.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count > 0 {
-                    rest = rest.dropFirst(count)
-                } else if count < 0, errno == EAGAIN {
-                    // Another process that shares the descriptor made it non-blocking.
-                    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    _ = poll(&entry, 1, -1)
-                } else if count == 0 || errno != EINTR {
-                    break
-                }
-            }
-            return rest.count(where: { $0 == UInt8(ascii: "\n") })
-        }
+        return formatter.bytes.withUnsafeBytes { Self.write($0, to: descriptor) }
+    }
+
+    /// Returns the number of lines that could not be written.
+    private static func write(_ lines: UnsafeRawBufferPointer, to descriptor: Int32) -> Int {
+        lines.dropFirst(ResultFile.write(lines, to: descriptor).count).count { $0 == UInt8(ascii: "\n") }
     }
 }
 

@@ -41,8 +41,6 @@ final class StopFlag: Sendable {
     /// Sets the flag at the first SIGINT or SIGTERM, then calls the closure, and ends the process at the second, until
     /// the task is canceled.
     func watchSignals(onStop: @escaping @Sendable () -> Void = {}) async -> Task<Void, Never> {
-        // A closed pipe is reported by the call that writes to it.
-        signal(SIGPIPE, SIG_IGN)
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         return Task {
             for await signal in signals {

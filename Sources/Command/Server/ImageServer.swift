@@ -249,7 +249,7 @@ struct ImageServer {
             guard startup.recordOpen(listener, port: channel.localAddress?.port ?? 0) else { return }
             observability.serverState.finishStarting()
             ProcessMemory.releaseCode()
-            startup.print(after: { log.flush() })
+            startup.print(by: log)
         }
     }
 

@@ -65,8 +65,8 @@ final class StartupMessage: Sendable {
         }
     }
 
-    /// - Parameter flush: writes the log so far, so that who reads the message finds the events of the start there.
-    func print(after flush: () -> Void) {
+    /// Prints the message after the log so far, so that who reads the message finds the events of the start there.
+    func print(by log: LogWriter) {
         let main = place(of: settings.address, .main)
         let admin = settings.adminAddress.map { place(of: $0, .admin) }
         var fields: Logger.Metadata = ["address": "\(main)"]
@@ -80,9 +80,8 @@ final class StartupMessage: Sendable {
             line.append(.info, "listening", fields, at: Date())
             message = line.bytes
         }
-        flush()
         // Unbuffered: scripts wait for this line on a pipe.
-        FileHandle.standardOutput.write(Data(message))
+        log.write(message, to: STDOUT_FILENO)
     }
 
     private func text(_ main: String, _ admin: String?) -> String {
