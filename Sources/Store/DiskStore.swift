@@ -43,9 +43,11 @@ public final class DiskStore: Storing {
     ///   - logger: for repairs, corruption, and the beginning and end of outages.
     ///   - now: the computer's clock, read at the opening, and when a file was verified.
     ///   - uptime: the time since an arbitrary moment, by which entries age; it cannot be set.
-    ///   - freeFraction: the free share, 0 to 1, of the volume that holds a path; nil if it is unknown. Nothing is
-    ///     written below 0.05. By default the system is asked.
-    /// - Throws: ``DiskStoreError`` if another store has the directory open, or if it can't be created or written.
+    ///   - freeFraction: the free share, 0 to 1, of the volume that holds a path; nil if it is unknown. Below 0.05,
+    ///     entries are evicted, and nothing is written unless that helps. By default the system is asked.
+    /// - Throws: ``DiskStoreError`` if another store has the directory open, if it can't be created or written, or if
+    ///   other users could write to it. A full volume is no reason: the store evicts entries, or stays empty until the
+    ///   volume has space.
     public init(
         _ configuration: Configuration, logger: Logger = Logger(label: "darkroom.store"),
         now: @escaping @Sendable () -> Date = Date.init,
@@ -68,11 +70,14 @@ public final class DiskStore: Storing {
         lookups = DiskLookups(reader, threads: configuration.readers, writer: writer)
     }
 
-    /// The share, 0 to 1, of a path's volume that can still be written; nil if the system doesn't report it.
+    /// The share, 0 to 1, of a path's volume that can still be written: of its bytes or of its inodes, whichever is
+    /// smaller. Nil if the system doesn't report it.
     public static func freeFraction(ofVolume path: String) -> Double? {
         var status = statvfs()
         guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
-        return Double(status.f_bavail) / Double(status.f_blocks)
+        let bytes = Double(status.f_bavail) / Double(status.f_blocks)
+        // Some file systems, such as Btrfs, have no fixed number of inodes.
+        return status.f_files == 0 ? bytes : min(bytes, Double(status.f_favail) / Double(status.f_files))
     }
 
     /// The time since the first call in this process, including the time in which the computer was asleep.
@@ -246,7 +251,7 @@ extension DiskStore {
             if !isWritten { state.count { $0.droppedWrites += 1 } }
             finish(isWritten)
         }
-        guard let write, write.fileBytes <= Evictor.lowWaterBytes(environment.configuration),
+        guard let write, write.fileBytes <= Evictor.maximumFileBytes(environment.configuration),
             queue.append(write, isTrial: environment.outages.preventsWriting, isAwaited: isAwaited)
         else {
             state.count { $0.droppedWrites += 1 }
@@ -271,8 +276,8 @@ extension DiskStore {
     public struct Configuration: Sendable {
         /// The path of the cache directory. It is created if missing; other files in it are left alone.
         public var directory: String
-        /// The byte budget for all files together, 10 GiB by default. With 0 the store is disabled: it stays empty and
-        /// doesn't touch the directory.
+        /// The byte budget, 10 GiB by default, for the blocks of all files, the index and its log. With 0 the store is
+        /// disabled: it stays empty and doesn't touch the directory.
         public var budgetBytes = 10 << 30
         /// The limit of bytes that wait to be written, 64 MiB by default. A larger entry is taken when nothing else
         /// waits.
@@ -299,6 +304,8 @@ public enum DiskStoreError: Error, Equatable, Sendable, CustomStringConvertible 
     case inUse(directory: String)
     /// The directory is on a read-only volume, or this user may not write to it.
     case readOnly(directory: String)
+    /// Other users could replace the entries: the reason completes a sentence that begins with the directory.
+    case notPrivate(directory: String, reason: String)
     /// The directory, or the index in it, can't be created or written for another reason.
     case unusable(directory: String, reason: String)
 
@@ -306,6 +313,8 @@ public enum DiskStoreError: Error, Equatable, Sendable, CustomStringConvertible 
     init(_ error: StorageError, directory: String) {
         switch error.code {
         case EROFS, EACCES, EPERM: self = .readOnly(directory: directory)
+        // Of the lock.
+        case EWOULDBLOCK: self = .inUse(directory: directory)
         default: self = .unusable(directory: directory, reason: error.description)
         }
     }
@@ -315,6 +324,7 @@ public enum DiskStoreError: Error, Equatable, Sendable, CustomStringConvertible 
         switch self {
         case .inUse(let directory): "the cache directory \(directory) is in use by another process"
         case .readOnly(let directory): "the cache directory \(directory) is not writable"
+        case .notPrivate(let directory, let reason): "the cache directory \(directory) \(reason)"
         case .unusable(let directory, let reason): "the cache directory \(directory) is unusable: \(reason)"
         }
     }
@@ -330,6 +340,9 @@ struct StorageError: Error, CustomStringConvertible {
     var code: Int32?
     /// Whether the index is corrupt or in another format, so that it has to be replaced.
     var isCorruption = false
+
+    /// Whether the volume, or the user's quota on it, has no space or no inode left.
+    var isLackOfSpace: Bool { code == ENOSPC || code == EDQUOT }
 
     var description: String { "\(operation): \(reason)" }
 }

@@ -109,14 +109,14 @@ public enum LabelFilter: Hashable, Sendable {
     }
 }
 
-/// A number of entries, and the size of their files.
+/// A number of entries, and the space that they take.
 public struct StoreTotals: Equatable, Sendable {
     /// The number of entries.
     public var entries = 0
-    /// The size of their files, in bytes.
+    /// The bytes that they take. On disk, each file takes whole blocks of 4 KiB, and an entry without a file nothing.
     public var bytes = 0
 
-    /// A number of entries of this size in all.
+    /// A number of entries that take this much in all.
     public init(entries: Int = 0, bytes: Int = 0) {
         self.entries = entries
         self.bytes = bytes
@@ -175,13 +175,15 @@ public struct MemoryStatistics: Equatable, Sendable {
 public struct DiskStatistics: Equatable, Sendable {
     /// The number of entries.
     public var entries = 0
-    /// The size of their files, in bytes.
+    /// The bytes that their files take, in whole blocks of 4 KiB.
     public var bytes = 0
+    /// The bytes that the index and its log take; they count for the budget too.
+    public var indexBytes = 0
     /// Lookups that found their entry.
     public var hits = 0
     /// Lookups that found nothing, including lookups of corrupt and expired entries.
     public var misses = 0
-    /// Entries evicted to stay within the budget.
+    /// Entries evicted to stay within the budget, or to free space on the volume.
     public var evictions = 0
     /// Entries removed because they had reached their maximum age.
     public var expirations = 0

@@ -37,6 +37,18 @@ struct SurroundingsTests {
         #expect(text.contains("may open only 64 files"))
     }
 
+    @Test func `A cache folder that is a link stops the start with a sentence`() throws {
+        let folder = try URL.temporaryFolder()
+        let link = folder.appendingPathExtension("link").path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path)
+        let run = try DarkroomProcess.run(["serve", "--port", "0", "--cache-dir", link, "--log-level", "critical"])
+        #expect(run.status != 0)
+        #expect(
+            run.errors == "Error: cache-dir: the cache directory \(link) is a symbolic link: set the folder that it "
+                + "leads to.\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+
     @Test func `A cache folder that is deleted at run time is created again`() async throws {
         let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
         let folder = try URL.temporaryFolder()

@@ -167,6 +167,30 @@ struct EdgeQueueTests {
         #expect(nowhere.failureCount == 1)
     }
 
+    @Test(arguments: ["pipe", "link", "folder"])
+    func `A file that is not a regular file is damaged, is not waited for, and is replaced`(kind: String) async throws {
+        let path = try URL.temporaryFile("queue.json").path
+        let target = try URL.temporaryFile("target").path
+        try "not ours".write(toFile: target, atomically: false, encoding: .utf8)
+        func plant(_ path: String) throws {
+            switch kind {
+            case "pipe": try #require(mkfifo(path, 0o600) == 0)
+            case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+            default: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            }
+        }
+        let file = EdgeQueueFile(path)
+        try plant(path)
+        guard case .damaged = file.read() else { throw EdgeTransportFailure(reason: "not damaged") }
+        guard kind != "folder" else { return }
+        try plant("\(path).partial")
+        let queue = queue([.stub("x")])
+        #expect(await file.write { queue })
+        guard case .queue(let read) = file.read() else { throw EdgeTransportFailure(reason: "no queue") }
+        #expect(read == queue)
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "not ours")
+    }
+
     @Test(arguments: [
         "lastSequence", "sequence", "first", "round", "refusals", "repetitions", "a", "dueAt", "purgedAt",
     ])

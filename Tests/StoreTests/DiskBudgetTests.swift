@@ -6,18 +6,21 @@ import Testing
 @testable import DarkroomStore
 
 @Suite struct DiskBudgetTests {
-    /// The size of the file of an `entry()`.
-    static let fileBytes = EntryHeader.fixedBytes + 5 + 1000
+    /// What the file of a `large()` entry takes: much more than the index and its log.
+    static let largeBytes = 512 << 10
+    /// A budget that so many of them, the index and its log fit into, and no further one.
+    static func budget(for entries: Int) -> Int { entries * largeBytes + largeBytes / 2 }
+    static func large() -> StoredEntry { entry(largeBytes - EntryHeader.fixedBytes - 5) }
 
     let fixture: DiskFixture
 
-    init() throws { fixture = try DiskFixture(budgetBytes: 20 * Self.fileBytes) }
+    init() throws { fixture = try DiskFixture(budgetBytes: Self.budget(for: 20)) }
 
     /// Stores entries one second after another, until all are on disk.
     private func store(_ numbers: ClosedRange<Int>, in store: DiskStore) async {
         for number in numbers {
             fixture.clock.advance(by: .seconds(1))
-            store.store(entry(), for: key(number))
+            store.store(Self.large(), for: key(number))
             await store.flush()
         }
     }
@@ -28,11 +31,11 @@ import Testing
         return found
     }
 
-    @Test func `the budget is filled to the last byte; one more and the oldest go down to nine tenths`() async throws {
+    @Test func `the budget is filled; one entry more and the oldest go down to nine tenths`() async throws {
         let store = try await fixture.open()
         await self.store(1...20, in: store)
         #expect(store.statistics.evictions == 0)
-        #expect(store.statistics.bytes == fixture.budgetBytes)
+        #expect(store.statistics.bytes == 20 * Self.largeBytes)
         await self.store(21...21, in: store)
         #expect(store.statistics.evictions == 3)
         #expect(store.statistics.entries == 18)
@@ -64,7 +67,7 @@ import Testing
         var store = try await fixture.open()
         await self.store(1...20, in: store)
         await store.close()
-        store = try await fixture.openHealed { $0.budgetBytes = 10 * Self.fileBytes }
+        store = try await fixture.openHealed { $0.budgetBytes = Self.budget(for: 10) }
         #expect(store.statistics.entries == 9)
         #expect(await found(1...20, in: store) == Array(12...20))
     }
@@ -79,14 +82,15 @@ import Testing
     }
 
     @Test func `many small entries make room for a large one`() async throws {
-        let store = try await fixture.open { $0.budgetBytes = 300_000 }
+        let store = try await fixture.open { $0.budgetBytes = 5 << 20 }
         for number in 1...1000 { store.store(entry(10), for: key(number)) }
         await store.flush()
         fixture.clock.advance(by: .seconds(1))
-        store.store(entry(260_000), for: key(2000))
+        #expect(store.statistics.evictions == 0)
+        store.store(entry(4_000_000), for: key(2000))
         await store.flush()
         #expect(await store.entry(for: key(2000)) != nil)
-        #expect(store.statistics.bytes <= 270_000)
+        #expect(store.statistics.bytes + store.statistics.indexBytes <= (5 << 20) * 9 / 10)
         #expect(store.statistics.entries == fixture.folder.files(below: "entries").count)
     }
 }

@@ -12,7 +12,7 @@ import Testing
 
     let fixture: DiskFixture
 
-    init() throws { fixture = try DiskFixture(budgetBytes: 20 * DiskBudgetTests.fileBytes) }
+    init() throws { fixture = try DiskFixture(budgetBytes: DiskBudgetTests.budget(for: 20)) }
 
     private func open(_ expiry: DiskStore.Expiry) async throws -> DiskStore {
         try await fixture.openHealed {
@@ -51,7 +51,7 @@ import Testing
         #expect(await store.entry(for: key(3)) == nil)
         #expect(store.statistics.entries == 3)
         let removed = await store.removeExpired()
-        #expect(removed == StoreTotals(entries: 3 - left.count, bytes: (3 - left.count) * DiskBudgetTests.fileBytes))
+        #expect(removed == StoreTotals(entries: 3 - left.count, bytes: (3 - left.count) * 4096))
         #expect(store.statistics.expirations == 3 - left.count)
         #expect(await found(1...3, in: store) == left)
         #expect(fixture.folder.files(below: "entries").count == left.count)
@@ -113,14 +113,14 @@ import Testing
         let store = try await open(expiry)
         for number in 1...10 {
             fixture.clock.advance(by: .seconds(1))
-            store.store(entry(), for: key(number))
+            store.store(DiskBudgetTests.large(), for: key(number))
             await store.flush()
         }
         fixture.clock.setDate(ahead: jump)
         #expect(await store.removeExpired() == StoreTotals())
         for number in 11...21 {
             fixture.clock.advance(by: .seconds(1))
-            store.store(entry(), for: key(number))
+            store.store(DiskBudgetTests.large(), for: key(number))
             await store.flush()
         }
         #expect(await found(1...21, in: store) == Array(4...21), "the oldest were evicted")
@@ -135,7 +135,7 @@ import Testing
         var store = try await fixture.open()
         for number in 1...10 {
             fixture.clock.advance(by: .seconds(1))
-            store.store(entry(), for: key(number))
+            store.store(DiskBudgetTests.large(), for: key(number))
             await store.flush()
         }
         fixture.clock.setDate(ahead: jump)
@@ -143,7 +143,7 @@ import Testing
         store = try await open(.access)
         for number in 11...21 {
             fixture.clock.advance(by: .seconds(1))
-            store.store(entry(), for: key(number))
+            store.store(DiskBudgetTests.large(), for: key(number))
             await store.flush()
         }
         // Set back, no time has passed, and the oldest were evicted; set ahead, all that was there is past its age.
@@ -153,7 +153,7 @@ import Testing
     @Test func `files from the future are adopted, and don't outlive entries in use`() async throws {
         fixture.clock.setDate(ahead: 30 * Self.day)
         var store = try await fixture.open()
-        for number in 1...10 { store.store(entry(), for: key(number)) }
+        for number in 1...10 { store.store(DiskBudgetTests.large(), for: key(number)) }
         await store.close()
         try fixture.folder.remove("index.sqlite")
         fixture.clock.setDate(ahead: -30 * Self.day)
@@ -161,7 +161,7 @@ import Testing
         #expect(store.statistics.entries == 10)
         for number in 11...21 {
             fixture.clock.advance(by: .seconds(1))
-            store.store(entry(), for: key(number))
+            store.store(DiskBudgetTests.large(), for: key(number))
             await store.flush()
         }
         #expect(await found(11...21, in: store) == Array(11...21))

@@ -14,10 +14,11 @@ final class DiskFixture: Sendable {
     let folder: TemporaryFolder
     let log = LogRecorder()
     let clock = TestClock(date: Date(timeIntervalSince1970: 1_700_000_000))
-    let volume = Mutex(0.5)
+    /// The free share of the volume that stores are told; nil = the system is asked.
+    let volume = Mutex<Double?>(0.5)
     let budgetBytes: Int
 
-    init(budgetBytes: Int = 1 << 20) throws {
+    init(budgetBytes: Int = 1 << 24) throws {
         folder = try TemporaryFolder()
         self.budgetBytes = budgetBytes
     }
@@ -29,7 +30,7 @@ final class DiskFixture: Sendable {
         change(&configuration)
         return try await DiskStore(
             configuration, logger: log.logger, now: { [clock] in clock.date }, uptime: { [clock] in clock.elapsed },
-            freeFraction: { [self] _ in volume.withLock { $0 } })
+            freeFraction: { [self] in volume.withLock(\.self) ?? DiskStore.freeFraction(ofVolume: $0) })
     }
 
     /// Opens a store, and returns it once index and files agree.
@@ -72,6 +73,11 @@ final class DiskFixture: Sendable {
         }
     }
 
+    /// The bytes that the files of entries take, in whole blocks.
+    func entryBlocks() throws -> Int {
+        try folder.files(below: "entries").map { blocks(try folder.bytes($0).count) }.reduce(0, +)
+    }
+
     /// Copies the folder as a crash would leave it: nothing closed, the index's log not merged.
     func crashed() throws -> DiskFixture {
         let copy = try DiskFixture(budgetBytes: budgetBytes)
@@ -105,6 +111,9 @@ func entry(
     StoredEntry(
         body: ByteBuffer(repeating: filler, count: bodyBytes), metadata: ByteBuffer(string: metadata), labels: labels)
 }
+
+/// What a file of this size takes.
+func blocks(_ fileBytes: Int) -> Int { (fileBytes + 4095) / 4096 * 4096 }
 
 /// The size of the file of an entry with this much in it, without labels.
 func fileBytes(body: Int, metadata: Int) -> Int { EntryHeader.fixedBytes + metadata + body }

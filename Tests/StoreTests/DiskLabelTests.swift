@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `an evicted entry's labels go with it`() async throws {
-        let store = try await fixture.open { $0.budgetBytes = 20_000 }
+        let store = try await fixture.open { $0.budgetBytes = 200_000 }
         for number in 1...40 {
             fixture.clock.advance(by: .seconds(1))
             store.store(entry(labels: ["entry:\(number)"]), for: key(number))

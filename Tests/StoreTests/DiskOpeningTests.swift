@@ -27,7 +27,7 @@ import Testing
         let store = try await fixture.openHealed()
         #expect(fixture.folder.exists(stranger))
         #expect(store.statistics.entries == 1)
-        #expect(store.statistics.bytes == DiskBudgetTests.fileBytes)
+        #expect(store.statistics.bytes == 4096)
     }
 
     @Test func `a store that was killed compares its files after it has opened`() async throws {
@@ -72,7 +72,7 @@ import Testing
         #expect(store.statistics.corrupt == 0)
         let files = fixture.folder.files(below: "entries")
         #expect(store.statistics.entries == files.count)
-        #expect(store.statistics.bytes == (try files.map { try fixture.folder.bytes($0).count }.reduce(0, +)))
+        #expect(store.statistics.bytes == (try fixture.entryBlocks()))
     }
 
     @Test func `an entry written between two slices of a comparison stays`() throws {
@@ -132,10 +132,10 @@ import Testing
 
     @Test func `adopted files that exceed the budget are evicted`() async throws {
         var store = try await fixture.open()
-        for number in 1...20 { store.store(entry(), for: key(number)) }
+        for number in 1...20 { store.store(DiskBudgetTests.large(), for: key(number)) }
         await store.close()
         try fixture.folder.remove("index.sqlite")
-        store = try await fixture.openHealed { $0.budgetBytes = 10 * DiskBudgetTests.fileBytes }
+        store = try await fixture.openHealed { $0.budgetBytes = DiskBudgetTests.budget(for: 10) }
         #expect(9...10 ~= store.statistics.entries)
         #expect(fixture.folder.files(below: "entries").count == store.statistics.entries)
     }
@@ -162,7 +162,7 @@ import Testing
         #expect(areWritten == (true, true))
         #expect(await store.entry(for: key(1)) == entry(filler: 1))
         #expect(await store.entry(for: key(2)) == entry(filler: 2))
-        #expect(await !store.storeAndWait(entry(2_000_000), for: key(3)), "larger than the budget")
+        #expect(await !store.storeAndWait(entry(fixture.budgetBytes), for: key(3)), "larger than the budget")
         await store.close()
         #expect(await !store.storeAndWait(entry(), for: key(4)), "closed")
     }

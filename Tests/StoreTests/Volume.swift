@@ -8,9 +8,11 @@ final class Volume: Sendable {
     private let folder: TemporaryFolder
     var path: String { folder.path }
 
-    init(bytes: Int) throws {
+    /// - Parameter inodes: the most files and folders; nil = no limit that tests meet.
+    init(bytes: Int, inodes: Int? = nil) throws {
         folder = try TemporaryFolder()
-        try Self.run("mount", "-t", "tmpfs", "-o", "size=\(bytes)", "tmpfs", folder.path)
+        let options = "size=\(bytes)" + (inodes.map { ",nr_inodes=\($0)" } ?? "")
+        try Self.run("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder.path)
     }
 
     deinit {

@@ -25,8 +25,8 @@ struct Caches: Sendable {
         memoryTier.evictions = inMemory.evictions
         let diskTier = onDisk.map { onDisk in
             var tier = CacheTier(
-                entries: onDisk.entries, bytes: onDisk.bytes, budgetBytes: diskBudgetBytes, hits: onDisk.hits,
-                misses: onDisk.misses)
+                entries: onDisk.entries, bytes: onDisk.bytes + onDisk.indexBytes, budgetBytes: diskBudgetBytes,
+                hits: onDisk.hits, misses: onDisk.misses)
             tier.evictions = onDisk.evictions
             tier.damaged = onDisk.corrupt
             tier.droppedWrites = onDisk.droppedWrites

@@ -291,7 +291,7 @@ struct ImageServer {
             case .inUse, .readOnly:
                 logger.error("running without a disk cache", metadata: ["reason": "\(error)"])
                 return nil
-            case .unusable: throw SettingError("\(SettingsTable.all.cache.directory.name): \(error).")
+            case .notPrivate, .unusable: throw SettingError("\(SettingsTable.all.cache.directory.name): \(error).")
             }
         }
     }

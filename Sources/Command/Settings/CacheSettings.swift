@@ -11,10 +11,13 @@ struct CacheSettings: SettingTheme {
     let directory = Setting(
         "cache-dir", .text("PATH", "the path of a folder"), default: defaultDirectory,
         shownAs: "the platform's cache folder",
-        help: "Folder of the disk cache. Only one server may use it at a time.")
+        help: """
+            Folder of the disk cache. Other users must not be able to write to it, and one server may use it at a \
+            time.
+            """)
     let diskBytes = Setting(
         "cache-disk-bytes", .bytes(atLeast: 0), default: 10 << 30,
-        help: "Byte budget of the disk cache. 0 disables it.")
+        help: "Byte budget of the disk cache: blocks of files, index and log. 0 disables it.")
     let memoryBytes = Setting(
         "cache-memory-bytes", .bytes(atLeast: 0), default: ResourceDefaults.current.memoryCacheBytes,
         shownAs: "256MiB, or an eighth of the usable memory if that is less",

@@ -41,10 +41,12 @@ final class EdgeQueueFile: Sendable {
 
     /// Reads the queue. Blocks, so it is for the start of the server only.
     func read() -> Content {
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            return errno == ENOENT ? .missing : .damaged
-        }
-        defer { try? handle.close() }
+        // Neither waits for the other end of a pipe, nor follows a link.
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return errno == ENOENT ? .missing : .damaged }
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return .damaged }
         guard let data = try? handle.read(upToCount: Self.maxBytes) else { return .damaged }
         guard let document = try? JSONDecoder().decode(Document.self, from: data), document.version == 1,
             document.queue.isPlausible
@@ -67,7 +69,8 @@ final class EdgeQueueFile: Sendable {
 
     private func replace(with data: Data) -> Bool {
         let temporary = "\(path).partial"
-        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        unlink(temporary)
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { return false }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
         let isComplete = (try? handle.write(contentsOf: data)) != nil && (try? handle.synchronize()) != nil

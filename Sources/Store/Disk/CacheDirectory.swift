@@ -25,20 +25,25 @@ final class CacheDirectory {
     private(set) var current: OpenDirectory?
     private(set) var isIndexCorrupt = false
     private(set) var isClosed = false
+    /// The error of a write or removal that met a full volume. The caller clears it, makes space and tries again.
+    var lackOfSpace: StorageError?
+    /// Whether files were deleted whose rows the index still has.
+    private var hasLostFiles = false
     /// The time at which the last opening was abandoned; time never runs backwards.
     private var lastTime: Int64 = 0
 
-    /// Takes the lock and opens the index.
+    /// Takes the lock and opens the index. On a full volume, leaves that to a later ``usable()``.
     init(_ environment: DiskEnvironment) throws(DiskStoreError) {
         let path = environment.configuration.directory
         layout = DiskLayout(path)
         self.environment = environment
         do {
-            try open()
+            try openMakingSpace()
         } catch let error as DiskStoreError {
             throw error
         } catch let error as StorageError {
-            throw DiskStoreError(error, directory: path)
+            guard isLackOfSpace(error) else { throw DiskStoreError(error, directory: path) }
+            outages.begin(.space, ["error": "\(error)"])
         } catch {
             throw .unusable(directory: path, reason: String(describing: error))
         }
@@ -70,21 +75,28 @@ final class CacheDirectory {
         if isClosed { return nil }
         let isInPlace = lock?.isInPlace ?? false && current?.isInPlace ?? false
         if !isIndexCorrupt && isInPlace { return current }
+        if current != nil && !isIndexCorrupt { outages.begin(.directory, ["directory": "\(layout.path)"]) }
         abandon()
-        if !isIndexCorrupt { outages.begin(.directory, ["directory": "\(layout.path)"]) }
         do {
             if isIndexCorrupt { try layout.setIndexAside() }
-            try open()
+            try openMakingSpace()
         } catch {
-            outages.begin(.directory, ["error": "\(error)"])
+            let failure = error as? StorageError
+            let reason = failure.map { "\(DiskStoreError($0, directory: layout.path))" } ?? "\(error)"
+            outages.begin(failure.map(isLackOfSpace) ?? false ? .space : .directory, ["error": "\(reason)"])
             return nil
         }
         outages.end(.directory)
         return current
     }
 
-    /// Records a failure, and logs it if it is new. A corrupt index is replaced before the next operation.
+    /// Records a failure, and logs it if it is new. A corrupt index is replaced before the next operation, and for a
+    /// full volume see ``lackOfSpace``.
     func report(_ error: StorageError, _ outage: OutageLog.Outage, in directory: OpenDirectory) {
+        if outage == .writing && isLackOfSpace(error) {
+            lackOfSpace = error
+            return
+        }
         guard error.isCorruption else { return outages.begin(outage, ["error": "\(error)"]) }
         guard directory.index === current?.index else { return }
         isIndexCorrupt = true
@@ -125,15 +137,45 @@ final class CacheDirectory {
         directory.index.abandon()
     }
 
+    /// Whether a write failed because the volume is full, or the quota used up.
+    func isLackOfSpace(_ error: StorageError) -> Bool {
+        error.isLackOfSpace || !error.isCorruption && error.code == nil && layout.isVolumeFull
+    }
+
+    /// Opens the existing files. While the volume has no space for the index, deletes entries.
+    private func openMakingSpace() throws {
+        var limit = 64
+        while true {
+            do {
+                return try open()
+            } catch let error as StorageError {
+                // Without the lock, the files may be those of another store.
+                guard isLackOfSpace(error), lock != nil, layout.removeSomeFiles(limit: limit) else { throw error }
+                if !hasLostFiles {
+                    environment.logger.warning(
+                        "disk cache: deleting entries to open the index: the volume is full",
+                        metadata: ["error": "\(error)"])
+                }
+                hasLostFiles = true
+                limit *= 2
+            }
+        }
+    }
+
     /// Takes the lock, unless it is held, and opens the existing files.
     private func open() throws {
         try FileSystem.makeFolders(layout.path)
+        if let reason = DirectoryPrivacy.refusal(of: layout.path) {
+            throw DiskStoreError.notPrivate(directory: layout.path, reason: reason)
+        }
         if lock?.isInPlace != true {
             lock = nil
             lock = try DirectoryLock(layout)
         }
-        let directory = try OpenDirectory(layout, notBefore: lastTime, environment)
+        let directory = try OpenDirectory(
+            layout, notBefore: lastTime, mustReconcile: hasLostFiles, environment)
         isIndexCorrupt = false
+        hasLostFiles = false
         current = directory
         state.totals = directory.index.condition.totals
         state.directory = directory

@@ -5,7 +5,7 @@ import NIOCore
 /// The index of a disk store: a table of its entries in SQLite. All calls block; writes come from one thread.
 final class DiskIndex: Sendable {
     /// Raised with every change of the tables. An index of another version is rebuilt from the files.
-    private static let schemaVersion = 3
+    private static let schemaVersion = 4
     /// The time after which index and files are compared again even if nothing suggests a difference.
     static let reconciliationInterval = Duration.seconds(7 * 24 * 60 * 60)
 
@@ -27,7 +27,14 @@ final class DiskIndex: Sendable {
     ///
     /// Throws if the file has another format or version, or if it is visibly corrupt; corruption inside shows when it
     /// is read. Until `close()`, the index counts as not closed properly.
-    init(path: String, readers: Int, clock makeClock: (_ last: Int64) -> MonotonicClock) throws(StorageError) {
+    ///
+    /// - Parameters:
+    ///   - logPages: the pages in the log from which on it is merged into the file.
+    ///   - mustReconcile: compares index and files in any case.
+    init(
+        path: String, readers: Int, logPages: Int = DiskIndex.maximumLogPages, mustReconcile: Bool = false,
+        clock makeClock: (_ last: Int64) -> MonotonicClock
+    ) throws(StorageError) {
         (pool, clock, condition) = try Self.attempt("open index") {
             var configuration = Configuration()
             configuration.label = "darkroom.store.index"
@@ -36,14 +43,18 @@ final class DiskIndex: Sendable {
             // One more for the writer's thread.
             configuration.maximumReaderCount = readers + 1
             configuration.prepareDatabase {
-                // Fewer and larger checkpoints, since they sync to the device. After a crash, at most 16 MiB are read.
-                try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
+                try $0.execute(sql: "PRAGMA wal_autocheckpoint = \(logPages)")
+                // A long transaction makes the log longer; later ones truncate it again.
+                try $0.execute(sql: "PRAGMA journal_size_limit = \(DiskIndex.logBytes(pages: logPages))")
                 // Each connection has its own page cache in addition to the system's; a quarter of SQLite's default.
                 try $0.execute(sql: "PRAGMA cache_size = -512")
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
             do {
-                let (clock, condition) = try pool.write { try Self.begin($0, makeClock) }
+                let (clock, condition) = try pool.write { try Self.begin($0, makeClock, mustReconcile) }
+                // Syncs the mark that the index is open. Without it, the index would count as closed properly after a
+                // power failure that loses the whole log, and files without rows would not be found.
+                _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
                 return (pool, clock, condition)
             } catch {
                 try? pool.close()
@@ -77,6 +88,22 @@ final class DiskIndex: Sendable {
         try Self.attempt(operation) { try pool.write(body) }
     }
 
+    /// Merges the log into the file, which frees its space.
+    func truncateLog() throws(StorageError) {
+        try Self.attempt("merge log") { _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
+    }
+
+    /// The bytes of the file that are in use. The file keeps the pages of deleted rows for new ones.
+    func usedBytes() throws(StorageError) -> Int {
+        try Self.attempt("measure") {
+            try pool.writeWithoutTransaction { database in
+                let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+                let unused = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+                return (pages - unused) * Self.pageBytes
+            }
+        }
+    }
+
     /// Runs `body`, and translates errors of SQLite.
     static func attempt<Value>(_ operation: String, _ body: () throws -> Value) throws(StorageError) -> Value {
         do {
@@ -84,17 +111,33 @@ final class DiskIndex: Sendable {
         } catch let error as StorageError {
             throw error
         } catch {
+            let result = (error as? DatabaseError)?.resultCode
             throw StorageError(
-                operation: operation, reason: String(describing: error),
-                isCorruption: [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains((error as? DatabaseError)?.resultCode))
+                operation: operation, reason: String(describing: error), code: result == .SQLITE_FULL ? ENOSPC : nil,
+                isCorruption: [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(result))
         }
     }
+}
+
+// The log.
+extension DiskIndex {
+    private static let pageBytes = 4096
+    /// Few and large merges, since they sync to the device. After a crash, at most 16 MiB are read.
+    static let maximumLogPages = 4000
+
+    /// The pages in the log from which on it is merged: a small share of the budget.
+    static func logPages(budgetBytes: Int) -> Int {
+        min(max(budgetBytes / 256 / pageBytes, 16), maximumLogPages)
+    }
+
+    /// The size of a log of so many pages; each has a header.
+    static func logBytes(pages: Int) -> Int { 32 + pages * (pageBytes + 24) }
 }
 
 // Opening.
 extension DiskIndex {
     private static func begin(
-        _ database: Database, _ makeClock: (_ last: Int64) -> MonotonicClock
+        _ database: Database, _ makeClock: (_ last: Int64) -> MonotonicClock, _ mustReconcile: Bool
     ) throws -> (MonotonicClock, Condition) {
         try prepare(database)
         guard
@@ -106,11 +149,11 @@ extension DiskIndex {
             entries: Int.fromDatabaseValue(state[0]) ?? -1, bytes: Int.fromDatabaseValue(state[1]) ?? -1)
         let maximumEntries = try maximumEntries(in: database)
         guard 0...maximumEntries ~= totals.entries, 0...(1 << 50) ~= totals.bytes,
-            (totals.entries == 0) == (totals.bytes == 0)
+            totals.entries > 0 || totals.bytes == 0
         else { throw corruption("the totals are implausible") }
         let clock = makeClock(Int64.fromDatabaseValue(state[2]) ?? 0)
         let now = clock.microseconds
-        let wasClosed = Int64.fromDatabaseValue(state[3]) == 1
+        let wasClosed = !mustReconcile && Int64.fromDatabaseValue(state[3]) == 1
         let reconciled = wasClosed ? Int64.fromDatabaseValue(state[4]) ?? 0 : 0
         let age = now.subtractingReportingOverflow(reconciled).partialValue
         try database.execute(
@@ -149,9 +192,10 @@ extension DiskIndex {
         StorageError(operation: "open index", reason: reason, isCorruption: true)
     }
 
-    /// `entry.labels` is the list as in the file, `entry.content` the metadata of an entry without a file; `label`
-    /// counts the entries of a source with a label. Each index costs a write for each entry. Indexes by the other times
-    /// are created when they are needed, see ``prepareExpiry(_:)``.
+    /// `entry.size` is the size of the file, 0 without one; `entry.labels` is the list as in the file, `entry.content`
+    /// the metadata of an entry without a file; `label` counts the entries of a source with a label; `state.bytes`
+    /// counts whole blocks. Each index costs a write for each entry. Indexes by the other times are created when they
+    /// are needed, see ``prepareExpiry(_:)``.
     private static func createTables(_ database: Database) throws {
         try database.execute(
             sql: """

@@ -6,6 +6,7 @@ import NIOCore
 ///
 /// ```
 /// lock                                  locked while a store has the directory open
+/// probe                                 written and removed to learn whether the volume is full
 /// index.sqlite (-wal, -shm)             the index
 /// index.sqlite.damaged                  the last index that was replaced because it was unusable
 /// tmp/*.removed                         folders of entries that were set aside to be deleted
@@ -34,6 +35,11 @@ struct DiskLayout: Sendable {
 
     var lock: String { "\(path)/lock" }
     var index: String { "\(path)/index.sqlite" }
+    /// The index and the files that SQLite keeps next to it.
+    var indexFiles: [String] { [index] + ["-wal", "-shm", "-journal"].map { index + $0 } }
+    private var probe: String { "\(path)/probe" }
+    /// The size of the index's log.
+    var logBytes: Int { if case .file(let bytes) = FileSystem.kind(of: index + "-wal") { bytes } else { 0 } }
     var unusableIndex: String { "\(path)/index.sqlite.damaged" }
     var temporary: String { "\(path)/tmp" }
 
@@ -113,8 +119,36 @@ struct DiskLayout: Sendable {
         } catch  where error.code != ENOENT {
             throw error
         } catch {}
-        try FileSystem.remove(index + "-wal")
-        try FileSystem.remove(index + "-shm")
+        for file in indexFiles.dropFirst() { try FileSystem.remove(file) }
+    }
+}
+
+// Full volumes.
+extension DiskLayout {
+    /// Whether the volume takes no further file. SQLite does not always say why it could not write.
+    var isVolumeFull: Bool {
+        do throws(StorageError) {
+            try FileSystem.remove(probe)
+            try FileSystem.create(
+                probe, of: [ByteBuffer(repeating: 1, count: DiskIndex.blockSize)], body: SharedBytes(ByteBuffer()))
+            try FileSystem.remove(probe)
+            return false
+        } catch {
+            return error.isLackOfSpace
+        }
+    }
+
+    /// Deletes some files, in case the index does not open for lack of space: files of no use first, then entries in
+    /// the order of their keys, which are hashes. Which entries were used last is known only to the index.
+    /// - Returns: whether there were any.
+    func removeSomeFiles(limit: Int) -> Bool {
+        var left = limit
+        let folders = (FileSystem.names(in: entries) ?? []).filter { numberOfFolder(named: $0) != nil }.sorted()
+        for path in [unusableIndex] + foldersSetAside + folders.map({ "\(entries)/\($0)" })
+        where left > 0 && FileSystem.kind(of: path) != .nothing {
+            _ = try? FileSystem.removeSome(path, limit: &left)
+        }
+        return left < limit
     }
 }
 

@@ -85,7 +85,7 @@ final class DiskState: Sendable {
     /// The counts so far; the counts of the queue are 0.
     var statistics: DiskStatistics { fields.withLock(\.statistics) }
 
-    /// The entries on disk and the size of their files. Only the writer changes them.
+    /// The entries on disk and the bytes that they take. Only the writer changes them.
     var totals: StoreTotals {
         get { fields.withLock { StoreTotals(entries: $0.statistics.entries, bytes: $0.statistics.bytes) } }
         set { count { ($0.entries, $0.bytes) = (newValue.entries, newValue.bytes) } }
@@ -93,6 +93,12 @@ final class DiskState: Sendable {
 
     func count(_ change: (inout DiskStatistics) -> Void) {
         fields.withLock { change(&$0.statistics) }
+    }
+
+    /// The bytes of the index and its log, as last measured by the writer.
+    var indexBytes: Int {
+        get { fields.withLock(\.statistics.indexBytes) }
+        set { count { $0.indexBytes = newValue } }
     }
 
     // MARK: Last uses
@@ -123,6 +129,11 @@ final class DiskState: Sendable {
             defer { fields.lastUses = [:] }
             return fields.lastUses
         }
+    }
+
+    /// Takes back last uses that could not be written to the index, unless there are later ones.
+    func returnLastUses(_ uses: [EntryKey: Int64]) {
+        fields.withLock { $0.lastUses.merge(uses) { later, _ in later } }
     }
 
     // MARK: Pending removals

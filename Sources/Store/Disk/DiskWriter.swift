@@ -36,8 +36,6 @@ extension EntryWrite {
 /// Created and used on one thread, see ``WriterThread``. Nothing changes between two steps of an operation, and only
 /// readers can meet a file and a row that don't belong together. Every call blocks.
 final class DiskWriter {
-    /// The free share of the volume below which nothing is written.
-    private static let minimumFreeFraction = 0.05
     /// Larger than most entries: a volume that takes the probe takes them too.
     private static let probeBytes = 1 << 20
     private static let probeKey = EntryKey(
@@ -67,19 +65,33 @@ final class DiskWriter {
     // MARK: Writing
 
     /// Writes entries, whose keys must differ: first the files, then all rows in one transaction. Then evicts entries
-    /// beyond the budget.
+    /// beyond the budget. If the volume has no space for some of them, evicts others and tries these again.
     /// - Returns: for each entry whether it was written.
     func write(_ writes: [EntryWrite]) -> [Bool] {
-        let isWritten =
-            hasSpace() && remover.retryPending()
-            ? directory.attempt { open throws(StorageError) in try write(writes, in: open) } : nil
-        guard let isWritten else { return writes.map { _ in false } }
+        var isWritten = writeOnce(writes)
+        let rest = writes.indices.filter { !isWritten[$0] }
+        if let error = directory.lackOfSpace,
+            evictor.makeRoom(forFilesOf: rest.map { writes[$0].fileBytes }, after: error)
+        {
+            for (index, result) in zip(rest, writeOnce(rest.map { writes[$0] })) { isWritten[index] = result }
+        }
         if isWritten.allSatisfy(\.self) {
+            outages.end(.space)
             outages.end(.writing)
             repair.resume()
+        } else if let error = directory.lackOfSpace {
+            outages.begin(.space, ["error": "\(error)"])
         }
-        evictor.makeRoom()
+        if isWritten.contains(true) { evictor.makeRoom() }
         return isWritten
+    }
+
+    private func writeOnce(_ writes: [EntryWrite]) -> [Bool] {
+        directory.lackOfSpace = nil
+        let isWritten =
+            evictor.hasSpaceOnVolume() && remover.retryPending()
+            ? directory.attempt { open throws(StorageError) in try write(writes, in: open) } : nil
+        return isWritten ?? writes.map { _ in false }
     }
 
     /// Writes an entry of zeros, reads it and removes it, which ends the outages that are over.
@@ -91,15 +103,6 @@ final class DiskWriter {
         }
         _ = reader.look(for: [Self.probeKey])
         _ = remover.remove(.entry(Self.probeKey))
-    }
-
-    private func hasSpace() -> Bool {
-        if let free = environment.freeFraction(directory.layout.path), free < Self.minimumFreeFraction {
-            outages.begin(.space, ["free": "\(free)"])
-            return false
-        }
-        outages.end(.space)
-        return true
     }
 
     private func write(_ writes: [EntryWrite], in open: OpenDirectory) throws(StorageError) -> [Bool] {
@@ -150,7 +153,11 @@ final class DiskWriter {
             return header.record
         } catch {
             directory.layout.removeEmptyFolder(ofSource: write.key.source)
-            outages.begin(.writing, ["error": "\(error)"])
+            if directory.isLackOfSpace(error) {
+                directory.lackOfSpace = error
+            } else {
+                outages.begin(.writing, ["error": "\(error)"])
+            }
             return nil
         }
     }

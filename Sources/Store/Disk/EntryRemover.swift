@@ -43,9 +43,15 @@ final class EntryRemover {
         if keys.isEmpty { return StoreTotals() }
         for key in keys { try removeFile(of: key) }
         defer { state.rowsChanged(keys) }
-        let change = try open.index.apply(deletes: keys)
-        state.totals += change
-        return -change
+        do {
+            let change = try open.index.apply(deletes: keys)
+            state.totals += change
+            return -change
+        } catch {
+            // Rows without files would count as corrupt entries.
+            for key in keys { state.beginRemoval(.entry(key)) }
+            throw error
+        }
     }
 
     /// Whether folders that were set aside are still to be deleted.

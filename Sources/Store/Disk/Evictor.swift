@@ -1,4 +1,7 @@
-/// Evicts the least recently used entries when the store exceeds its budget, and removes expired ones.
+import Logging
+
+/// Evicts the least recently used entries when the store exceeds its budget or the volume is short of space, and
+/// removes expired ones.
 ///
 /// Belongs to the writer's thread.
 final class Evictor {
@@ -6,43 +9,81 @@ final class Evictor {
     private static let lowWaterMark = 0.9
     /// The number of entries that are evicted in one slice.
     private static let batch = 256
+    /// The free share of the volume below which nothing is written, and the share up to which entries are evicted then.
+    private static let (minimumFree, sufficientFree) = (0.05, 0.06)
+    /// The time without an eviction for the volume's sake after which that counts as over.
+    private static let shortageEnd = Duration.seconds(60 * 60)
+    /// What the index may need besides a file, in bytes. A smaller log is not worth merging.
+    private static let indexReserve = 256 << 10
 
     private let directory: CacheDirectory
     private let remover: EntryRemover
-    private var configuration: DiskStore.Configuration { directory.environment.configuration }
+    private var environment: DiskEnvironment { directory.environment }
+    private var configuration: DiskStore.Configuration { environment.configuration }
     private var state: DiskState { directory.state }
+    /// The bytes of the index in use, and of its log.
+    private var (indexBytes, logBytes) = (0, 0)
     /// Whether the store has exceeded its budget and is still above the low-water mark.
-    private(set) var isEvicting = false
+    private var isOverLowWater = false
+    /// Whether the volume was short of space and does not have enough yet.
+    private var isFreeingVolume = false
+    /// The free share of the volume up to which evictions don't help.
+    private var vainFreeShare: Double?
+    /// When entries were last evicted for the volume's sake.
+    private var lastShortage: Duration?
 
     init(_ directory: CacheDirectory, _ remover: EntryRemover) {
         self.directory = directory
         self.remover = remover
     }
 
-    /// The size up to which entries are evicted, in bytes. A larger file is never stored.
-    static func lowWaterBytes(_ configuration: DiskStore.Configuration) -> Int {
+    /// The largest file that is stored: it must fit into the budget down to which entries are evicted.
+    static func maximumFileBytes(_ configuration: DiskStore.Configuration) -> Int {
+        lowWaterBytes(configuration) - logBytes(configuration)
+    }
+
+    private static func lowWaterBytes(_ configuration: DiskStore.Configuration) -> Int {
         Int(lowWaterMark * Double(configuration.budgetBytes))
     }
 
-    private var excessBytes: Int { state.totals.bytes - Self.lowWaterBytes(configuration) }
-    private var isOverBudget: Bool { state.totals.bytes > configuration.budgetBytes }
+    /// The size up to which the index's log grows. It counts as full, since evictions make it grow.
+    private static func logBytes(_ configuration: DiskStore.Configuration) -> Int {
+        DiskIndex.logBytes(pages: DiskIndex.logPages(budgetBytes: configuration.budgetBytes))
+    }
+
+    private var usedBytes: Int { state.totals.bytes + indexBytes + max(logBytes, Self.logBytes(configuration)) }
+    private var excessBytes: Int { usedBytes - Self.lowWaterBytes(configuration) }
+    private var isOverBudget: Bool { usedBytes > configuration.budgetBytes }
+
+    /// Whether there are entries to evict now.
+    var isEvicting: Bool { isOverLowWater || isFreeingVolume }
 
     /// Starts evicting if the store is over its budget, without waiting for a write.
     func check() {
-        if isOverBudget { isEvicting = true }
+        measureIndex()
+        if isOverBudget { isOverLowWater = true }
     }
 
     /// Adopts the totals of a new opening.
-    func begin() { isEvicting = isOverBudget }
+    func begin() {
+        measureIndex()
+        isOverLowWater = isOverBudget
+    }
 
     /// Brings the store down to its budget; maintenance goes on to the low-water mark.
     func makeRoom() {
         check()
-        while isOverBudget, evictBatch() {}
+        while isOverBudget, evictBatch(upTo: excessBytes).entries > 0 {}
     }
 
     /// Evicts some entries.
-    func runSlice() { isEvicting = excessBytes > 0 && evictBatch() }
+    func runSlice() {
+        if isOverLowWater {
+            isOverLowWater = excessBytes > 0 && evictBatch(upTo: excessBytes).entries > 0
+        } else if isFreeingVolume {
+            isFreeingVolume = relieveVolume(upTo: Self.sufficientFree) == .partial
+        }
+    }
 
     /// Completes an eviction that has begun.
     func finish() {
@@ -68,23 +109,123 @@ final class Evictor {
     func writeLastUses() {
         let uses = state.takeLastUses()
         if uses.isEmpty { return }
-        _ = directory.attempt { open throws(StorageError) in try open.index.setLastUses(uses) }
+        let isWritten = directory.attempt { open throws(StorageError) in try open.index.setLastUses(uses) } != nil
+        // Evictions to come must not pass over the entries in use.
+        if !isWritten && directory.lackOfSpace != nil { state.returnLastUses(uses) }
     }
 
-    /// Evicts the least recently used entries, down to the low-water mark at most.
-    /// - Returns: whether there were any.
-    private func evictBatch() -> Bool {
+    /// Evicts least recently used entries until they have freed so many bytes.
+    /// - Returns: what was evicted; nothing if there is no entry, or if that failed.
+    private func evictBatch(upTo bytes: Int, limit: Int = Evictor.batch) -> StoreTotals {
         writeLastUses()
         let evicted = directory.attempt { open throws(StorageError) in
-            var excess = excessBytes
-            let entries = try open.index.oldest(.access, limit: Self.batch).prefix { entry in
+            var excess = bytes
+            let entries = try open.index.oldest(.access, limit: limit).prefix { entry in
                 defer { excess -= entry.bytes }
                 return excess > 0
             }
-            try remover.discard(entries.map(\.key), in: open)
-            return entries.count
+            return try remover.discard(entries.map(\.key), in: open)
         }
-        state.count { $0.evictions += evicted ?? 0 }
-        return evicted ?? 0 > 0
+        state.count { $0.evictions += evicted?.entries ?? 0 }
+        measureIndex()
+        return evicted ?? StoreTotals()
+    }
+
+    private func measureIndex() {
+        guard let used = try? directory.current?.index.usedBytes() else { return }
+        indexBytes = used
+        logBytes = directory.layout.logBytes
+        state.indexBytes = used + logBytes
+    }
+}
+
+// MARK: The volume
+
+extension Evictor {
+    /// What an eviction for the volume's sake has achieved.
+    private enum Relief {
+        case enough, partial, nothing
+    }
+
+    /// Whether the volume has space to write, if necessary after evictions. Maintenance goes on with them.
+    func hasSpaceOnVolume() -> Bool {
+        var relief = Relief.partial
+        while relief == .partial {
+            relief = relieveVolume(upTo: Self.minimumFree)
+            if relief == .partial { isFreeingVolume = true }
+        }
+        if relief == .nothing {
+            environment.outages.begin(.space, ["free": "\(freeShare)"])
+        } else if let lastShortage, environment.uptime() - lastShortage > Self.shortageEnd {
+            self.lastShortage = nil
+            environment.outages.end(.shortage)
+        }
+        return relief == .enough
+    }
+
+    /// Frees space for files of these sizes after the volume or a quota refused to take them, which the free share of
+    /// the volume may not show.
+    /// - Returns: whether it is worth trying again.
+    func makeRoom(forFilesOf sizes: [Int], after error: StorageError) -> Bool {
+        guard let smallest = sizes.min(), smallest <= state.totals.bytes else { return false }
+        let reserve = min(Self.indexReserve, state.totals.bytes / 32)
+        // An entry takes an inode, and its folder may take another. Merging a log takes its size at first.
+        let wanted = StoreTotals(
+            entries: 2 * sizes.count,
+            bytes: sizes.reduce(0, +) + reserve + (logBytes > Self.indexReserve ? logBytes : 0))
+        var freed = StoreTotals()
+        while freed.bytes < wanted.bytes || freed.entries < wanted.entries {
+            let evicted = evictBatch(upTo: .max, limit: shareOfEntries)
+            if evicted.entries == 0 { break }
+            freed += evicted
+        }
+        if freed.entries == 0 { return false }
+        mergeLog()
+        recordShortage("\(error)")
+        return true
+    }
+
+    /// Evicts some entries if less than this share of the volume is free.
+    ///
+    /// If the share does not rise, then another program takes what is freed, or the file system frees it later. If it
+    /// rises so little that all entries together would not make enough space, then others fill the volume. No more is
+    /// evicted until the share has risen by itself so far that it helps.
+    private func relieveVolume(upTo target: Double) -> Relief {
+        let free = freeShare
+        if free >= target {
+            vainFreeShare = nil
+            return .enough
+        }
+        if let vainFreeShare, free <= vainFreeShare { return .nothing }
+        mergeLog()
+        let evicted = evictBatch(upTo: .max, limit: shareOfEntries)
+        if evicted.entries == 0 { return .nothing }
+        let raised = freeShare
+        // Entries without a file free space in the index.
+        if evicted.bytes > 0 {
+            let possible = max(0, raised - free) / Double(evicted.entries) * Double(state.totals.entries)
+            guard raised > free, raised + possible >= target else {
+                vainFreeShare = raised > free ? target - possible : raised
+                return .nothing
+            }
+        }
+        recordShortage("\(free) of the volume is free")
+        return .partial
+    }
+
+    private var freeShare: Double { environment.freeFraction(directory.layout.path) ?? 1 }
+
+    /// A small share of the entries: what is free is measured after each.
+    private var shareOfEntries: Int { min(Self.batch, max(1, state.totals.entries / 32)) }
+
+    private func mergeLog() {
+        guard logBytes > Self.indexReserve else { return }
+        try? directory.current?.index.truncateLog()
+        measureIndex()
+    }
+
+    private func recordShortage(_ reason: String) {
+        lastShortage = environment.uptime()
+        environment.outages.begin(.shortage, ["reason": "\(reason)"])
     }
 }

@@ -55,11 +55,13 @@ extension DiskIndex {
     /// - Returns: the totals.
     func endReconciliation() throws(StorageError) -> StoreTotals {
         try write("end healing") { database in
-            // A scan of this index alone, which is much smaller than the table. Sizes count as in `fileBytes(_:)`.
+            // A scan of this index alone, which is much smaller than the table. Counts as `blockBytes(_:)` does.
             let totals = try Self.totals(
                 in: database,
                 """
-                SELECT count(*), coalesce(sum(min(max(size, 0), \(Self.maximumSize))), 0)
+                SELECT count(*), coalesce(
+                    sum((min(max(size, 0), \(Self.maximumSize)) + \(Self.blockSize - 1)) / \(Self.blockSize)), 0)
+                    * \(Self.blockSize)
                 FROM entry INDEXED BY entry_by_last_use
                 """)
             try database.execute(
@@ -116,7 +118,8 @@ extension DiskIndex {
             return StoreTotals()
         }
         let oldLabels = existing.flatMap { Data.fromDatabaseValue($0[1]) }.map(Array.init)
-        let oldBytes = existing.map { fileBytes($0[0]) }
+        let oldBytes = existing.map { blockBytes($0[0]) }
+        let size = record.content == nil ? record.fileBytes : 0
         try database.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO entry
@@ -125,7 +128,7 @@ extension DiskIndex {
                 """
         ).execute(
             arguments: record.key.arguments + [
-                record.fileBytes, Data(record.checksum.bytes), Data(record.labels.bytes),
+                size, Data(record.checksum.bytes), Data(record.labels.bytes),
                 record.content.map { Data($0.readableBytesView) }, record.isRestored ? 1 : 0, record.created,
                 record.modified, min(record.modified, now),
             ])
@@ -133,7 +136,7 @@ extension DiskIndex {
             if let oldLabels { counts[record.key.source, default: [:]][oldLabels, default: 0] -= 1 }
             counts[record.key.source, default: [:]][record.labels.bytes, default: 0] += 1
         }
-        return StoreTotals(entries: oldBytes == nil ? 1 : 0, bytes: record.fileBytes - (oldBytes ?? 0))
+        return StoreTotals(entries: oldBytes == nil ? 1 : 0, bytes: blockBytes(size.databaseValue) - (oldBytes ?? 0))
     }
 
     private static func delete(_ key: EntryKey, in database: Database) throws -> StoreTotals {
@@ -142,7 +145,7 @@ extension DiskIndex {
         guard let row = try Row.fetchOne(delete, arguments: key.arguments) else { return StoreTotals() }
         let labels = Array(Data.fromDatabaseValue(row[1]) ?? Data())
         try count([key.source: [labels: -1]], in: database)
-        return StoreTotals(entries: -1, bytes: -fileBytes(row[0]))
+        return StoreTotals(entries: -1, bytes: -blockBytes(row[0]))
     }
 
     private static func deleteAll(ofSource source: StoreKey, in database: Database) throws -> StoreTotals {
@@ -156,7 +159,7 @@ extension DiskIndex {
                 try deleteLabel.execute(arguments: [Data(label), source.data])
             }
         }
-        return StoreTotals(entries: -rows.count, bytes: -rows.reduce(0) { $0 + fileBytes($1[0]) })
+        return StoreTotals(entries: -rows.count, bytes: -rows.reduce(0) { $0 + blockBytes($1[0]) })
     }
 
     /// Changes the counts of labels, once for all records of a source with the same labels.

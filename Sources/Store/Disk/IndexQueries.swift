@@ -116,7 +116,7 @@ extension DiskIndex {
         }
     }
 
-    /// The oldest entries, oldest first, by the time from which the age counts, with the sizes of their files.
+    /// The oldest entries, oldest first, by the time from which the age counts, with the bytes that their files take.
     func oldest(
         _ age: DiskStore.Expiry, before time: Int64 = .max, limit: Int
     ) throws(StorageError) -> [(key: EntryKey, bytes: Int)] {
@@ -125,7 +125,7 @@ extension DiskIndex {
                 database,
                 sql: "SELECT source, entry, size FROM entry WHERE \(age.column) < ? ORDER BY \(age.column) LIMIT ?",
                 arguments: [time, limit]
-            ).compactMap { row in EntryKey(row: row).map { ($0, fileBytes(row[2])) } }
+            ).compactMap { row in EntryKey(row: row).map { ($0, blockBytes(row[2])) } }
         }
     }
 
@@ -169,7 +169,10 @@ extension DiskIndex {
         return try read("list a source") { database in
             let rows = try Row.fetchAll(
                 database,
-                sql: "SELECT source, entry, size, modified FROM entry WHERE source = ? ORDER BY entry LIMIT ?",
+                sql: """
+                    SELECT source, entry, iif(content IS NULL, size, length(content)), modified FROM entry
+                    WHERE source = ? ORDER BY entry LIMIT ?
+                    """,
                 arguments: [source.data, limit])
             return rows.compactMap { row in
                 guard let key = EntryKey(row: row) else { return nil }
@@ -185,7 +188,7 @@ extension DiskIndex {
         try read("sum up") { database in
             let select = try database.cachedStatement(sql: "SELECT size FROM entry WHERE source = ?")
             return try sources.reduce(into: [:]) { totals, source in
-                let sizes = try DatabaseValue.fetchAll(select, arguments: [source.data]).map(fileBytes)
+                let sizes = try DatabaseValue.fetchAll(select, arguments: [source.data]).map(blockBytes)
                 guard !sizes.isEmpty else { return }
                 totals[source] = StoreTotals(entries: sizes.count, bytes: sizes.reduce(0, +))
             }
@@ -214,6 +217,13 @@ private func bound(_ prefix: Int) -> Data {
 extension DiskIndex {
     /// The most bytes that a row counts. No file is larger.
     static let maximumSize = 1 << 40
+    /// The usual block of file systems. What a file takes now is not asked for: file systems place it later.
+    static let blockSize = 4096
+}
+
+/// The bytes that a file of the size in a row takes on the volume.
+func blockBytes(_ size: DatabaseValue) -> Int {
+    (fileBytes(size) + DiskIndex.blockSize - 1) / DiskIndex.blockSize * DiskIndex.blockSize
 }
 
 /// The size in a row. A corrupt row may have any value, but totals must not overflow.

@@ -11,8 +11,12 @@ final class OpenDirectory: Sendable {
     /// Creates missing folders and opens the index; replaces an unusable index with an empty one. The time does not
     /// depend on the number of entries. Throws only if a new index can't be created either.
     ///
-    /// - Parameter time: the earliest time, in microseconds since 1970, for entries to be stamped with.
-    init(_ layout: DiskLayout, notBefore time: Int64, _ environment: DiskEnvironment) throws(StorageError) {
+    /// - Parameters:
+    ///   - time: the earliest time, in microseconds since 1970, for entries to be stamped with.
+    ///   - mustReconcile: whether files were deleted whose rows the index still has.
+    init(
+        _ layout: DiskLayout, notBefore time: Int64, mustReconcile: Bool, _ environment: DiskEnvironment
+    ) throws(StorageError) {
         self.layout = layout
         let hadEntries = FileSystem.kind(of: layout.entries) == .folder
         try layout.makeFolders()
@@ -21,10 +25,15 @@ final class OpenDirectory: Sendable {
             try layout.setIndexAside()
         }
         func openIndex() throws(StorageError) -> DiskIndex {
-            if [.folder, .other].contains(FileSystem.kind(of: layout.index)) {
+            // SQLite would follow a link, wait for the other end of a pipe or write to a device.
+            if layout.indexFiles.contains(where: { [.folder, .other].contains(FileSystem.kind(of: $0)) }) {
                 throw StorageError(operation: "open index", reason: "not a regular file", isCorruption: true)
             }
-            return try DiskIndex(path: layout.index, readers: environment.configuration.readers) { last in
+            let configuration = environment.configuration
+            return try DiskIndex(
+                path: layout.index, readers: configuration.readers,
+                logPages: DiskIndex.logPages(budgetBytes: configuration.budgetBytes), mustReconcile: mustReconcile
+            ) { last in
                 MonotonicClock(now: environment.now(), last: max(time, last), uptime: environment.uptime)
             }
         }
@@ -61,18 +70,22 @@ final class DirectoryLock {
     private let descriptor: Int32
 
     /// Takes the lock, or throws at once if it is held.
-    init(_ layout: DiskLayout) throws(DiskStoreError) {
+    init(_ layout: DiskLayout) throws(StorageError) {
         path = layout.lock
-        descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        // Without O_NONBLOCK, opening a pipe or a device may wait.
+        descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw DiskStoreError(FileSystem.error("create lock file"), directory: layout.path)
+            throw errno == ELOOP ? Self.notRegular(path) : FileSystem.error("create lock file")
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            // `deinit` closes the file.
-            let error = FileSystem.error("lock")
-            throw error.code == EWOULDBLOCK
-                ? .inUse(directory: layout.path) : DiskStoreError(error, directory: layout.path)
-        }
+        // `deinit` closes the file.
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileSystem.error("lock") }
+        guard FileVersion(status) != nil else { throw Self.notRegular(path) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw FileSystem.error("lock") }
+    }
+
+    private static func notRegular(_ path: String) -> StorageError {
+        StorageError(operation: "lock", reason: "\(path) is not a regular file; remove it")
     }
 
     deinit {

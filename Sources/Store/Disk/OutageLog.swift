@@ -6,10 +6,12 @@ import Synchronization
 final class OutageLog: Sendable {
     /// A kind of outage.
     enum Outage {
-        case space, writing, reading, directory, index
+        case shortage, space, writing, reading, directory, index
 
         fileprivate var messages: (beginning: String, end: String) {
             switch self {
+            case .shortage:
+                ("evicting entries below the budget: the volume is nearly full", "the volume has had space for an hour")
             case .space: ("writing stopped: the volume is nearly full", "writing resumed: the volume has space again")
             case .writing: ("writing fails", "writing works again")
             case .reading: ("reading fails", "reading works again")
@@ -31,8 +33,8 @@ final class OutageLog: Sendable {
         current.withLock { !$0.isDisjoint(with: [.space, .writing, .directory]) }
     }
 
-    /// Whether the volume or the directory is known to fail. A nearly full volume and an index that is being rebuilt
-    /// are not failures.
+    /// Whether the volume or the directory is known to fail. A full volume and an index that is being rebuilt are not
+    /// failures: requests are answered without writing.
     var isFailing: Bool {
         current.withLock { !$0.isDisjoint(with: [.writing, .reading, .directory]) }
     }
