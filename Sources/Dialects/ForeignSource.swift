@@ -3,17 +3,20 @@ import DarkroomQuery
 
 /// The source that a path of another service names, as a URL of Darkroom's.
 struct ForeignSource: Hashable, Sendable {
-    /// The prefix of a source without a scheme; nil = such a source begins with a host name, or is a local file.
-    var base: String?
+    /// The prefix of a source without a scheme; nil = such a source is on the host that it begins with, or is a local
+    /// file.
+    var base: SourcePrefix?
+    /// Whether a source may begin with a host name in place of a scheme.
+    var namesHosts = true
 
     /// The URL of a source that was percent-decoded once.
     func url(_ text: String) throws(InvalidParameter) -> String {
         try Self.check(text)
         if Self.hasScheme(text) { return text }
         let relative = text.drop { $0 == "/" }
-        if let base { return base + relative }
+        if let base { return try base.canonicalSource(at: relative, "image") }
         let first = relative.prefix { $0 != "/" }
-        let isHost = first.contains(".") && first.utf8.count < relative.utf8.count
+        let isHost = namesHosts && first.contains(".") && first.utf8.count < relative.utf8.count
         return isHost ? "https://\(relative)" : "local:///\(relative)"
     }
 
@@ -39,5 +42,16 @@ struct ForeignSource: Hashable, Sendable {
         let rest = text.utf8[colon...].dropFirst()
         let after = rest.drop(while: \.isASCIIDigit)
         return after.count == rest.count || !(after.isEmpty || "/?#".utf8.contains(after[after.startIndex]))
+    }
+}
+
+extension SourcePrefix {
+    /// The canonical URL of the source at a path behind the prefix.
+    func canonicalSource(at path: Substring, _ parameter: String) throws(InvalidParameter) -> String {
+        do throws(SourceURLError) {
+            return try source(at: String(path)).canonical
+        } catch {
+            throw InvalidParameter(parameter, "\(error)")
+        }
     }
 }

@@ -61,6 +61,21 @@ struct SourceSettingsTests {
         #expect(file.sources.sourceMap.targets.count == 3)
     }
 
+    @Test(arguments: ["thumbor-base-url", "cloudflare-origin", "imgproxy-base-url"])
+    func `A base URL gets a final slash, and one that cannot precede paths stops the start`(setting: String) throws {
+        let settings = try Settings.reading([setting: "https://A.example/b"])
+        let urls = [settings.thumbor.baseURL, settings.thumbor.cloudflareOrigin, settings.dialects.imgproxyBaseURL]
+        #expect(urls.compactMap { $0?.url.canonical } == ["https://a.example/b/"])
+        for url in [
+            "https://secret.example/?x=", "https://me:secret@a.example/", "ftp://secret.example/", "secret.example",
+            "https://secret.example/#", "/secret/",
+        ] {
+            let refusal = try Settings.refusal([setting: url])
+            #expect(refusal.contains(setting) && refusal.contains("must be an http"), "\(refusal)")
+            #expect(!refusal.contains("secret"))
+        }
+    }
+
     @Test(arguments: [
         ("s3-sources", "a=B!"), ("s3-sources", "a=ab"), ("s3-sources", "a=bucket/x"), ("s3-sources", "a=bucket/../"),
         ("s3-sources", "a=bucket/./"), ("s3-sources", "-a=bucket"), ("s3-sources", "a=bucket,a=other"),

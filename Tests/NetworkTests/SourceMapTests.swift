@@ -49,13 +49,13 @@ struct SourceMapTests {
     ])
     func `a path that might lead out of its target is refused, whatever decodes it`(path: String) {
         for name in ["shop", "cdn", "pics", "root", "all"] {
-            #expect(throws: SourceURLError.invalidMappedPath) { try map.source("\(name):\(path)") }
+            #expect(throws: SourceURLError.invalidRelativePath) { try map.source("\(name):\(path)") }
         }
     }
 
     @Test func `only sources of web servers have a query`() {
         for text in ["shop:a?x", "shop:a#x", "pics:a?x"] {
-            #expect(throws: SourceURLError.invalidMappedPath) { try map.source(text) }
+            #expect(throws: SourceURLError.invalidRelativePath) { try map.source(text) }
         }
     }
 

@@ -1,5 +1,6 @@
 import DarkroomNetwork
 import DarkroomPipeline
+import DarkroomTestRandom
 import Foundation
 import Testing
 
@@ -48,6 +49,37 @@ struct AuthorizerTests {
         #expect(authorization.query == query)
         #expect(throws: AuthorizationError.signatureWrong) {
             try authorizer.authorize(signed, path: "/info", presets: .irrelevant, isAdmin: true)
+        }
+    }
+
+    /// wsrv.nl has several names for a parameter, of which the first counts.
+    @Test func `the order of a signed query changes nothing, although the order of its parameters may`() throws {
+        let key = try key()
+        let authorizer = try authorizer(key)
+        let grammar = ImageQueryGrammar(limits: QueryLimits(), dialect: .wsrv)
+        let signed = try signed("compat=wsrv&\(source)&w=300&width=90&fit=cover&t=squaredown&trim&flip=", by: key)
+        func image(_ query: QueryString) throws -> ImageQuery {
+            try grammar.parse(
+                authorizer.authorize(query, path: "/image", presets: .unsupported, isAdmin: false).query)
+        }
+        let expected = try image(signed)
+        var numbers = SeededRandom(seed: 5)
+        for _ in 0..<50 {
+            let shuffled = QueryString(pairs: signed.pairs.shuffled(using: &numbers))
+            #expect(try image(shuffled) == expected, "\(shuffled.text)")
+        }
+        let bare = QueryString(pairs: signed.pairs.map { pair in .init(name: pair.name, value: pair.value ?? "") })
+        #expect(try image(bare) == expected)
+    }
+
+    @Test func `the ID of a key has one spelling`() throws {
+        let key = try key("K1")
+        // The Kelvin sign, which is equal to a K in Unicode.
+        let signed = try signed(source, by: key)
+        let other = QueryString(
+            pairs: signed.pairs.map { .init(name: $0.name, value: $0.value?.replacing("K1.", with: "\u{212A}1.")) })
+        #expect(throws: AuthorizationError.signatureWrong) {
+            try authorizer(key).authorize(other, path: "/image", presets: .accepted, isAdmin: false)
         }
     }
 
@@ -142,7 +174,7 @@ struct AuthorizerTests {
         #expect(try authorizer.authorize(free, path: "/image", presets: .accepted, isAdmin: true).isPersonal)
         let preset = try QueryString(parsing: "url=http://a.org/&preset=avatar")
         #expect(try !authorizer.authorize(preset, path: "/image", presets: .accepted, isAdmin: false).isPersonal)
-        let path = PathTranslation(query: free)
+        let path = PathTranslation(of: .unsigned(""), query: free)
         #expect(try authorizer.authorize(path, isAdmin: true).isPersonal)
     }
 }

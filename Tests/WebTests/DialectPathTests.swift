@@ -69,6 +69,42 @@ struct DialectPathTests {
         #expect(personal.status == .ok && personal.headers[.cacheControl]?.contains("private") == true)
     }
 
+    @Test(arguments: ["?", "?x=1", "?x=1?y=2", "?x=1/../2"])
+    func `what is not signed is redirected to the one URL that is`(suffix: String) async throws {
+        let thumbor = ThumborKey("secret")
+        let site = TestSite(configuration: try configuration(keys: [Self.pair]) { $0.basePath = "/images" })
+        let other = TestSite(configuration: try configuration { $0.pathDialect = Thumbor(key: thumbor) })
+        let imgproxy = try signed("/w:5/plain/https://example.com/a%20b.jpg")
+        let padded = imgproxy.replacing("/w:5", with: "=/w:5")
+        let path = "9x9/example.com/a%20b.jpg"
+        let sent = "/\(thumbor.sign(path))/\(path)"
+        let plain = "/\(thumbor.sign("9x9/example.com/a (b).jpg"))/9x9/example.com/a%20(b).jpg"
+        for (site, prefix, target, canonical) in [
+            (site, "/images", imgproxy + suffix, imgproxy), (site, "/images", padded, imgproxy),
+            (site, "/images", padded + suffix, imgproxy), (other, "", sent + suffix, sent),
+            (other, "", sent.replacing("=", with: "%3D"), sent), (other, "", plain.replacing("x", with: "%78"), plain),
+            (other, "", plain.replacing("(", with: "%28") + suffix, plain),
+        ] {
+            let response = try await site.respond(target)
+            #expect(response.status == .movedPermanently, "\(target)")
+            #expect(response.headers[.location] == prefix + canonical)
+            #expect(response.headers[.cacheControl]?.hasPrefix("private") == true)
+            #expect(try await site.respond(canonical).status == .ok)
+        }
+    }
+
+    @Test func `what has no right signature is not redirected`() async throws {
+        let site = TestSite(configuration: try configuration(keys: [Self.pair]))
+        let path = try signed("/w:5/plain/https://example.com/a.jpg")
+        for target in ["/x" + path + "?x=1", path + "x?x=1", Self.path + "?x=1"] {
+            #expect(try await site.respond(target).status == .forbidden, "\(target)")
+        }
+        let expired = try signed("/exp:1700000000/plain/https://example.com/a.jpg")
+        #expect(try await site.problem(expired + "?x=1").type == "/problems/url-expired")
+        let open = TestSite(configuration: try configuration())
+        #expect(try await open.respond(Self.path + "?x=1").status == .ok)
+    }
+
     @Test func `keys of Darkroom close the paths too`() async throws {
         let site = TestSite(
             configuration: try configuration { configuration in

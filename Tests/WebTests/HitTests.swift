@@ -1,3 +1,4 @@
+import DarkroomDialects
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomStore
@@ -242,6 +243,39 @@ struct HitTests {
             #expect(server.responder?.answeredCount == 1)
             clock.advance(by: .seconds(0.5))
             #expect(try await response().status == "HTTP/1.1 403 Forbidden")
+            try await client.close()
+        }
+    }
+}
+
+extension HitTests {
+    @Test func `one signed path is known in front, and no other spelling of it is answered there`() async throws {
+        let key = ThumborKey("secret")
+        var configuration = try Site.plain.configuration()
+        configuration.pathDialect = Thumbor(key: key)
+        let server = HitServer(configuration, clock: TestClock(), isFast: true)
+        let path = "30x20/filters:blur(9)/http://a.org/fresh"
+        let target = "/\(key.sign(path))/\(path)"
+        try await server.run { address in
+            var client = try await HitClient(address)
+            func response(_ target: String) async throws -> ReceivedResponse {
+                try await client.send("GET \(target) HTTP/1.1\r\nHost: x\r\n\r\n")
+                return try await client.response()
+            }
+            for _ in 0..<3 { _ = try await response(target) }
+            let answered = server.responder?.answeredCount
+            #expect(answered == 1)
+            for _ in 0..<2 {
+                for other in [target + "?x=1", target.replacing("=", with: "%3D")] {
+                    let answer = try await response(other)
+                    #expect(answer.status == "HTTP/1.1 301 Moved Permanently", "\(other)")
+                    #expect(answer.fields["location"] == [target])
+                }
+                for other in ["/" + target, target + "/", target.replacing("blur", with: "none")] {
+                    #expect(try await response(other).status == "HTTP/1.1 403 Forbidden", "\(other)")
+                }
+            }
+            #expect(server.responder?.answeredCount == answered)
             try await client.close()
         }
     }

@@ -102,6 +102,29 @@ struct SignatureTests {
         return halves[0] + "?" + members.joined(separator: "&")
     }
 
+    @Test(arguments: ["?", "?x=1", "/", "//", "%2F", "/x"])
+    func `a request in the path has one spelling`(suffix: String) async throws {
+        let row = try #require(vectors.valid.first { $0.signedPath != nil })
+        let path = try #require(row.signedPath)
+        for target in [path + suffix, "/" + path, path.replacing("/", with: "//")] {
+            let status = try await site { _ in Issue.record("It was asked for.") }.respond(target).status
+            #expect([.badRequest, .forbidden, .notFound].contains(status), "\(target)")
+        }
+    }
+
+    @Test func `the query in a path has one order and one encoding`() async throws {
+        let row = try #require(vectors.valid.first { $0.signedPath != nil && $0.parameters.count > 1 })
+        let query = try #require(row.text.split(separator: "\n").last)
+        let members = query.split(separator: "&")
+        for other in [
+            members.reversed().joined(separator: "&"), "\(query)&", "&\(query)", query.replacing("%", with: "%25"),
+            query.replacing("%3A", with: ":"), query.replacing("%3A", with: "%3a"),
+        ] {
+            let path = "/signed/\(row.signature)/\(Base64URL.text(of: other.utf8))"
+            #expect(try await site().problem(path).type == "/problems/signature-wrong", "\(other)")
+        }
+    }
+
     @Test func `a huge signature is refused like any other`() async throws {
         let huge = String(repeating: "A", count: 30_000)
         for target in ["/image?url=x&s=k1.\(huge)", "/image?url=x&s=\(huge)", "/signed/\(huge)/AAAA"] {

@@ -23,8 +23,11 @@ struct DialectSettings: SettingTheme {
         isSecret: true, isReloadable: true,
         help: "Texts that are accepted in place of a signature of an imgproxy path.")
     let imgproxyBaseURL = Setting(
-        "imgproxy-base-url", .optional(.text("URL", "the beginning of URLs")), default: nil, isReloadable: true,
-        help: "Beginning of the source URLs in imgproxy paths that do not begin with it, such as https://example.com/.")
+        "imgproxy-base-url", .optional(.sourcePrefix), default: nil, isReloadable: true,
+        help: """
+            Beginning of the source URLs in imgproxy paths that do not begin with it, such as https://example.com/, \
+            which none of them can leave.
+            """)
     let imgproxyPresets = Setting(
         "imgproxy-presets", .list(of: .text("NAME=OPTIONS", "NAME=OPTIONS, such as thumb=resize:fill:200:200")),
         default: [], isReloadable: true,

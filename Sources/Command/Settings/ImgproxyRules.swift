@@ -6,7 +6,7 @@ extension Settings {
     func imgproxy(_ sources: SettingSources) throws(SettingError) -> ImgproxyDialect {
         let dialects = self.dialects
         var rules = ImgproxyDialect.Rules(keys: try imgproxyKeys(sources))
-        rules.baseURL = dialects.imgproxyBaseURL ?? ""
+        rules.base = dialects.imgproxyBaseURL
         rules.separator = dialects.imgproxySeparator
         rules.onlyPresets = self.access.presetsOnly
         rules.allowedOptions = Set(dialects.imgproxyOptions)

@@ -47,7 +47,7 @@ extension Settings {
             mistakes.add("\(sources.spelling(of: \.sources.marks, for: reason)): \(reason)")
         }
         for (name, target) in self.sources.sourceMap.targets.sorted(by: { $0.key < $1.key }) {
-            guard let flaw = reasonAgainst(target) else { continue }
+            guard let flaw = reasonAgainst(target.url) else { continue }
             let reason = "'\(name)' \(flaw)"
             mistakes.add("\(sources.spelling(of: \.sources.sourceMap, for: reason)): \(reason)")
         }

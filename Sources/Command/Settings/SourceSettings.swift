@@ -73,7 +73,7 @@ extension SettingKind where Value == SourceMap {
     static var sourceMap: SettingKind {
         let grammar = "NAME=URL, such as shop=s3://media/products/,cdn=https://img.example.com/"
         return SettingKind("NAME=URL,...", grammar) { map in
-            let rows = map.targets.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.canonical)" }
+            let rows = map.targets.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.url.canonical)" }
             return rows.isEmpty ? "none" : rows.joined(separator: ",")
         } parseValue: { value throws(SettingRefusal) in
             var map = SourceMap()
@@ -81,6 +81,20 @@ extension SettingKind where Value == SourceMap {
                 do throws(SourceMap.Flaw) { try map.add(name, url) } catch { throw .because("\(error)") }
             }
             return map
+        }
+    }
+}
+
+extension SettingKind where Value == SourcePrefix {
+    /// The beginning of source URLs. A final `/` may be missing.
+    static var sourcePrefix: SettingKind {
+        let grammar = "an http, https, s3 or local URL without user, query and fragment, such as https://example.com/"
+        return SettingKind("URL", grammar, format: \.url.canonical) { value throws(SettingRefusal) in
+            guard let text = value.text, let prefix = SourcePrefix(text.hasSuffix("/") ? text : text + "/") else {
+                // The text may be a URL with a password.
+                throw .expected(grammar, got: nil)
+            }
+            return prefix
         }
     }
 }

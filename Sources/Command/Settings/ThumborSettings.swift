@@ -21,11 +21,11 @@ struct ThumborSettings: SettingTheme {
         "thumbor-signature-length", .optional(.integer(8...88)), default: nil, isReloadable: true,
         help: "Characters that signatures of thumbor and imagor paths are truncated to. By default, they are complete.")
     let baseURL = Setting(
-        "thumbor-base-url", .optional(.text("URL", "the beginning of URLs")), default: nil, isReloadable: true,
+        "thumbor-base-url", .optional(.sourcePrefix), default: nil, isReloadable: true,
         help: """
             Beginning of the URLs of images without a scheme in thumbor and imagor paths, such as \
-            https://example.com/. By default, an image that begins with a host is fetched by https, and any other \
-            image is a local file.
+            https://example.com/, which none of them can leave. By default, an image that begins with a host is \
+            fetched by https, and any other image is a local file.
             """)
     let frames = Setting(
         "thumbor-frames", .optional(.integer(1...100_000)), default: nil, isReloadable: true,
@@ -34,10 +34,10 @@ struct ThumborSettings: SettingTheme {
             keep all frames, and one with more than max-frames is refused.
             """)
     let cloudflareOrigin = Setting(
-        "cloudflare-origin", .optional(.text("URL", "the beginning of URLs")), default: nil, isReloadable: true,
+        "cloudflare-origin", .optional(.sourcePrefix), default: nil, isReloadable: true,
         help: """
-            Beginning of the URLs of sources without a scheme in Cloudflare paths, such as https://example.com/. By \
-            default, such a source is a local file.
+            Beginning of the URLs of sources without a scheme in Cloudflare paths, such as https://example.com/, which \
+            none of them can leave. By default, such a source is a local file.
             """)
 }
 

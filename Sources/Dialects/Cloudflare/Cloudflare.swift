@@ -1,4 +1,4 @@
-import DarkroomNetwork
+package import DarkroomNetwork
 package import DarkroomQuery
 
 /// The paths of Cloudflare's image transformations: `/cdn-cgi/image/{options}/{source}`.
@@ -7,8 +7,8 @@ package struct Cloudflare: PathDialect {
 
     /// - Parameter origin: The prefix of sources without a scheme, such as `https://example.com/`; nil = such sources
     ///   are local files.
-    package init(origin: String? = nil) {
-        source = ForeignSource(base: origin ?? "local:///")
+    package init(origin: SourcePrefix? = nil) {
+        source = ForeignSource(base: origin, namesHosts: false)
     }
 
     package var name: Compatibility { .cloudflare }
@@ -22,22 +22,22 @@ package struct Cloudflare: PathDialect {
     static let maxOptions = 64
 
     package func translate(_ target: Substring, limits: QueryLimits) throws(AuthorizationError) -> PathTranslation {
-        try AuthorizationError.wrapping(translation(target, limits))
+        try AuthorizationError.wrapping(translation(of: .unsigned(target), limits))
     }
 
-    private func translation(_ target: Substring, _ limits: QueryLimits) throws(InvalidParameter) -> PathTranslation {
+    private func translation(of path: VerifiedText, _ limits: QueryLimits) throws(InvalidParameter) -> PathTranslation {
         try require(
-            target.utf8.count <= Self.maxBytes, "path",
+            path.text.utf8.count <= Self.maxBytes, "path",
             "The path has more than \(Self.maxBytes) bytes. See docs/cloudflare.md.")
         let prefix = "/cdn-cgi/image/"
-        try require(target.hasPrefix(prefix), "path", "The path must begin with \(prefix). See docs/cloudflare.md.")
-        let rest = target.dropFirst(prefix.count)
+        try require(path.text.hasPrefix(prefix), "path", "The path must begin with \(prefix). See docs/cloudflare.md.")
+        let rest = path.text.dropFirst(prefix.count)
         guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else {
             throw InvalidParameter("path", "The path must have options and a source after \(prefix).")
         }
         let draft = try Self.draft(rest[..<slash])
         let url = try source.url(Self.source(rest[slash...].dropFirst()))
-        return PathTranslation(query: draft.query(of: url, limits), ignored: draft.ignored)
+        return PathTranslation(of: path, query: draft.query(of: url, limits), ignored: draft.ignored)
     }
 
     private static func draft(_ text: Substring) throws(InvalidParameter) -> CloudflareDraft {

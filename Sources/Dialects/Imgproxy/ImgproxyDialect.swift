@@ -1,4 +1,4 @@
-import DarkroomNetwork
+package import DarkroomNetwork
 package import DarkroomQuery
 
 /// The paths of imgproxy: `/{signature}/{options}/plain/{url}@{extension}`, or with the URL in base64 and a dot before
@@ -8,8 +8,8 @@ package struct ImgproxyDialect: PathDialect {
     package struct Rules: Sendable {
         /// Pairs of key and salt.
         package var keys: ImgproxyKeys
-        /// The prefix that source URLs get unless they begin with it; empty = none.
-        package var baseURL = ""
+        /// The prefix that source URLs get unless they begin with it; nil = none.
+        package var base: SourcePrefix?
         /// Separates an option from its arguments.
         package var separator = ":"
         /// Whether paths have the names of presets in place of options.
@@ -43,39 +43,45 @@ package struct ImgproxyDialect: PathDialect {
 
     package func translate(_ target: Substring, limits: QueryLimits) throws(AuthorizationError) -> PathTranslation {
         let path = try AuthorizationError.wrapping(ImgproxyPath(target))
-        let isSigned = rules.keys.accept(path.signature, of: path.signed)
-        guard isSigned || !requiresSignature || ImgproxyPath.unsigned.contains(path.signature) else {
+        let signed = rules.keys.verify(path.signed, by: path.signature)
+        guard signed != nil || !requiresSignature || ImgproxyPath.unsigned.contains(path.signature) else {
             throw .pathSignatureWrong
         }
-        return try AuthorizationError.wrapping(translation(of: path, isSigned: isSigned, limits))
+        var translation = try AuthorizationError.wrapping(
+            self.translation(of: signed?.text ?? .unsigned(path.signed), isInformation: path.isInformation, limits))
+        translation.canonicalTarget = signed.map { path.target(by: $0.signature) }.flatMap {
+            $0.utf8.elementsEqual(target.utf8) ? nil : $0
+        }
+        return translation
     }
 
     private func translation(
-        of path: ImgproxyPath, isSigned: Bool, _ limits: QueryLimits
+        of text: VerifiedText, isInformation: Bool, _ limits: QueryLimits
     ) throws(InvalidParameter) -> PathTranslation {
+        let segments = try ImgproxyPath.segments(of: text)
         var reader = ImgproxyReader(
             presets: presets, separator: rules.separator, allowedOptions: rules.allowedOptions,
-            table: path.isInformation ? ImgproxyTable.information : ImgproxyTable.image)
+            table: isInformation ? ImgproxyTable.information : ImgproxyTable.image)
         try reader.applyDefaultPreset()
-        let source = rules.onlyPresets ? try reader.readPresets(path.segments) : try reader.readOptions(path.segments)
+        let source = rules.onlyPresets ? try reader.readPresets(segments) : try reader.readOptions(segments)
         let url = try ImgproxySource(source, rules)
         if let format = url.format { try reader.applyExtension(format) }
         let draft = reader.draft
         return PathTranslation(
-            query: path.isInformation ? draft.informationQuery(url.url) : draft.imageQuery(url.url, rules, limits),
-            isSigned: isSigned, expires: draft.expires, hasOnlyPresets: reader.hasOnlyPresets, ignored: draft.ignored)
+            of: text, query: isInformation ? draft.informationQuery(url.url) : draft.imageQuery(url.url, rules, limits),
+            expires: draft.expires, hasOnlyPresets: reader.hasOnlyPresets, ignored: draft.ignored)
     }
 }
 
-/// A path, split into signature and segments and not yet decoded.
+/// A request target, split into the signature and what it signs.
 struct ImgproxyPath {
     let signature: Substring
     /// The signed text: the path after the signature, beginning with a slash.
     let signed: String
-    /// The segments after the signature.
-    let segments: [Substring]
-    /// Whether the path begins with `/info`.
+    /// Whether the path begins with `/info`, which no signature covers.
     let isInformation: Bool
+    /// What follows the signature, as received, without the query.
+    private let rest: Substring
 
     /// Texts in the place of a signature that mark a path as unsigned.
     static let unsigned: Set<Substring> = ["unsafe", "insecure", "_", "-"]
@@ -91,15 +97,22 @@ struct ImgproxyPath {
         var path = target.prefix { $0 != "?" }
         isInformation = path.hasPrefix("/info/")
         path = path.dropFirst(isInformation ? 6 : path.hasPrefix("/") ? 1 : 0)
-        guard let slash = path.firstIndex(of: "/"), slash > path.startIndex, case let rest = path[slash...].dropFirst(),
-            !rest.isEmpty
-        else { throw InvalidParameter("path", "The path must be /signature/options/source. See docs/imgproxy.md.") }
+        guard let slash = path.firstIndex(of: "/"), slash > path.startIndex, path[slash...].utf8.count > 1 else {
+            throw InvalidParameter("path", "The path must be /signature/options/source. See docs/imgproxy.md.")
+        }
         signature = path[..<slash]
-        let restored = Self.restored(rest)
-        signed = "/" + restored
-        segments = restored.split(separator: "/", omittingEmptySubsequences: false)
-        try require(
-            segments.count <= Self.maxSegments, "path", "The path may have at most \(Self.maxSegments) segments.")
+        rest = path[slash...].dropFirst()
+        signed = "/" + Self.restored(rest)
+    }
+
+    /// The target without its query, which imgproxy ignores, and with a signature in its one spelling.
+    func target(by signature: Substring) -> String { "\(isInformation ? "/info" : "")/\(signature)/\(rest)" }
+
+    /// The segments of a signed text, not yet decoded.
+    static func segments(of text: VerifiedText) throws(InvalidParameter) -> [Substring] {
+        let segments = text.text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        try require(segments.count <= maxSegments, "path", "The path may have at most \(maxSegments) segments.")
+        return segments
     }
 
     /// The path as it was before proxies encoded colons in options or merged slashes in a plain source.
@@ -113,8 +126,9 @@ struct ImgproxyPath {
             } else {
                 (path, nil)
             }
-        let decoded = options.replacing("%3A", with: ":").trimmingPrefix("/")
-        guard let source else { return String(decoded) }
+        // A proxy encodes all colons or none. Otherwise, a signed path would have many spellings.
+        let decoded = options.contains(":") ? String(options) : options.replacing("%3A", with: ":")
+        guard let source else { return decoded }
         return (decoded.isEmpty ? "" : "\(decoded)/") + "plain/" + separated(source)
     }
 
@@ -152,7 +166,11 @@ struct ImgproxySource {
         format = halves.count == 2 && !halves[1].isEmpty ? String(halves[1]) : nil
         let text = try isPlain ? PercentEncoding.decode(halves[0].utf8, "url", "The source") : Self.decoded(halves[0])
         try require(!text.utf8.contains(0), "url", "The source contains a NUL byte.")
-        url = rules.baseURL.isEmpty || text.hasPrefix(rules.baseURL) ? text : rules.baseURL + text
+        if let whole = try? SourceURL(parsing: text), rules.base?.contains(whole) == true {
+            url = whole.canonical
+        } else {
+            url = try rules.base?.canonicalSource(at: text.drop { $0 == "/" }, "url") ?? text
+        }
     }
 
     private static let missing = InvalidParameter(

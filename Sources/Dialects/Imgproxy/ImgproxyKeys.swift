@@ -12,7 +12,7 @@ package struct ImgproxyKeys: Sendable {
 
     private var pairs: [(key: SymmetricKey, salt: Data)] = []
     private let size: Int
-    private let trusted: [SymmetricKey]
+    private let trusted: [Data]
 
     /// The accepted values of the signature size in bytes.
     package static let sizes = 1...32
@@ -25,7 +25,7 @@ package struct ImgproxyKeys: Sendable {
         pairs: [(key: String, salt: String)] = [], size: Int = 32, trusted: [String] = []
     ) throws(Flaw) {
         self.size = size
-        self.trusted = trusted.map { SymmetricKey(data: Data($0.utf8)) }
+        self.trusted = trusted.map { Data($0.utf8) }
         for (index, pair) in pairs.enumerated() {
             guard let key = Self.bytes(ofHex: pair.key), let salt = Self.bytes(ofHex: pair.salt) else {
                 throw Flaw(
@@ -38,26 +38,32 @@ package struct ImgproxyKeys: Sendable {
 
     package var isEmpty: Bool { pairs.isEmpty }
 
-    /// Whether the signature, in base64url, or a trusted text is valid for the path after it, beginning with a slash;
-    /// always false without keys. Compares in constant time.
-    func accept(_ signature: Substring, of path: String) -> Bool {
-        guard !isEmpty else { return false }
-        // Keys compare in constant time.
-        let given = SymmetricKey(data: Data(signature.utf8))
-        if trusted.reduce(false, { $1 == given || $0 }) { return true }
-        guard let code = Base64URL.lenientBytes(of: signature) else { return false }
-        let claimed = SymmetricKey(data: code)
-        return pairs.reduce(false) { self.code(for: path, $1.key, $1.salt) == claimed || $0 }
+    /// The path, if a key has signed it or the signature is a trusted text, and the one spelling of the signature:
+    /// base64url without padding; nil for a wrong signature, and without keys.
+    ///
+    /// - Parameter path: What follows the signature, beginning with a slash.
+    func verify(_ path: String, by signature: Substring) -> (text: VerifiedText, signature: Substring)? {
+        guard !isEmpty else { return nil }
+        if let text = VerifiedText.signed([path], as: signature.utf8, codes: { _ in trusted }) {
+            return (text, signature)
+        }
+        // imgproxy ignores padding.
+        let padding = signature.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        let unpadded = signature.dropLast(padding)
+        guard let code = Base64URL.bytes(of: String(unpadded)) else { return nil }
+        return VerifiedText.signed([path], as: code) { path in
+            pairs.map { self.code(for: path, $0.key, $0.salt) }
+        }.map { ($0, unpadded) }
     }
 
     /// The signature of a path by the first pair; nil without keys.
     package func signature(of path: String) -> String? {
-        pairs.first.map { Base64URL.text(of: code(for: path, $0.key, $0.salt).withUnsafeBytes { Data($0) }) }
+        pairs.first.map { Base64URL.text(of: code(for: path, $0.key, $0.salt)) }
     }
 
     /// The HMAC-SHA256 of salt and path, truncated.
-    private func code(for path: String, _ key: SymmetricKey, _ salt: Data) -> SymmetricKey {
-        SymmetricKey(data: Data(HMAC<SHA256>.authenticationCode(for: salt + Data(path.utf8), using: key)).prefix(size))
+    private func code(for path: String, _ key: SymmetricKey, _ salt: Data) -> Data {
+        Data(HMAC<SHA256>.authenticationCode(for: salt + Data(path.utf8), using: key).prefix(size))
     }
 
     private static func bytes(ofHex text: String) -> Data? {

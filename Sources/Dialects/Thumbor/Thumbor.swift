@@ -1,4 +1,4 @@
-import DarkroomNetwork
+package import DarkroomNetwork
 package import DarkroomQuery
 
 /// The paths of thumbor and imagor: `/{signature or unsafe}/{options}/{image}`.
@@ -12,7 +12,7 @@ package struct Thumbor: PathDialect {
     ///   - base: The prefix of images without a scheme, such as `https://example.com/`; nil = an image that begins with
     ///     a host name is on that host, and any other image is a local file.
     ///   - frames: The most frames of an animation; nil = all.
-    package init(key: ThumborKey? = nil, base: String? = nil, frames: Int? = nil) {
+    package init(key: ThumborKey? = nil, base: SourcePrefix? = nil, frames: Int? = nil) {
         self.key = key
         self.frames = frames
         source = ForeignSource(base: base)
@@ -30,26 +30,38 @@ package struct Thumbor: PathDialect {
             throw .invalidParameter(
                 InvalidParameter("path", "The path has more than \(Self.maxBytes) bytes. See docs/thumbor.md."))
         }
-        let path = target.drop { $0 == "/" }
+        let path = target.hasPrefix("/") ? target.dropFirst() : target
         let first = path.utf8.firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
-        let (signature, rest) = (path[..<first], path[first...].dropFirst())
-        let isSigned = try isSigned(rest, signature)
+        let signed = try signed(path[first...].dropFirst(), by: path[..<first])
         let draft = try AuthorizationError.wrapping(
-            ThumborDraft(ThumborPath(parsing: rest.drop { $0 == "/" }), source: source, frames: frames))
-        return PathTranslation(
-            query: try AuthorizationError.wrapping(draft.query(limits)), isSigned: isSigned, expires: draft.expires,
+            ThumborDraft(ThumborPath(parsing: signed.text), source: source, frames: frames))
+        var translation = PathTranslation(
+            of: signed.text, query: try AuthorizationError.wrapping(draft.query(limits)), expires: draft.expires,
             ignored: draft.ignored)
+        translation.canonicalTarget = signed.target.flatMap { $0.utf8.elementsEqual(target.utf8) ? nil : $0 }
+        return translation
     }
 
-    /// Whether a path is signed. Throws for a wrong signature.
-    private func isSigned(_ path: Substring, _ signature: Substring) throws(AuthorizationError) -> Bool {
-        guard signature != "unsafe", let key else { return false }
-        guard let given = PercentEncoding.decode(signature.utf8) else { throw .pathSignatureWrong }
-        // A client may have signed the path before it encoded it.
-        let isValid =
-            key.hasSigned(path, as: given)
-            || (PercentEncoding.decode(path.utf8).map { key.hasSigned($0, as: given) } ?? false)
-        guard isValid else { throw .pathSignatureWrong }
-        return true
+    /// What a key has signed of the text after a signature, and the only target that asks for it; nil for an unsigned
+    /// path. Throws for a wrong signature.
+    private func signed(
+        _ path: Substring, by signature: Substring
+    ) throws(AuthorizationError) -> (text: VerifiedText, target: String?) {
+        guard signature != "unsafe", let key else { return (.unsigned(path), nil) }
+        guard let signature = PercentEncoding.decode(signature.utf8) else { throw .pathSignatureWrong }
+        // thumbor does not sign what follows a '?', and ignores it. An image's own query may be signed here.
+        for path in [path, path.prefix { $0 != "?" }] {
+            guard let text = key.verify(path, by: signature) else { continue }
+            let isSignedAsSent = text.text.utf8.elementsEqual(path.utf8)
+            return (text, "/\(signature)/\(isSignedAsSent ? String(path) : Self.sent(text.text))")
+        }
+        throw .pathSignatureWrong
+    }
+
+    /// How a path is sent that was signed before it was encoded: as it is, or with the bytes encoded that no path may
+    /// have.
+    private static func sent(_ path: String) -> String {
+        let encoded = PercentEncoding.encode(path, allowing: .path)
+        return encoded.replacing("%25", with: "%") == path ? path : encoded
     }
 }

@@ -27,7 +27,8 @@ struct ThumborDrawing {
     init(image arguments: [String], _ source: ForeignSource) throws(InvalidParameter) {
         var text = arguments[0].drop { $0 == "/" }
         let sides = Self.takeSides(&text)
-        let path = try ThumborPath(parsing: text.replacing("%", with: "%25")[...])
+        // A part of a path that was verified as a whole.
+        let path = try ThumborPath(parsing: .unsigned(text.replacing("%", with: "%25")))
         try require(
             !sides.contains(nil) && path.isPlain, "image",
             "The path in a filter 'image' may have a size with 'fit-in' or 'stretch', and no other option or filter. "

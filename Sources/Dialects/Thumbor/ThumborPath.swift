@@ -41,9 +41,9 @@ struct ThumborPath: Sendable {
     /// thumbor's `orig`: the side of the source.
     static let sourceSide = Int.max
 
-    /// Reads the raw text after the signature.
-    init(parsing text: Substring) throws(InvalidParameter) {
-        var segments = text
+    /// Reads the text after the signature, as it was signed.
+    init(parsing text: VerifiedText) throws(InvalidParameter) {
+        var segments = text.text.drop { $0 == "/" }
         isMeta = try segments.takeWord("meta")
         trim = try segments.take(Self.trim)
         crop = try segments.take(Self.rectangle)

@@ -1,4 +1,6 @@
 import Crypto
+import DarkroomNetwork
+import DarkroomQuery
 import Foundation
 
 /// The key of thumbor or imagor that paths are signed with.
@@ -35,11 +37,13 @@ package struct ThumborKey: Sendable {
         return String(signature.prefix(length ?? signature.count))
     }
 
-    /// Whether the signature was made with this key. Compares in constant time.
-    func hasSigned(_ path: some StringProtocol, as signature: String) -> Bool {
-        let (expected, given) = (Array(sign(path).utf8), Array(signature.utf8))
-        guard expected.count == given.count else { return false }
-        return zip(expected, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    /// The text that was signed: a path as it was received, or decoded, because a client may sign a path before it
+    /// encodes it; nil if neither was.
+    func verify(_ path: Substring, by signature: String) -> VerifiedText? {
+        let decoded = path.utf8.contains(UInt8(ascii: "%")) ? PercentEncoding.decode(path.utf8) : nil
+        return VerifiedText.signed([String(path)] + [decoded].compactMap(\.self), as: signature.utf8) {
+            [Data(sign($0).utf8)]
+        }
     }
 }
 

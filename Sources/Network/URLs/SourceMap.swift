@@ -1,11 +1,10 @@
 /// Short names in place of the beginnings of source URLs: with `shop` for `s3://media/products/`, `shop:shoes/1.jpg` is
 /// `s3://media/products/shoes/1.jpg`.
 ///
-/// What follows a name is a relative path. It cannot lead out of the target, neither for us nor for a server that
-/// decodes or normalizes paths more than it should.
+/// What follows a name is a relative path behind a ``SourcePrefix``.
 package struct SourceMap: Hashable, Sendable {
     /// The targets by name in lower case.
-    package private(set) var targets: [String: SourceURL] = [:]
+    package private(set) var targets: [String: SourcePrefix] = [:]
 
     /// The sources that stand by a name of their own for images to draw onto others.
     package private(set) var marks: [String: Mark] = [:]
@@ -35,22 +34,13 @@ package struct SourceMap: Hashable, Sendable {
             throw Flaw(description: "\(shown) is the name of a URL scheme; use another name.")
         }
         guard targets[name] == nil else { throw Flaw(description: "\(shown) is given twice.") }
-        guard let url = Self.target(target) else {
+        guard let prefix = SourcePrefix(target) else {
             throw Flaw(
                 description:
                     "\(shown) must stand for an http, https, s3 or local URL that ends with '/', without user, "
                     + "query and fragment, such as s3://media/products/ or https://img.example.com/.")
         }
-        targets[name] = url
-    }
-
-    private static func target(_ text: String) -> SourceURL? {
-        guard text.hasSuffix("/"), !text.utf8.contains(where: "?#@\\".utf8.contains) else { return nil }
-        // A bucket as a whole has no key yet.
-        let sample = try? SourceURL(parsing: text + "x")
-        guard let sample, sample.path.hasSuffix("/x") else { return nil }
-        return SourceURL(
-            scheme: sample.scheme, host: sample.host, port: sample.port, path: String(sample.path.dropLast()))
+        targets[name] = prefix
     }
 
     /// A source, and how the client spelled it.
@@ -85,20 +75,8 @@ package struct SourceMap: Hashable, Sendable {
         guard let (name, target, rest) = split(text) else {
             return Source(url: try SourceURL(parsing: text), name: nil)
         }
-        let path = rest.prefix { !"?#".utf8.contains($0) }
-        guard !path.isEmpty, Self.staysBelow(path) else {
-            throw .invalidMappedPath
-        }
-        let url: SourceURL
-        do throws(SourceURLError) {
-            url = try SourceURL(parsing: target.canonical + String(decoding: rest, as: UTF8.self))
-        } catch {
-            // Other errors would reveal the target.
-            if case .tooLong = error { throw error }
-            throw .invalidMappedPath
-        }
-        guard url.isBelow(target), url.query == nil || url.scheme.isWeb else { throw .invalidMappedPath }
-        return Source(url: url, name: (name, target))
+        return Source(
+            url: try target.source(at: String(decoding: rest, as: UTF8.self)), name: (name, target.url))
     }
 
     /// The beginning of canonical URLs that a text means, which may begin with a name.
@@ -111,7 +89,7 @@ package struct SourceMap: Hashable, Sendable {
     }
 
     private func unlimitedPrefix(_ text: String) throws(SourceURLError) -> String {
-        if let (_, target, rest) = split(text) { return target.canonical + String(decoding: rest, as: UTF8.self) }
+        if let (_, target, rest) = split(text) { return target.url.canonical + String(decoding: rest, as: UTF8.self) }
         guard let (name, rest) = SourceURLParser.splitScheme(Array(text.utf8)[...]) else { throw .missingScheme }
         let scheme = SourceURL.Scheme(rawValue: name)
         guard scheme != nil, scheme != .upload, rest.starts(with: "//".utf8) else {
@@ -123,9 +101,7 @@ package struct SourceMap: Hashable, Sendable {
     /// Whether the URL could also be named by a short name.
     package func contains(_ url: SourceURL) -> Bool {
         marks.values.contains { $0.url == url }
-            || targets.values.contains { target in
-                url.isBelow(target) && Self.staysBelow(Array(url.path.utf8.dropFirst(target.path.utf8.count))[...])
-            }
+            || targets.values.contains { $0.contains(url) }
     }
 
     // MARK: Marks
@@ -169,41 +145,11 @@ package struct SourceMap: Hashable, Sendable {
         }
     }
 
-    private func split(_ text: String) -> (name: String, target: SourceURL, rest: ArraySlice<UInt8>)? {
+    private func split(_ text: String) -> (name: String, target: SourcePrefix, rest: ArraySlice<UInt8>)? {
         guard !targets.isEmpty, text.utf8.count <= SourceURL.maximumBytes,
             let (name, rest) = SourceURLParser.splitScheme(SourceURLParser.cleaned(text)[...]),
             let target = targets[name]
         else { return nil }
         return (name, target, rest)
-    }
-
-    /// The number of times that servers may decode a path.
-    private static let maxDecodings = 4
-
-    /// Whether a path is relative and has no dot segments, however often it is decoded, with a backslash taken for a
-    /// slash, and with `;` and an encoded `?` or `#` taken for the end of the segment, as some servers do.
-    private static func staysBelow(_ path: ArraySlice<UInt8>) -> Bool {
-        var bytes = Array(path)
-        for _ in 0...Self.maxDecodings {
-            if let first = bytes.first, SourceURLParser.isSlash(first) { return false }
-            let segments = bytes.split(whereSeparator: SourceURLParser.isSlash)
-            let hasDots = segments.contains { segment in
-                let name = segment.prefix { !";?#".utf8.contains($0) }
-                return name == [0x2e] || name == [0x2e, 0x2e]
-            }
-            guard !hasDots else { return false }
-            let decoded = PercentEncoding.decodeLeniently(bytes[...])
-            guard decoded != bytes else { return true }
-            bytes = decoded
-        }
-        return false
-    }
-}
-
-extension SourceURL {
-    /// Whether the URL begins with a target, which ends with `/`.
-    fileprivate func isBelow(_ target: SourceURL) -> Bool {
-        scheme == target.scheme && host == target.host && port == target.port
-            && path.utf8.starts(with: target.path.utf8)
     }
 }

@@ -157,8 +157,8 @@ public enum SourceURLError: Error, Hashable, Sendable {
     case invalidS3Form
     /// The key of the `s3:` URL is empty, too long, not UTF-8, or has NUL or a segment `.` or `..`.
     case invalidObjectKey
-    /// The path behind the name of a `SourceMap` is empty, absolute, or has a segment `.` or `..`.
-    case invalidMappedPath
+    /// The path behind a short name or a base URL is empty, absolute, or has a segment `.` or `..`.
+    case invalidRelativePath
 }
 
 extension SourceURLError: CustomStringConvertible {
@@ -187,9 +187,9 @@ extension SourceURLError: CustomStringConvertible {
         case .invalidObjectKey:
             "The object's key must be 1 to \(SourceURL.maximumKeyBytes) bytes of UTF-8 without NUL and without the "
                 + "segments '.' and '..'."
-        case .invalidMappedPath:
-            "What follows the name must be a relative path without the segments '.' and '..', such as "
-                + "folder/image.jpg."
+        case .invalidRelativePath:
+            "Behind a short name or a base URL, the source must be a relative path without the segments '.' and '..', "
+                + "such as folder/image.jpg."
         }
     }
 }

@@ -17,6 +17,8 @@ package struct Authorization: Sendable {
     package var client = ""
     /// When the request expires; nil = never.
     package var expires: Date?
+    /// The target that the request should have had; nil = it has the only one. See ``PathTranslation``.
+    package var canonicalTarget: String?
     /// Whether only the admin token opened a server that is closed to others. Shared caches must not store such a
     /// response.
     package var isPersonal = false

@@ -49,10 +49,11 @@ package struct Authorizer: Sendable {
         let signature = authorization.query.removeValue(of: AccessParameters.signature.name)
         if let signature {
             let request = SignedRequest(path: path, parameters: authorization.query)
-            guard let signature = Signature(signature), let key = keyring.signer(of: request, by: signature) else {
+            guard let signature = Signature(signature), let (text, key) = keyring.verify(request, by: signature) else {
                 throw .signatureWrong
             }
             authorization.key = key
+            authorization.query = try AuthorizationError.wrapping(SignedRequest.parameters(of: text))
         } else if requiresSignature, !isOpen {
             guard isAdmin else { throw .signatureRequired }
             authorization.isPersonal = true
@@ -80,9 +81,11 @@ package struct Authorizer: Sendable {
         guard path.isSigned || isAdmin || !requiresSignature else { throw .pathSignatureRequired }
         if let expires = path.expires, expires <= now() { throw .pathExpired }
         if presetsOnly, !isUnrestricted, !path.hasOnlyPresets { throw .pathPresetsOnly }
-        return Authorization(
+        var authorization = Authorization(
             query: path.query, expires: path.expires,
             isPersonal: (requiresSignature || presetsOnly && !path.hasOnlyPresets) && !path.isSigned)
+        authorization.canonicalTarget = path.canonicalTarget
+        return authorization
     }
 
     private func expiry(_ query: inout QueryString) throws(AuthorizationError) -> Date? {

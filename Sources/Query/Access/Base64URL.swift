@@ -9,13 +9,13 @@ package enum Base64URL {
 
     /// Decodes the canonical form, which ``text(of:)`` produces, so that each sequence of bytes has one accepted
     /// spelling; nil for any other text.
-    static func bytes(of text: String) -> Data? {
+    package static func bytes(of text: String) -> Data? {
         lenientBytes(of: text).flatMap { Self.text(of: $0).utf8.elementsEqual(text.utf8) ? $0 : nil }
     }
 
     /// Decodes text with or without padding, in any number of bits; nil for a character outside the alphabet, and for
     /// an impossible length.
-    package static func lenientBytes(of text: some StringProtocol) -> Data? {
+    private static func lenientBytes(of text: some StringProtocol) -> Data? {
         var digits = Array(text.utf8)
         while digits.last == UInt8(ascii: "=") { digits.removeLast() }
         var (buffer, bits) = (0 as UInt32, 0)

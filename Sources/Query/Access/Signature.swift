@@ -15,6 +15,12 @@ package struct SignedRequest: Hashable, Sendable {
     package var query: String {
         QueryString(pairs: parameters.pairs.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }).text
     }
+
+    /// The parameters of a verified ``text``, in their order there: in some dialects the order has a meaning, so it
+    /// must not be the client's.
+    static func parameters(of text: VerifiedText) throws(InvalidParameter) -> QueryString {
+        try QueryString(parsing: text.text.split(separator: "\n").dropFirst(2).joined())
+    }
 }
 
 /// The value of `s`: a key ID, a dot, and the HMAC-SHA256 (RFC 2104) of a ``SignedRequest`` in base64url.
@@ -29,9 +35,10 @@ extension Signature {
     /// Nil for any other text, of any length.
     package init?(_ text: String) {
         guard text.utf8.count <= Self.maxBytes, let dot = text.firstIndex(of: "."),
+            case let keyID = String(text[..<dot]), SigningKey.isName(keyID),
             let code = Base64URL.bytes(of: String(text[dot...].dropFirst())), code.count == 32
         else { return nil }
-        self.init(keyID: String(text[..<dot]), code: code)
+        self.init(keyID: keyID, code: code)
     }
 
     /// An ID of 32 characters, a dot, and 43 characters for 32 bytes.
@@ -42,7 +49,7 @@ extension Signature {
 ///
 /// The query is in base64url, because proxies decode, merge and refuse percent-encoded slashes within a path.
 package enum SignedPath {
-    package static let pattern = "/signed/{signature}/{query}"
+    package static let pattern = "\(prefix){signature}/{query}"
     /// The path that the signature is made for.
     package static let signedPath = "/image"
     /// The beginning of every path that contains a query.
@@ -52,13 +59,18 @@ package enum SignedPath {
         "\(prefix)\(signature.text)/\(Base64URL.text(of: request.query.utf8))"
     }
 
-    /// The parameters of a path, its signature among them as `s`.
-    package static func parameters(signature: String?, query: String?) throws(AuthorizationError) -> QueryString {
-        guard let signature, let bytes = query.flatMap(Base64URL.bytes),
+    /// The parameters of a request target, its signature among them as `s`. Each request has one target, so that caches
+    /// keep one copy.
+    package static func parameters(of target: String) throws(AuthorizationError) -> QueryString {
+        let parts = target.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false)
+        guard target.hasPrefix(prefix), parts.count == 2, let bytes = Base64URL.bytes(of: String(parts[1])),
             let text = String(validating: bytes, as: UTF8.self)
         else { throw .signatureWrong }
         var parameters = try AuthorizationError.wrapping(QueryString(parsing: text))
-        parameters.append(AccessParameters.signature.name, signature)
+        let query = SignedRequest(path: signedPath, parameters: parameters).query
+        parameters.append(AccessParameters.signature.name, String(parts[0]))
+        try AuthorizationError.wrapping(parameters.requireUniqueNames())
+        guard query.utf8.elementsEqual(text.utf8) else { throw .signatureWrong }
         return parameters
     }
 }

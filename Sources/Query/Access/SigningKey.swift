@@ -32,14 +32,10 @@ package struct SigningKey: Sendable {
     var isUnrestricted: Bool { hosts.isEmpty && presets == nil }
 
     /// The HMAC-SHA256 (RFC 2104) of a request.
-    package func sign(_ request: SignedRequest) -> Signature {
-        let code = HMAC<SHA256>.authenticationCode(for: Array(request.text.utf8), using: secret)
-        return Signature(keyID: id, code: Data(code))
-    }
+    package func sign(_ request: SignedRequest) -> Signature { Signature(keyID: id, code: code(of: request.text)) }
 
-    /// Whether this key made the code for the request. Compares in constant time.
-    fileprivate func hasSigned(_ request: SignedRequest, as code: Data) -> Bool {
-        HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Array(request.text.utf8), using: secret)
+    fileprivate func code(of text: String) -> Data {
+        Data(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: secret))
     }
 
     /// Whether a key or a preset may have this name, which needs no quoting anywhere.
@@ -69,10 +65,14 @@ package struct Keyring: Sendable {
         decoy = try? SigningKey(id: "none", secret: secret)
     }
 
-    /// The key that signed the request; nil for an unknown ID and for a wrong signature alike.
-    package func signer(of request: SignedRequest, by signature: Signature) -> SigningKey? {
+    /// The text that was signed and the key that signed it; nil for an unknown ID and for a wrong signature alike.
+    package func verify(_ request: SignedRequest, by signature: Signature) -> (text: VerifiedText, key: SigningKey)? {
         let key = keys[signature.keyID]
-        let isValid = (key ?? decoy)?.hasSigned(request, as: signature.code) == true
-        return isValid ? key : nil
+        let signer = key ?? decoy
+        let text = VerifiedText.signed([request.text], as: signature.code) { text in
+            signer.map { [$0.code(of: text)] } ?? []
+        }
+        guard let text, let key else { return nil }
+        return (text, key)
     }
 }

@@ -65,20 +65,24 @@ package struct PathTranslation: Hashable, Sendable {
     /// The query as `/image` reads it. A document about an image has `output=json`.
     package var query: QueryString
     /// Whether a key or a trusted text signed the path.
-    package var isSigned: Bool
+    package let isSigned: Bool
+    /// The one request target of a signed path, if the client sent another one: with a query that is not signed, or
+    /// with another spelling of the signature.
+    package var canonicalTarget: String?
     /// When the URL expires; nil = never.
-    package var expires: Date?
+    package let expires: Date?
     /// Whether presets alone decide how the image is made. Servers that allow only presets accept no other path.
-    package var hasOnlyPresets: Bool
+    package let hasOnlyPresets: Bool
     /// The options that change nothing, in the order of the path.
-    package var ignored: [Translation.Ignored]
+    package let ignored: [Translation.Ignored]
 
+    /// - Parameter text: What the query was translated from.
     package init(
-        query: QueryString, isSigned: Bool = false, expires: Date? = nil, hasOnlyPresets: Bool = false,
+        of text: VerifiedText, query: QueryString, expires: Date? = nil, hasOnlyPresets: Bool = false,
         ignored: [Translation.Ignored] = []
     ) {
         self.query = query
-        self.isSigned = isSigned
+        isSigned = text.isSigned
         self.expires = expires
         self.hasOnlyPresets = hasOnlyPresets
         self.ignored = ignored

@@ -50,10 +50,9 @@ struct AuthorizedRoute: Sendable {
         signedPath = SignedPath.signedPath
         presets = .accepted
         self.dialect = dialect
-        query = { request, context throws(Problem) in
+        query = { request, _ throws(Problem) in
             try request.requireNoQuery()
-            let (signature, query) = (context.parameters.get("signature"), context.parameters.get("query"))
-            return try requireAuthorized(SignedPath.parameters(signature: signature, query: query))
+            return try requireAuthorized(SignedPath.parameters(of: request.head.path ?? ""))
         }
         self.respond = respond
     }

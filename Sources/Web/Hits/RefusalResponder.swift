@@ -66,7 +66,7 @@ struct RefusalResponder: FastResponder {
         let hints = endpoint.clientHints([:])
         if hints != nil, request.hasSizeHints { return nil }
         guard request.target.utf8.count <= Request.maxTargetBytes, !request.target.utf8.contains(UInt8(ascii: "#")),
-            var authorization = authorization(of: request.target, at: route),
+            var authorization = authorization(of: request.target, at: route), authorization.canonicalTarget == nil,
             let query = try? endpoint.grammar.parse(authorization.query, hints: hints),
             endpoint.configuration.allowGPS || !query.includesPosition
         else { return nil }

@@ -60,9 +60,18 @@ struct ImageEndpoint: Sendable {
         return dialect.routes.map { route in
             AuthorizedRoute(dialect, at: route, limits: configuration.limits) {
                 request, context, authorization throws(Problem) in
-                try await respond(to: request, at: route, context, authorization)
+                if let target = authorization.canonicalTarget { return redirect(to: target) }
+                return try await respond(to: request, at: route, context, authorization)
             }
         }
+    }
+
+    /// The redirect of a signed request to its only target: with one signed URL, a client cannot fill caches in front
+    /// with copies of an image. Shared caches must not store the redirect either.
+    private func redirect(to target: String) -> Response {
+        Response(
+            status: .movedPermanently,
+            headers: [.location: configuration.urlPrefix + target, .cacheControl: "private, max-age=3600"])
     }
 
     /// The route of `/info`, whose grammar has fewer parameters.

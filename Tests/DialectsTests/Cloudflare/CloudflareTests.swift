@@ -1,4 +1,5 @@
 import DarkroomDialects
+import DarkroomNetwork
 import DarkroomQuery
 import DarkroomTransforms
 import Testing
@@ -92,8 +93,17 @@ struct CloudflareTests {
     }
 
     @Test func `an origin precedes paths`() throws {
-        let dialect = Cloudflare(origin: "https://www.example.com/")
+        let dialect = Cloudflare(origin: SourcePrefix("https://www.example.com/"))
         #expect(try dialect.image("/cdn-cgi/image/w=9/uploads/a.jpg").url == "https://www.example.com/uploads/a.jpg")
+    }
+
+    @Test(arguments: [
+        "%252e%252e/b.jpg", "a/%252e%252e/%252e%252e/b.jpg", "%25252e%25252e/b.jpg", "..%5Cb.jpg", "..;/b.jpg",
+        "%2e%2e/b.jpg", "%5C%5Cevil.example/b.jpg",
+    ])
+    func `a source behind the origin's path cannot lead out of it, whatever decodes it`(source: String) {
+        let dialect = Cloudflare(origin: SourcePrefix("https://www.example.com/media/"))
+        #expect(dialect.refusal("/cdn-cgi/image/w=5/\(source)") != nil)
     }
 
     @Test(arguments: [

@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import DarkroomQuery
 import Foundation
 import Testing
@@ -23,6 +24,11 @@ struct ImgproxyPathTests {
         #expect(try bench.parameters(of: target)["url"] == Self.url)
     }
 
+    @Test func `colons of options are restored if all of them are encoded`() throws {
+        #expect(try bench.parameters(of: "/_/rs%3Afill%3A30%3A40/plain/https://a.org/b")["w"] == "30")
+        #expect(bench.refusal("/_/w%3A5/h:5/plain/https://a.org/b") != nil)
+    }
+
     @Test func `a source is decoded once`() throws {
         #expect(try bench.parameters(of: "/_/plain/https://a.org/%252F..%2Fb")["url"] == "https://a.org/%2F../b")
     }
@@ -43,10 +49,32 @@ struct ImgproxyPathTests {
     }
 
     @Test func `a base URL precedes the sources that lack it`() throws {
-        let bench = try ImgproxyBench { $0.baseURL = "https://img.example.com/" }
+        let bench = try ImgproxyBench { $0.base = SourcePrefix("https://img.example.com/") }
         #expect(try bench.parameters(of: "/_/plain/a/b.jpg")["url"] == "https://img.example.com/a/b.jpg")
         let whole = "/_/plain/https://img.example.com/a/b.jpg"
         #expect(try bench.parameters(of: whole)["url"] == "https://img.example.com/a/b.jpg")
+    }
+
+    @Test(arguments: [
+        ("%40evil.example/a.jpg", "https://img.example.com/@evil.example/a.jpg"),
+        (".evil.example/a.jpg", "https://img.example.com/.evil.example/a.jpg"),
+        ("/a.jpg", "https://img.example.com/a.jpg"), (":80/a.jpg", "https://img.example.com/:80/a.jpg"),
+        ("https://img.example.com/a.jpg%3Fb", "https://img.example.com/a.jpg?b"),
+        ("https://img.example.com.evil.example/a", "https://img.example.com/https://img.example.com.evil.example/a"),
+        ("https://img.example.com@evil.example/a", "https://img.example.com/https://img.example.com@evil.example/a"),
+    ])
+    func `a source without the base URL is a path behind it`(source: String, url: String) throws {
+        let bench = try ImgproxyBench { $0.base = SourcePrefix("https://img.example.com/") }
+        #expect(try bench.parameters(of: "/_/plain/\(source)")["url"] == url)
+    }
+
+    @Test(arguments: [
+        "../secret/a.jpg", "a/../../secret/a.jpg", "%2e%2e/a.jpg", "%252e%252e/a.jpg", "%25252e./a.jpg", "..%5Ca.jpg",
+        "..;/a.jpg", ".%09./secret/a.jpg", "https://img.example.com/media/../secret/a.jpg", "%5C%5Cevil.example/a.jpg",
+    ])
+    func `no source leads out of a base URL, whatever decodes its path`(source: String) throws {
+        let bench = try ImgproxyBench { $0.base = SourcePrefix("https://img.example.com/media/") }
+        #expect(bench.refusal("/_/plain/\(source)") != nil)
     }
 
     @Test func `another separator, and file names after base64`() throws {

@@ -24,6 +24,21 @@ struct ImgproxySignatureTests {
         #expect(keys.signature(of: Self.path) == Self.signature)
     }
 
+    @Test func `a signature has one spelling, with or without padding`() throws {
+        let bench = try ImgproxyBench(pairs: [Self.documented])
+        #expect(try bench.translation("/\(Self.signature)=\(Self.path)").isSigned)
+        // The last character has two bits more than the 32 bytes.
+        let others = ["9", "-", "_"].map { "\(Self.signature.dropLast())\($0)" }
+        for signature in others + [Self.signature + "A", Self.signature.replacing("_", with: "/"), "=", "%3D"] {
+            #expect(throws: AuthorizationError.pathSignatureWrong) {
+                try bench.translation("/\(signature)\(Self.path)")
+            }
+        }
+        #expect(throws: AuthorizationError.pathSignatureWrong) {
+            try bench.translation("/\(Self.signature)/\(Self.path)")
+        }
+    }
+
     @Test func `keys in text form sign as in imgproxy's own tests`() throws {
         let bench = try ImgproxyBench(pairs: [(key: "746573742d6b6579", salt: "746573742d73616c74")])
         let path = "/My9d3xq_PYpVHsPrCyww0Kh1w5KZeZhIlWhsa4az1TI/rs:fill:4:4/plain/local:///test1.png"

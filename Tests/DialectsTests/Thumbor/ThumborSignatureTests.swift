@@ -44,10 +44,36 @@ struct ThumborSignatureTests {
         let plain = "300x200/example.com/a b.jpg"
         let encoded = "300x200/example.com/a%20b.jpg"
         for signed in [plain, encoded] {
-            #expect(try dialect.translate("/\(key.sign(signed))/\(encoded)"[...], limits: QueryLimits()).isSigned)
+            let translation = try dialect.translate("/\(key.sign(signed))/\(encoded)"[...], limits: QueryLimits())
+            #expect(translation.isSigned && translation.query.pairs.first?.value == "https://example.com/a b.jpg")
         }
         let escaped = key.sign(encoded).replacing("=", with: "%3D")
         #expect(try dialect.translate("/\(escaped)/\(encoded)"[...], limits: QueryLimits()).isSigned)
+    }
+
+    @Test func `a path means the text that was signed, however often a client encodes it afterwards`() throws {
+        let key = ThumborKey("secret")
+        let dialect = Thumbor(key: key)
+        // Sent as it is, this path is an image in the folder 100%25 of a host.
+        let signed = "300x200/example.com/100%2525/a.jpg"
+        let expected = try dialect.image("/\(key.sign(signed))/\(signed)")
+        #expect(expected.url == "https://example.com/100%25/a.jpg")
+        let twice = signed.replacing("%", with: "%25")
+        #expect(try dialect.image("/\(key.sign(signed))/\(twice)") == expected)
+        #expect(throws: AuthorizationError.pathSignatureWrong) {
+            try dialect.image("/\(key.sign(signed))/\(twice.replacing("%", with: "%25"))")
+        }
+    }
+
+    @Test(arguments: ["", "==", "AAAA", "/", "%2F", " "])
+    func `a signature has one length and one spelling`(suffix: String) {
+        let key = ThumborKey("secret")
+        let path = "300x200/example.com/a.jpg"
+        for signature in ["\(key.sign(path).dropLast())\(suffix)", "\(key.sign(path))\(suffix)="] {
+            #expect(throws: AuthorizationError.pathSignatureWrong) {
+                try Thumbor(key: key).translate("/\(signature)/\(path)"[...], limits: QueryLimits())
+            }
+        }
     }
 
     @Test func `unsafe paths are unsigned, and so is a path whose signature no key verifies`() throws {

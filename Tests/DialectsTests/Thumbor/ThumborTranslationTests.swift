@@ -1,4 +1,5 @@
 import DarkroomDialects
+import DarkroomNetwork
 import DarkroomQuery
 import Foundation
 import Testing
@@ -184,10 +185,20 @@ struct ThumborTranslationTests {
     }
 
     @Test func `a base precedes images without a scheme`() throws {
-        let dialect = Thumbor(base: "https://img.example.com/media/")
+        let dialect = Thumbor(base: SourcePrefix("https://img.example.com/media/"))
         #expect(try dialect.image("/unsafe/a.jpg").url == "https://img.example.com/media/a.jpg")
         #expect(try dialect.image("/unsafe/example.com/a.jpg").url == "https://img.example.com/media/example.com/a.jpg")
         #expect(try dialect.image("/unsafe/http://example.com/a.jpg").url == "http://example.com/a.jpg")
+    }
+
+    @Test(arguments: [
+        "%252e%252e/b.jpg", "a/%252e%252e/%252e%252e/b.jpg", "%25252e%25252e%25252fb.jpg", "..%5Cb.jpg", "..;/b.jpg",
+        "%252e%252e%252fb.jpg", "%5C%5Cevil.example/b.jpg", "",
+    ])
+    func `an image with a base cannot lead out of it, whatever decodes its path`(image: String) {
+        let dialect = Thumbor(base: SourcePrefix("https://img.example.com/media/"))
+        #expect(dialect.refusal("/unsafe/\(image)") != nil)
+        #expect(dialect.refusal("/unsafe/filters:watermark(\(image),0,0,0)/a.jpg") != nil)
     }
 
     @Test(arguments: [

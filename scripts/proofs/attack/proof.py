@@ -15,7 +15,7 @@ from attack.lab import Lab
 from ssrf import namespace
 
 Attack = Callable[[Lab], Iterator[Check]]
-THEMES = ["rotation", "drawings", "expensive", "hosts", "shares", "access", "process", "store"]
+THEMES = ["rotation", "drawings", "expensive", "hosts", "shares", "access", "signatures", "process", "store"]
 NAMES = "names"
 """The theme that needs a network namespace."""
 
