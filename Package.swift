@@ -149,8 +149,8 @@ let package = Package(
         room(
             "Web",
             sees: [
-                "Dialects", "Query", "HTTPServer", "Loading", "Pipeline", "Cache", "Transforms", "Origin", "Network",
-                "HTTPCaching", "Eviction",
+                "Dialects", "Query", "HTTPServer", "Loading", "Pipeline", "Cache", "Transforms", "Store", "Origin",
+                "Network", "HTTPCaching", "Eviction",
             ],
             packages: [coreMetrics, crypto, distributedTracing, hummingbird, httpTypes, logging, nioCore, yams],
             resources: [

@@ -33,7 +33,10 @@ package struct CacheLook: Sendable {
 
 /// A finished variant of the requested content.
 package struct FoundVariant: Sendable {
+    /// Empty if ``deferredBody`` is not nil.
     package let body: ByteBuffer
+    /// The body, if the lookup has left it on disk.
+    package let deferredBody: StoredBody?
     package let record: VariantRecord
     package let tier: CacheTier
 
@@ -42,7 +45,18 @@ package struct FoundVariant: Sendable {
     /// Nil for an entry of other content: the source has changed since.
     fileprivate init?(_ entry: StoredEntry?, of content: StoreKey, _ tier: CacheTier) {
         guard let entry, let record = VariantRecord(entry.metadata), record.content == content else { return nil }
-        (self.body, self.record, self.tier) = (entry.body, record, tier)
+        (self.body, self.deferredBody) = (entry.body, entry.deferredBody)
+        (self.record, self.tier) = (record, tier)
+    }
+
+    private init(_ body: ByteBuffer, of found: FoundVariant) {
+        (self.body, deferredBody, record, tier) = (body, nil, found.record, found.tier)
+    }
+
+    /// The variant with its body in memory; nil if the body can no longer be read.
+    package func loaded() async -> FoundVariant? {
+        guard let deferredBody else { return self }
+        return await deferredBody.bytes().map { FoundVariant($0, of: self) }
     }
 }
 
@@ -122,8 +136,11 @@ extension ImageCache {
         if mode == .use, !access.options.waitsForDisk, tiers.variants.contains(.disk) {
             let known = look.record
             let entries = await withCheckedContinuation { continuation in
-                disk.look(for: known == nil ? [keys.record, keys.variant] : [keys.variant]) {
-                    continuation.resume(returning: $0)
+                let wanted = known == nil ? [keys.record, keys.variant] : [keys.variant]
+                if let disk = disk as? any DeferringStore {
+                    disk.lookDeferring(for: wanted) { continuation.resume(returning: $0) }
+                } else {
+                    disk.look(for: wanted) { continuation.resume(returning: $0) }
                 }
             }
             guard known == nil else {
@@ -186,13 +203,17 @@ extension ImageCache {
         return found
     }
 
-    /// The variant in an entry from disk, which is copied to memory.
+    /// The variant in an entry from disk, which is copied to memory unless its body stays on disk: the system's file
+    /// cache serves large bodies as well, and leaves this memory to many small ones.
     private func onDisk(
         _ entry: StoredEntry?, _ key: EntryKey, of content: StoreKey, _ access: CacheAccess, since epoch: PurgeEpoch,
         _ mode: LookMode = .use
     ) -> FoundVariant? {
         guard let entry, let found = FoundVariant(entry, of: content, .disk) else { return nil }
-        if mode == .use, access.options.store.variants.contains(.memory) { promote(entry, for: key, since: epoch) }
+        let isLoaded = entry.deferredBody == nil
+        if mode == .use, isLoaded, access.options.store.variants.contains(.memory) {
+            promote(entry, for: key, since: epoch)
+        }
         return found
     }
 

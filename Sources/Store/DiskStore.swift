@@ -22,7 +22,7 @@ import Synchronization
 ///
 /// Entries age by the time that passes while the store is open. The computer's clock does not matter, because it may be
 /// set at any time.
-public final class DiskStore: Storing {
+public final class DiskStore: Storing, DeferringStore {
     private let environment: DiskEnvironment
     private let queue: WriteQueue
     /// Nil if the store is disabled.
@@ -64,10 +64,12 @@ public final class DiskStore: Storing {
             (writer, lookups) = (nil, nil)
             return
         }
-        let reader = EntryReader(layout: DiskLayout(configuration.directory), environment: environment)
+        let reader = EntryReader(
+            layout: DiskLayout(configuration.directory), environment: environment,
+            threads: ReaderThreads(count: configuration.readers))
         let writer = try await WriterThread(queue) { () throws(DiskStoreError) in try DiskWriter(reader) }
         self.writer = writer
-        lookups = DiskLookups(reader, threads: configuration.readers, writer: writer)
+        lookups = DiskLookups(reader, writer: writer)
     }
 
     /// The share, 0 to 1, of a path's volume that can still be written: of its bytes or of its inodes, whichever is
@@ -152,7 +154,17 @@ extension DiskStore {
     /// caller's thread, if the system has their files in memory. An entry that the device does not deliver within five
     /// seconds counts as missing.
     public func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
-        if let lookups { return lookups.look(for: keys, deliver: deliver) }
+        look(for: keys, defers: false, deliver: deliver)
+    }
+
+    package func lookDeferring(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
+        look(for: keys, defers: true, deliver: deliver)
+    }
+
+    private func look(
+        for keys: [EntryKey], defers: Bool, deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void
+    ) {
+        if let lookups { return lookups.look(for: keys, defers: defers, deliver: deliver) }
         environment.state.count { $0.misses += 1 }
         deliver([])
     }

@@ -15,6 +15,8 @@ public struct StoredEntry: Equatable, Sendable {
     }
     /// The same bytes. The bytes of an original may be in a memory file.
     package var content: SharedBytes
+    /// The bytes, if a lookup has left them on disk; ``body`` is empty then.
+    package var deferredBody: StoredBody?
     /// The owner's data about the body, opaque to the store.
     public var metadata: ByteBuffer
     /// Labels by which the source of the entry is found, such as `host:example.com`, compared as bytes of UTF-8. An

@@ -71,6 +71,13 @@ public protocol Storing: Sendable {
     func summaries(ofSource source: StoreKey, limit: Int) async -> [EntrySummary]
 }
 
+/// A store that can leave large bodies where they are, so that a response reads them in pieces.
+package protocol DeferringStore: Storing {
+    /// Looks for entries like ``Storing/look(for:deliver:)``. An entry with a large body may have
+    /// ``StoredEntry/deferredBody`` instead of a body.
+    func lookDeferring(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void)
+}
+
 extension Storing {
     public func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
         Task.immediate {

@@ -51,11 +51,12 @@ import Testing
 @Suite struct ReaderThreadsTests {
     /// Starts a lookup; the stream has its answer.
     private func look(
-        _ number: Int, in threads: ReaderThreads, at now: ContinuousClock.Instant = .now
+        in threads: ReaderThreads, at now: ContinuousClock.Instant = .now,
+        work: @escaping @Sendable () -> Void = {}
     ) -> AsyncStream<Bool> {
         let (stream, continuation) = AsyncStream<Bool>.makeStream()
         threads.append(
-            ReadJob([key(number)], at: now) { found in
+            ReadJob(at: now, read: work) { found in
                 continuation.yield(found != nil)
                 continuation.finish()
             })
@@ -68,12 +69,9 @@ import Testing
 
     @Test func `a stuck lookup holds up one thread, and is answered once when its time is up`() async throws {
         let gate = DispatchSemaphore(value: 0)
-        let threads = ReaderThreads(count: 2) { keys in
-            if keys == [key(1)] { gate.wait() }
-            return [.miss]
-        }
-        let stuck = look(1, in: threads, at: .now - .seconds(10))
-        for number in 2...50 { #expect(await answers(look(number, in: threads)) == [true]) }
+        let threads = ReaderThreads(count: 2)
+        let stuck = look(in: threads, at: .now - .seconds(10)) { gate.wait() }
+        for _ in 2...50 { #expect(await answers(look(in: threads)) == [true]) }
         threads.expire(queuedBefore: .now - ReaderThreads.lookupTimeout)
         #expect(await answers(stuck) == [false])
         gate.signal()
@@ -82,13 +80,10 @@ import Testing
 
     @Test func `lookups behind stuck threads are answered when their time is up`() async throws {
         let gate = DispatchSemaphore(value: 0)
-        let threads = ReaderThreads(count: 1) { _ in
-            gate.wait()
-            return [.miss]
-        }
+        let threads = ReaderThreads(count: 1)
         let now = ContinuousClock.now
-        let old = (1...3).map { look($0, in: threads, at: now - .seconds(10)) }
-        let new = look(4, in: threads, at: now)
+        let old = (1...3).map { _ in look(in: threads, at: now - .seconds(10)) { gate.wait() } }
+        let new = look(in: threads, at: now) { gate.wait() }
         threads.expire(queuedBefore: now - ReaderThreads.lookupTimeout)
         for stream in old { #expect(await answers(stream) == [false]) }
         gate.signal()
@@ -99,14 +94,11 @@ import Testing
 
     @Test func `ending waits for the jobs that are queued, and refuses others`() async throws {
         let done = Atomic(0)
-        let threads = ReaderThreads(count: 3) { _ in
-            done.add(1, ordering: .relaxed)
-            return [.miss]
-        }
-        let streams = (1...100).map { look($0, in: threads) }
+        let threads = ReaderThreads(count: 3)
+        let streams = (1...100).map { _ in look(in: threads) { done.add(1, ordering: .relaxed) } }
         await threads.end()
         #expect(done.load(ordering: .relaxed) == 100)
         for stream in streams { #expect(await answers(stream) == [true]) }
-        #expect(await answers(look(101, in: threads)) == [false])
+        #expect(await answers(look(in: threads)) == [false])
     }
 }

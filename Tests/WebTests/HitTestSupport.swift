@@ -289,3 +289,22 @@ struct HitClient {
         func channelInactive(context: ChannelHandlerContext) { source.finish() }
     }
 }
+
+/// Makes texts that are too large to be read whole for a response.
+struct LargeImageProcessor: ImageProcessing {
+    static let text = (0..<100_000).map { "\($0)," }.joined()
+
+    func plan(
+        _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
+    ) throws(ImageProcessingError) -> ImagePlan {
+        Explanation.plan
+    }
+
+    func process(
+        _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
+    ) throws(ImageProcessingError) -> ProcessedImage {
+        ProcessedImage(
+            body: ByteBuffer(string: Self.text), format: .jpeg, size: PixelSize(width: 1, height: 1), frames: 1,
+            sourceFormat: .jpeg)
+    }
+}

@@ -223,6 +223,45 @@ struct HitTests {
         await disk.close()
     }
 
+    @Test func `a large hit on disk is sent in pieces, with the fields of the first response`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "hits-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let disk = try await DiskStore(
+            DiskStore.Configuration(directory: folder), logger: .quiet, now: { Date().addingTimeInterval(60) })
+        let server = HitServer(
+            try Site.plain.configuration(), clock: TestClock(), isFast: true, disk: disk,
+            processing: LargeImageProcessor())
+        try await server.run { address in
+            var client = try await HitClient(address)
+            func response(_ target: String, method: String = "GET") async throws -> ReceivedResponse {
+                try await client.send("\(method) \(target) HTTP/1.1\r\nHost: x\r\n\r\n")
+                return try await client.response(toHead: method == "HEAD")
+            }
+            let target = "/image?url=http://a.org/fresh"
+            let miss = try await response(target)
+            #expect(miss.body == LargeImageProcessor.text)
+            await server.settle()
+            await disk.flush()
+            for _ in 0..<3 {
+                let hit = try await response(target)
+                #expect(hit.fields["cache-status"]?.first?.hasSuffix(";detail=disk") == true)
+                for name in ["content-length", "content-type", "etag", "cache-control"] {
+                    #expect(hit.fields[name] == miss.fields[name])
+                }
+                #expect(hit.body == miss.body)
+            }
+            let head = try await response(target, method: "HEAD")
+            #expect(head.fields["content-length"] == miss.fields["content-length"])
+            let encoded = try await response(target + "&encoding=base64")
+            #expect(encoded.body.hasSuffix(Data(miss.body.utf8).base64EncodedString()))
+            #expect(server.responder?.answeredCount == 0)
+            let request = ImageRequest(source: try SourceURL(parsing: "http://a.org/fresh"))
+            #expect(String(buffer: try await server.pipeline.image(for: request).body) == miss.body)
+            try await client.close()
+        }
+        await disk.close()
+    }
+
     @Test func `an expired signature is refused, although its image is a hit`() async throws {
         let clock = TestClock()
         let configuration = try Site.signed.configuration()

@@ -36,6 +36,8 @@ public struct ImageRequest: Sendable {
     /// Placeholders to return along with the image: any of `color`, `blurHash`, `thumbHash` and `lqip`. They change
     /// neither the image's bytes nor its cache key.
     public var placeholders: ImageDetails
+    /// Whether the response may have ``ImageResponse/deferredBody``.
+    package var acceptsDeferredBody = false
     /// Texts that become part of the variant's key, in addition to the values that determine the image; nil = none.
     package var versions: [String?] = []
     /// The client that the work is for, such as an address or a key's name. When the pipeline is overloaded, clients

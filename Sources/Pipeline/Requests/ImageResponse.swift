@@ -1,6 +1,7 @@
 public import DarkroomCache
 public import DarkroomHTTPCaching
 import DarkroomNetwork
+package import DarkroomStore
 public import DarkroomTransforms
 public import Foundation
 public import HTTPTypes
@@ -40,6 +41,8 @@ public struct ImageResponse: Sendable {
     public var quality: ResultQuality?
     /// The origin's response fields about the source and its caching: the fields in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
+    /// The image, if the request accepts that it stays on disk until it is sent; ``body`` is empty then.
+    package var deferredBody: StoredBody?
     /// The source's record; nil in a response that does not come from a pipeline.
     package var record: SourceRecord?
     /// The record of the mark that the image shows; nil without one.

@@ -109,7 +109,9 @@ struct ImageResolver: Sendable {
         _ keys: RequestKeys?, of content: StoreKey, _ inquiry: Inquiry
     ) async -> FoundVariant? {
         guard let keys else { return nil }
-        return await cache.variant(keys.variant, of: content, for: inquiry.request.access, inquiry.look, inquiry.mode)
+        let request = inquiry.request
+        let found = await cache.variant(keys.variant, of: content, for: request.access, inquiry.look, inquiry.mode)
+        return request.input.acceptsDeferredBody ? found : await found?.loaded()
     }
 
     // MARK: Without waiting
@@ -125,9 +127,9 @@ struct ImageResolver: Sendable {
         var inquiry = Inquiry(request, look, now: now())
         let decision = decideAtOnce(&inquiry)
         guard decision.step == .useVariant, !decision.revalidatesInBackground, decision.staleBecause == nil,
-            let variant = inquiry.variant
+            let variant = inquiry.variant, variant.deferredBody == nil || request.input.acceptsDeferredBody
         else { return nil }
-        var response = response(variant.body, variant.record, record, CacheReport(variant: variant.tier))
+        var response = response(variant, record, CacheReport(variant: variant.tier))
         response.placeholders = inquiry.placeholders.flatMap { Placeholders(json: $0.body) }
         return response
     }
@@ -219,7 +221,7 @@ struct ImageResolver: Sendable {
         if decision.step == .useVariant, let variant = inquiry.variant {
             inquiry.report.variant = variant.tier
             inquiry.report.isStored = await cache.confirmStored(variant.entry, record, for: request.access)
-            response = self.response(variant.body, variant.record, record, inquiry.report)
+            response = self.response(variant, record, inquiry.report)
             if inquiry.isInterim { response = interimResponse(response, to: request) }
         } else {
             guard let original = inquiry.original else { throw .failed }
@@ -295,6 +297,12 @@ struct ImageResolver: Sendable {
     }
 
     // MARK: Responses
+
+    private func response(_ variant: FoundVariant, _ record: SourceRecord, _ report: CacheReport) -> ImageResponse {
+        var response = response(variant.body, variant.record, record, report)
+        response.deferredBody = variant.deferredBody
+        return response
+    }
 
     private func response(
         _ body: ByteBuffer, _ variant: VariantRecord, _ record: SourceRecord, _ report: CacheReport,

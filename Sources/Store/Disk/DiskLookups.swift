@@ -2,25 +2,32 @@
 /// thread. Each lookup updates counts and uses, and starts the repairs that its result requires.
 final class DiskLookups: Sendable {
     private let reader: EntryReader
-    private let threads: ReaderThreads
     private let writer: WriterThread
+    private var threads: ReaderThreads { reader.threads }
     private var state: DiskState { reader.state }
 
-    init(_ reader: EntryReader, threads: Int, writer: WriterThread) {
+    init(_ reader: EntryReader, writer: WriterThread) {
         self.reader = reader
-        self.threads = ReaderThreads(count: threads) { reader.look(for: $0) }
         self.writer = writer
     }
 
     /// Delivers the entries of one source up to the first that is missing: on this thread before the return if no
     /// device has to be waited for, else on a thread of the store.
-    func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void) {
-        if let found = findAtOnce(keys) {
+    ///
+    /// - Parameter defers: whether large bodies are left in their files.
+    func look(
+        for keys: [EntryKey], defers: Bool, deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void
+    ) {
+        if let found = findAtOnce(keys, defers: defers) {
             count(found.count, of: keys)
             return deliver(found)
         }
         threads.append(
-            ReadJob(keys, at: .now) { [self] found in complete(report(found ?? []), keys, nil, deliver) })
+            ReadJob(at: .now) { [reader] in
+                reader.look(for: keys, defers: defers)
+            } answer: { [self] found in
+                complete(report(found ?? []), keys, nil, deliver)
+            })
     }
 
     /// All of these entries, if no device has to be waited for. Otherwise the call does not count as a lookup.
@@ -36,11 +43,11 @@ final class DiskLookups: Sendable {
     }
 
     /// The entries up to the first that is missing; nil if a device has to be waited for.
-    private func findAtOnce(_ keys: [EntryKey]) -> [StoredEntry]? {
+    private func findAtOnce(_ keys: [EntryKey], defers: Bool = false) -> [StoredEntry]? {
         var entries: [StoredEntry] = []
         entries.reserveCapacity(keys.count)
         for key in keys {
-            switch reader.lookAtHot(key, mayBlock: false) {
+            switch reader.lookAtHot(key, mayBlock: false, defers: defers) {
             case .hit(let entry): entries.append(entry)
             case .miss: return entries
             case .mismatch, .indexFailure, nil: return nil
@@ -53,7 +60,9 @@ final class DiskLookups: Sendable {
     func peek(_ key: EntryKey) async -> StoredEntry? {
         await withCheckedContinuation { continuation in
             threads.append(
-                ReadJob([key], at: .now) { [self] found in
+                ReadJob(at: .now) { [reader] in
+                    reader.look(for: [key])
+                } answer: { [self] found in
                     var entry: StoredEntry?
                     if case .hit(let intact) = report(found ?? []).first { entry = intact }
                     continuation.resume(returning: entry)

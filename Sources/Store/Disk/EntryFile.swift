@@ -156,6 +156,10 @@ extension EntryHeader {
     /// verified; that happens when the entry is read.
     init?(readingFile path: String) {
         guard let file = try? OpenFile(path) else { return nil }
+        self.init(readingFile: file)
+    }
+
+    fileprivate init?(readingFile file: OpenFile) {
         let fileBytes = file.version.byteCount
         let longest = Self.fixedBytes + EntryLabels.maximumBytes + Self.maximumCompanionBytes
         for count in [Self.fixedBytes + EntryLabels.usualBytes, longest] {
@@ -186,6 +190,30 @@ extension EntryRecord {
         else { return nil }
         return StoredEntry(body: body, metadata: metadata, labels: labels.strings)
     }
+
+    /// The entry in `file` without its body, which is hashed in pieces and stays in the file; nil unless every byte is
+    /// the same as when this record was written.
+    ///
+    /// - Returns: the entry, and the position of its body.
+    func entry(verifyingInPieces file: OpenFile) -> (entry: StoredEntry, bodyOffset: Int)? {
+        guard let header = EntryHeader(readingFile: file), header.record == self,
+            let metadata = try? file.read(
+                from: header.bodyOffset - header.metadataBytes, byteCount: header.metadataBytes)
+        else { return nil }
+        var hasher = SHA256()
+        for offset in stride(from: header.bodyOffset, to: fileBytes, by: Self.hashedBytes) {
+            guard let piece = try? file.read(from: offset, byteCount: min(Self.hashedBytes, fileBytes - offset))
+            else { return nil }
+            piece.withUnsafeReadableBytes { hasher.update(bufferPointer: $0) }
+        }
+        guard checksum == Self.checksum(labels, header.companion, metadata, body: StoreKey(hasher.finalize()))
+        else { return nil }
+        let entry = StoredEntry(body: ByteBuffer(), metadata: metadata, labels: labels.strings)
+        return (entry, header.bodyOffset)
+    }
+
+    /// The bytes that are read and hashed at a time.
+    private static let hashedBytes = 256 << 10
 
     /// The entry in the row itself, or nil if the row has no entry or the entry is corrupt.
     var entryInRow: StoredEntry? {

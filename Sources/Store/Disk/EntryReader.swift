@@ -15,22 +15,27 @@ struct EntryReader: Sendable {
         case indexFailure(OpenDirectory, StorageError)
     }
 
-    /// The largest body that is read without a change of threads: copying it takes about 30 microseconds.
-    private static let largestQuickBody = 256 << 10
+    /// The largest body that is read as a whole for a response: copying it takes about 30 microseconds. Larger bodies
+    /// are deferred, so that slow clients do not hold them in memory.
+    static let largestQuickBody = 256 << 10
     /// A file that was changed less than this time before it was verified may have changed since without a difference
     /// in its version: file systems stamp changes with the time of the last timer tick.
     private static let clockResolution = 100_000_000
 
     let layout: DiskLayout
     let environment: DiskEnvironment
+    /// Read the pieces of deferred bodies.
+    let threads: ReaderThreads
     var state: DiskState { environment.state }
 
     /// Looks for entries of one source. Blocks; changes nothing but the log of outages.
-    func look(for keys: [EntryKey]) -> [Lookup] {
-        var found = keys.map { lookAtHot($0, mayBlock: true) }
+    ///
+    /// - Parameter defers: whether large bodies are left in their files; see ``StoredEntry/deferredBody``.
+    func look(for keys: [EntryKey], defers: Bool = false) -> [Lookup] {
+        var found = keys.map { lookAtHot($0, mayBlock: true, defers: defers) }
         if found.contains(where: { $0 == nil }) {
             let unknown = keys.indices.filter { found[$0] == nil }
-            let rest = lookIntoIndex(for: unknown.map { keys[$0] })
+            let rest = lookIntoIndex(for: unknown.map { keys[$0] }, defers: defers)
             for (index, lookup) in zip(unknown, rest) { found[index] = lookup }
         }
         return found.map { $0 ?? .miss }
@@ -38,37 +43,54 @@ struct EntryReader: Sendable {
 
     /// The result for an entry that was verified before; nil if it was not, or if its file has changed.
     /// - Parameter mayBlock: whether to wait for a device; otherwise the result is nil too if memory does not have it.
-    func lookAtHot(_ key: EntryKey, mayBlock: Bool) -> Lookup? {
+    func lookAtHot(_ key: EntryKey, mayBlock: Bool, defers: Bool = false) -> Lookup? {
         let sight = state.sight(of: key)
         guard let directory = sight.directory else { return .miss }
         guard let (hot, openFile) = sight.hot else { return directory.index.keys.mayContain(key) ? nil : .miss }
         if isExpired(hot.record, lastUse: hot.lastUse, at: directory.index.clock.microseconds) { return .miss }
         guard let version = hot.version else { return .hit(hot.entry) }
-        let path = layout.file(of: key)
-        let bodyBytes = version.byteCount - hot.bodyOffset
-        if let openFile {
-            var body = openFile.readFromMemory(from: hot.bodyOffset, byteCount: bodyBytes)
-            if body == nil, mayBlock { body = try? openFile.read(from: hot.bodyOffset, byteCount: bodyBytes) }
+        let isKept = defers || version.byteCount - hot.bodyOffset <= Self.largestQuickBody
+        guard let file = openFile ?? (mayBlock ? reopened(hot, version, isKept: isKept) : nil),
+            let entry = entry(hot, version, in: file, mayBlock: mayBlock, defers: defers),
             // Compared after the bytes were read, so that a change before that shows.
-            guard let body, FileVersion.current(at: path) == version else { return nil }
-            return .hit(hot.entry(body: body))
-        }
-        guard mayBlock, let file = try? OpenFile(path), file.version == version,
-            let body = try? file.read(from: hot.bodyOffset, byteCount: bodyBytes),
-            FileVersion.current(at: path) == version
+            FileVersion.current(at: layout.file(of: key)) == version
         else { return nil }
-        if bodyBytes <= Self.largestQuickBody { state.keepOpen(file, for: key) }
-        return .hit(hot.entry(body: body))
+        return .hit(entry)
     }
 
-    private func lookIntoIndex(for keys: [EntryKey]) -> [Lookup] {
+    private func reopened(_ hot: HotEntry, _ version: FileVersion, isKept: Bool) -> OpenFile? {
+        guard let file = try? OpenFile(layout.file(of: hot.record.key)), file.version == version else { return nil }
+        if isKept { state.keepOpen(file, for: hot.record.key) }
+        return file
+    }
+
+    /// The hot entry with its body; nil if the body cannot be read, or would have to be waited for.
+    private func entry(
+        _ hot: HotEntry, _ version: FileVersion, in file: OpenFile, mayBlock: Bool, defers: Bool
+    ) -> StoredEntry? {
+        let byteCount = version.byteCount - hot.bodyOffset
+        if byteCount > Self.largestQuickBody {
+            if defers { return hot.entry(deferring: storedBody(in: file, from: hot.bodyOffset, byteCount: byteCount)) }
+            guard mayBlock else { return nil }
+        }
+        var body = file.readFromMemory(from: hot.bodyOffset, byteCount: byteCount)
+        if body == nil, mayBlock { body = try? file.read(from: hot.bodyOffset, byteCount: byteCount) }
+        return body.map(hot.entry(body:))
+    }
+
+    private func storedBody(in file: OpenFile, from offset: Int, byteCount: Int) -> StoredBody {
+        StoredBody(file, from: offset, byteCount: byteCount, threads: threads)
+    }
+
+    private func lookIntoIndex(for keys: [EntryKey], defers: Bool) -> [Lookup] {
         let sights = keys.map { state.sight(of: $0) }
         guard let directory = sights.lazy.compactMap(\.directory).first else { return keys.map { _ in .miss } }
         do {
             let rows = try directory.index.rows(for: keys)
             environment.outages.end(.reading)
             return zip(sights, rows).map { sight, row in
-                sight.directory === directory ? read(row, in: directory, generation: sight.generation) : .miss
+                sight.directory === directory
+                    ? read(row, in: directory, generation: sight.generation, defers: defers) : .miss
             }
         } catch {
             // The writer has abandoned the index in the meantime.
@@ -82,7 +104,7 @@ struct EntryReader: Sendable {
     }
 
     /// Reads and verifies the entry of a row.
-    private func read(_ row: IndexRow, in directory: OpenDirectory, generation: UInt64) -> Lookup {
+    private func read(_ row: IndexRow, in directory: OpenDirectory, generation: UInt64, defers: Bool) -> Lookup {
         let record = row.record
         if isExpired(record, lastUse: row.lastUse, at: directory.index.clock.microseconds) { return .miss }
         if record.content != nil {
@@ -90,22 +112,44 @@ struct EntryReader: Sendable {
             state.insertHot(HotEntry(record, entry, nil, bodyOffset: 0, lastUse: row.lastUse), foundIn: generation)
             return .hit(entry)
         }
-        guard let file = try? OpenFile(layout.file(of: record.key)), file.version.byteCount == record.fileBytes,
-            let bytes = try? file.read(from: 0, byteCount: record.fileBytes),
-            let entry = record.entry(verifying: bytes)
+        let file: OpenFile
+        do throws(StorageError) {
+            file = try OpenFile(layout.file(of: record.key))
+        } catch {
+            // Without a free descriptor the entry cannot be read, but it is not corrupt.
+            return error.code == EMFILE || error.code == ENFILE ? .miss : .mismatch
+        }
+        guard file.version.byteCount == record.fileBytes, let (entry, bodyOffset) = verified(record, file, defers)
         else { return .mismatch }
         if isSettled(file.version) {
             var rest = entry
-            rest.body = ByteBuffer()
+            (rest.body, rest.deferredBody) = (ByteBuffer(), nil)
             // A copy, since a slice would keep the whole file in memory.
             rest.metadata = ByteBuffer(bytes: entry.metadata.readableBytesView)
-            let hot = HotEntry(
-                record, rest, file.version, bodyOffset: record.fileBytes - entry.body.readableBytes,
-                lastUse: row.lastUse)
+            let hot = HotEntry(record, rest, file.version, bodyOffset: bodyOffset, lastUse: row.lastUse)
             state.insertHot(hot, foundIn: generation)
-            if entry.body.readableBytes <= Self.largestQuickBody { state.keepOpen(file, for: record.key) }
+            if defers || record.fileBytes - bodyOffset <= Self.largestQuickBody {
+                state.keepOpen(file, for: record.key)
+            }
         }
         return .hit(entry)
+    }
+
+    /// The entry in a file, if every byte matches its row, and the position of its body.
+    private func verified(_ record: EntryRecord, _ file: OpenFile, _ defers: Bool) -> (StoredEntry, Int)? {
+        if defers, record.fileBytes > Self.largestQuickBody {
+            guard let (found, bodyOffset) = record.entry(verifyingInPieces: file) else { return nil }
+            let byteCount = record.fileBytes - bodyOffset
+            if byteCount > Self.largestQuickBody {
+                var entry = found
+                entry.deferredBody = storedBody(in: file, from: bodyOffset, byteCount: byteCount)
+                return (entry, bodyOffset)
+            }
+        }
+        guard let bytes = try? file.read(from: 0, byteCount: record.fileBytes),
+            let entry = record.entry(verifying: bytes)
+        else { return nil }
+        return (entry, record.fileBytes - entry.body.readableBytes)
     }
 
     /// Whether a change of the file from now on changes its version too.

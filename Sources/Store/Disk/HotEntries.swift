@@ -30,6 +30,13 @@ final class HotEntry: Sendable {
         entry.body = body
         return entry
     }
+
+    /// The entry whose body stays in this file.
+    func entry(deferring body: StoredBody) -> StoredEntry {
+        var entry = entry
+        entry.deferredBody = body
+        return entry
+    }
 }
 
 /// The entries that were verified, and some of their files.

@@ -25,6 +25,11 @@ struct FileVersion: Equatable, Sendable {
         changed = Int64(change.tv_sec) &* 1_000_000_000 &+ Int64(change.tv_nsec)
     }
 
+    /// Whether the bytes are those of another version, as after the file was removed: only its links have changed.
+    func hasBytes(of other: FileVersion) -> Bool {
+        identity == other.identity && byteCount == other.byteCount && modified == other.modified
+    }
+
     /// The version of the file at this path now; nil if the path has no regular file.
     static func current(at path: String) -> FileVersion? {
         var status = stat()
@@ -58,6 +63,13 @@ final class OpenFile: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    /// Whether the file still has the bytes of ``version``. It may have been removed.
+    var isUnchanged: Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, let current = FileVersion(status) else { return false }
+        return current == version || status.st_nlink == 0 && current.hasBytes(of: version)
+    }
 
     /// Reads exactly these bytes; blocks. Throws if a buffer does not hold them.
     func read(from offset: Int, byteCount: Int) throws(StorageError) -> ByteBuffer {

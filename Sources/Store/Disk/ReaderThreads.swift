@@ -3,36 +3,45 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// A lookup that waits for a thread or runs on one. Answered once: by the thread, or with nil when its time is up.
+/// A read that waits for a thread or runs on one. Answered once: by the thread, or with nil when its time is up.
 final class ReadJob: Sendable {
-    let keys: [EntryKey]
     fileprivate let queuedAt: ContinuousClock.Instant
-    private let answer: Mutex<(@Sendable ([EntryReader.Lookup]?) -> Void)?>
+    /// Reads and answers.
+    fileprivate let run: @Sendable () -> Void
+    /// Answers with nil, unless the job was answered before.
+    fileprivate let expire: @Sendable () -> Void
 
-    init(
-        _ keys: [EntryKey], at now: ContinuousClock.Instant,
-        answer: @escaping @Sendable ([EntryReader.Lookup]?) -> Void
+    /// - Parameter read: called on a thread; blocks.
+    init<Found: Sendable>(
+        at now: ContinuousClock.Instant, read: @escaping @Sendable () -> Found,
+        answer: @escaping @Sendable (Found?) -> Void
     ) {
-        self.keys = keys
         queuedAt = now
-        self.answer = Mutex(answer)
+        let pending = PendingAnswer(answer)
+        run = { pending.finish(read()) }
+        expire = { pending.finish(nil) }
     }
 
-    /// Answers the lookup, unless it was answered before.
-    func finish(_ found: [EntryReader.Lookup]?) {
-        let answer = answer.withLock { $0.take() }
-        answer?(found)
+    private final class PendingAnswer<Found: Sendable>: Sendable {
+        private let answer: Mutex<(@Sendable (Found?) -> Void)?>
+
+        init(_ answer: @escaping @Sendable (Found?) -> Void) { self.answer = Mutex(answer) }
+
+        func finish(_ found: Found?) {
+            let answer = answer.withLock { $0.take() }
+            answer?(found)
+        }
     }
 }
 
-/// The threads of a disk store that read, with one queue: a slow file holds up one thread, not the lookups behind it.
+/// The threads of a disk store that read, with one queue: a slow file holds up one thread, not the reads behind it.
 ///
-/// No lookup waits without bounds for a device that doesn't answer: when its time is up, or if too many wait already,
+/// No read waits without bounds for a device that doesn't answer: when its time is up, or if too many wait already,
 /// it is answered with nil. A stuck thread goes on with the queue when its call returns.
 final class ReaderThreads: Sendable {
-    /// The time after which a lookup is answered with nil.
+    /// The time after which a read is answered with nil.
     static let lookupTimeout = Duration.seconds(5)
-    /// The most lookups that wait for a thread.
+    /// The most reads that wait for a thread.
     private static let maximumJobs = 4096
     private static let watchInterval = DispatchTimeInterval.seconds(1)
 
@@ -59,13 +68,11 @@ final class ReaderThreads: Sendable {
     private let queue: Queue
 
     /// Starts the threads.
-    ///
-    /// - Parameter look: looks for the entries of a job; blocks.
-    init(count: Int, look: @escaping @Sendable ([EntryKey]) -> [EntryReader.Lookup]) {
+    init(count: Int) {
         let queue = Queue(threads: count)
         self.queue = queue
         for number in 0..<count {
-            let thread = Thread { Self.run(queue, number, look) }
+            let thread = Thread { Self.run(queue, number) }
             thread.name = "darkroom.reader"
             thread.start()
         }
@@ -73,7 +80,7 @@ final class ReaderThreads: Sendable {
 
     deinit { Self.end(queue) {} }
 
-    /// Queues a lookup.
+    /// Queues a read.
     func append(_ job: ReadJob) {
         let (isTaken, wakes, watches) = queue.state.withLock { state -> (Bool, Bool, Bool) in
             guard !state.isEnding, state.jobs.count < Self.maximumJobs else { return (false, false, false) }
@@ -84,7 +91,7 @@ final class ReaderThreads: Sendable {
         }
         if wakes { queue.wake.signal() }
         if watches { Self.watch(queue) }
-        if !isTaken { job.finish(nil) }
+        if !isTaken { job.expire() }
     }
 
     /// Ends the threads after the queued jobs, and waits for them.
@@ -103,10 +110,8 @@ final class ReaderThreads: Sendable {
         if isOver { whenEnded() }
     }
 
-    private static func run(
-        _ queue: Queue, _ number: Int, _ look: @Sendable ([EntryKey]) -> [EntryReader.Lookup]
-    ) {
-        while let job = next(queue, number) { job.finish(look(job.keys)) }
+    private static func run(_ queue: Queue, _ number: Int) {
+        while let job = next(queue, number) { job.run() }
         let waiting = queue.state.withLock { state in
             state.threads -= 1
             return state.threads == 0 ? state.whenEnded : []
@@ -136,10 +141,10 @@ final class ReaderThreads: Sendable {
         }
     }
 
-    /// Answers the lookups that were queued before this time.
+    /// Answers the jobs that were queued before this time.
     func expire(queuedBefore limit: ContinuousClock.Instant) { _ = Self.expire(queue, queuedBefore: limit) }
 
-    /// - Returns: whether other lookups are to be watched.
+    /// - Returns: whether other jobs are to be watched.
     private static func expire(_ queue: Queue, queuedBefore limit: ContinuousClock.Instant) -> Bool {
         let (expired, isWatched) = queue.state.withLock { state -> ([ReadJob], Bool) in
             var expired = state.running.values.filter { $0.queuedAt < limit }
@@ -147,7 +152,7 @@ final class ReaderThreads: Sendable {
             state.isWatched = !state.jobs.isEmpty || !state.running.isEmpty
             return (expired, state.isWatched)
         }
-        for job in expired { job.finish(nil) }
+        for job in expired { job.expire() }
         return isWatched
     }
 }

@@ -144,6 +144,8 @@ struct ImageEndpoint: Sendable {
             of: query, accept: fields[.accept], connection: ConnectionHints(fields))
         query.apply(to: &imageRequest, for: preferences, policy: try policy(query.cache, fields))
         imageRequest.placeholders = query.placeholders
+        imageRequest.acceptsDeferredBody =
+            !query.encodesBase64 && !query.includesCaching && imageRequest.output.format?.isText != true
         imageRequest.client = authorization.client
         imageRequest.account = authorization.key.flatMap { accounts[$0.id] }
         imageRequest.priority = query.priority ?? Priority(fields: fields)

@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomStore
 import DarkroomTransforms
 import Foundation
 import HTTPTypes
@@ -32,7 +33,9 @@ struct ImageHTTPResponse {
             return response
         }
         let body = caching?.added(to: image.body) ?? (query.encodesBase64 ? image.dataURL : image.body)
-        return Response(status: status, headers: fullFields(fields), body: ResponseBody(byteBuffer: body))
+        return Response(
+            status: status, headers: fullFields(fields),
+            body: image.deferredBody.map { ResponseBody($0) } ?? ResponseBody(byteBuffer: body))
     }
 
     /// The response to an upload. It describes no resource, so that it has no validators, and no cache stores it.
@@ -153,6 +156,24 @@ struct ImageHTTPResponse {
     /// Short, because the image in the preferred format is under way.
     private static let interimMaxAge = Duration.seconds(10)
 }
+
+extension ResponseBody {
+    /// A body that is read in pieces as the client takes them. If that fails, the connection closes before its end.
+    fileprivate init(_ stored: StoredBody) {
+        self.init(contentLength: stored.count) { writer in
+            var position = 0
+            while position < stored.count {
+                guard let piece = await stored.piece(at: position) else { throw UnreadableBody() }
+                try await writer.write(piece)
+                position += piece.readableBytes
+            }
+            try await writer.finish(nil)
+        }
+    }
+}
+
+/// The file of a body was changed, or its device failed, while the body was sent.
+private struct UnreadableBody: Error {}
 
 extension ImageResponse {
     /// The image as a `data:` URL (RFC 2397).
