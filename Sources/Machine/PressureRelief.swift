@@ -1,7 +1,7 @@
 public import Logging
 
 /// Shrinks caches under memory pressure, before the out-of-memory killer ends the process: the memory warning of mobile
-/// systems, for a server.
+/// systems, for a server. Also returns freed memory to the system after a peak, which the allocator would keep.
 public struct PressureRelief: Sendable {
     /// A cache that can release memory.
     public struct Cache: Sendable {
@@ -18,13 +18,20 @@ public struct PressureRelief: Sendable {
     }
 
     private let caches: [Cache]
+    private let transient: Cache?
     private let pressure: MemoryPressure
     private let logger: Logger
 
     /// Relief by these caches, which shrink in this order. If the allocator keeps freed memory, the last cache must
     /// also return it to the kernel (`malloc_trim(3)`), or nothing is gained.
-    public init(_ caches: [Cache], pressure: MemoryPressure = MemoryPressure(), logger: Logger) {
+    ///
+    /// - Parameter transient: memory that is freed without being shrunk here, such as that of responses. It shrinks, to
+    ///   return freed memory to the kernel, once its bytes have fallen from a peak of 32 MiB or more. Default: none.
+    public init(
+        _ caches: [Cache], transient: Cache? = nil, pressure: MemoryPressure = MemoryPressure(), logger: Logger
+    ) {
         self.caches = caches
+        self.transient = transient
         self.pressure = pressure
         self.logger = logger
     }
@@ -34,8 +41,10 @@ public struct PressureRelief: Sendable {
     /// bytes, and the end of the pressure.
     public func run(every interval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()) async {
         var watch = PressureWatch()
+        var peak = PeakWatch()
         while !Task.isCancelled {
             do { try await clock.sleep(for: interval) } catch { return }
+            if let transient, peak.isOver(at: transient.bytes()) { transient.shrink() }
             let reading = pressure.reading()
             switch watch.next(reading, after: interval) {
             case .rest: break
@@ -86,6 +95,24 @@ struct PressureWatch {
             sinceRelief = .zero
             return .relieve(isRepeated: previous == .high)
         }
+    }
+}
+
+/// The decision when a peak is over: once the bytes were at most a quarter of it at two readings, so that the memory of
+/// the last bytes has been freed too.
+struct PeakWatch {
+    static let minPeakBytes = 32 << 20
+
+    private var peakBytes = 0
+    private var wasLow = false
+
+    mutating func isOver(at bytes: Int) -> Bool {
+        peakBytes = max(peakBytes, bytes)
+        let isLow = peakBytes >= Self.minPeakBytes && bytes <= peakBytes / 4
+        defer { wasLow = isLow && !wasLow }
+        guard isLow, wasLow else { return false }
+        peakBytes = bytes
+        return true
     }
 }
 

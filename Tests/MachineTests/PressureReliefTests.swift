@@ -103,6 +103,36 @@ import Testing
         run.cancel()
         await run.value
     }
+
+    @Test func `a peak is over at the second reading of a quarter of it`() {
+        let mebibyte = 1 << 20
+        let readings = [
+            (31, false), (0, false), (0, false), (40, false), (11, false), (10, false), (12, false), (10, false),
+            (9, true), (2, false), (2, false), (33, false), (0, false), (0, true), (0, false), (0, false),
+        ]
+        var watch = PeakWatch()
+        for (number, (size, isOver)) in readings.enumerated() {
+            #expect(watch.isOver(at: size * mebibyte) == isOver, "reading \(number)")
+        }
+    }
+
+    @Test func `memory is returned after a peak, without pressure and without a log line`() async throws {
+        let log = LogRecorder()
+        let responses = FakeCache(bytes: 100 << 20)
+        let relief = PressureRelief(
+            [], transient: responses.shrinking(toBytes: 0), pressure: try FakeKernel().pressure, logger: log.logger)
+        let clock = TestClock()
+        let run = Task { await relief.run(clock: clock) }
+        await clock.passSleeps(2)
+        responses.fill(bytes: 1 << 20)
+        await clock.passSleeps()
+        #expect(responses.shrinks == 0)
+        await clock.passSleeps(5)
+        #expect(responses.shrinks == 1)
+        #expect(log.lines == [])
+        run.cancel()
+        await run.value
+    }
 }
 
 /// A cache of which only the size exists.
