@@ -81,7 +81,7 @@ struct SettingsTests {
         "host": "localhost", "port": "0", "admin-host": "localhost", "admin-port": "0",
         "trusted-proxies": "127.0.0.0/8", "rate-limit": "1000/s", "max-connections": "3000",
         "max-connections-per-client": "900", "header-timeout": "9s", "body-timeout": "9s", "idle-timeout": "9s",
-        "write-timeout": "9s", "shutdown-grace": "9s",
+        "write-timeout": "9s", "max-unsent-bytes": "1", "shutdown-grace": "9s",
         "unix-socket": "/tmp/x.sock", "base-path": "/img", "cache-dir": "/tmp/x", "cache-disk-bytes": "1GiB",
         "cache-memory-bytes": "0",
         "cache-memory-low-water": "0", "cache-decoded-bytes": "0", "cache-max-age": "7d", "cache-expire-by": "creation",

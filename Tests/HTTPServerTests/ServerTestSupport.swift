@@ -66,7 +66,8 @@ extension ListenerConfiguration {
         limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
         log: AccessLogRecorder = AccessLogRecorder(), logsHits: Bool = true,
         instrument: any Instrument = NoOpTracer(), tracing: RequestTracing? = nil,
-        metrics: RequestMetrics = .discarding(), basePath: String = "", fastResponder: (any FastResponder)? = nil,
+        metrics: RequestMetrics = .discarding(), state: ServerState = ServerState(), basePath: String = "",
+        fastResponder: (any FastResponder)? = nil,
         details: AccessLogDetails = .none,
         item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() }
     ) -> ListenerConfiguration {
@@ -88,7 +89,7 @@ extension ListenerConfiguration {
             address: .host("127.0.0.1", port: 0), basePath: basePath, routes: routes, limits: limits,
             proxies: TrustedProxies(networks: proxies),
             observers: RequestObservers(
-                metrics: metrics, state: ServerState(),
+                metrics: metrics, state: state,
                 log: AccessLog(redactedPrefixes: ["/signed/"], logsHits: logsHits) { log.record($0) },
                 logger: .quiet, instrument: instrument, tracing: tracing),
             fastResponders: [fastResponder].compactMap(\.self))
@@ -118,14 +119,15 @@ extension Response {
 func withServer(
     routes: [Route] = [], limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
     log: AccessLogRecorder = AccessLogRecorder(),
-    tracing: RequestTracing? = nil, basePath: String = "", fastResponder: (any FastResponder)? = nil,
+    tracing: RequestTracing? = nil, state: ServerState = ServerState(), basePath: String = "",
+    fastResponder: (any FastResponder)? = nil,
     item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() },
     onListening: @escaping @Sendable (any Channel) -> Void = { _ in },
     use: @Sendable (SocketAddress) async throws -> Void
 ) async throws {
     let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
     var listener = ListenerConfiguration.test(
-        limits: limits, proxies: proxies, log: log, instrument: W3CTraceContext(), tracing: tracing,
+        limits: limits, proxies: proxies, log: log, instrument: W3CTraceContext(), tracing: tracing, state: state,
         basePath: basePath, fastResponder: fastResponder, item: item)
     listener.routes += routes
     let service = ListenerService(listener) { channel in

@@ -45,6 +45,18 @@ final class WireClient: Sendable {
         return text
     }
 
+    /// Reads until there are so many bytes, or the server has closed its side.
+    /// - Returns: the number of bytes.
+    func received(atLeast count: Int) async -> Int {
+        try? await channel.setOption(.autoRead, value: true).get()
+        var received = 0
+        for await buffer in bytes {
+            received += buffer.readableBytes
+            if received >= count { break }
+        }
+        return received
+    }
+
     /// Sends text that the server may no longer read.
     func trySending(_ text: String) { channel.writeAndFlush(ByteBuffer(string: text), promise: nil) }
 

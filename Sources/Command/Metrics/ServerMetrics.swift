@@ -35,6 +35,9 @@ struct ServerMetrics: Sendable {
         [
             .gauge("darkroom_ready", "1 while /health/ready answers 200, else 0.", isReady ? 1 : 0),
             .gauge("darkroom_http_requests_in_flight", "In-flight requests.", serverState.inFlightRequests),
+            .gauge(
+                "darkroom_http_unsent_bytes", "Bytes of responses that wait in memory for slow clients.",
+                serverState.unsent.bytes),
             .counter(
                 "darkroom_log_lines_dropped_total",
                 "Log lines that were not written because writing failed or fell behind.", log.droppedCount),

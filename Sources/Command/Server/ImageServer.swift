@@ -83,18 +83,18 @@ struct ImageServer {
         let edges = EdgePurges(settings, disk, shared, logger: logger)
 
         // The listeners, and the upkeep beside them.
-        let serverState = ServerState(isStarting: true)
+        let state = ServerState(isStarting: true, unsent: UnsentBytes(budgetBytes: settings.maxUnsentBytes))
         let web = webConfiguration(over: client)
         let readings = ServerMetrics(
-            caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
+            caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: state,
             workers: pixels.workers, edges: edges.purger, log: log, traces: traces?.exporter,
             process: ProcessMetrics(startedAt: startedAt), accounts: web.accounts
         ) { client.inFlightBytes + (web.uploads?.usedBytes ?? 0) }
-        let observability = observability(serverState: serverState, readings: readings, caches: caches, pixels: pixels)
-        let listeners = listeners(web, pipeline, prefetcher, observability, edges.telling(pipeline, serverState))
+        let observability = observability(serverState: state, readings: readings, caches: caches, pixels: pixels)
+        let listeners = listeners(web, pipeline, prefetcher, observability, edges.telling(pipeline, state))
         let reloads = reloader(web, client, listeners).follow(hangups)
         defer { for watch in [signals, reloads] { watch.cancel() } }
-        let services = upkeep(pipeline, caches, edges) + services(of: listeners, serverState, prefetcher, edges)
+        let services = upkeep(pipeline, caches, edges, state) + services(of: listeners, state, prefetcher, edges)
         let failure = await run(services, until: firstSignal)
 
         prefetcher.shutdown()
@@ -215,14 +215,22 @@ struct ImageServer {
         return OriginRouter(remote: remote, local: localFiles, objects: remote)
     }
 
-    private func upkeep(_ pipeline: ImagePipeline, _ caches: Caches, _ edges: EdgePurges) -> [any Service] {
+    private func upkeep(
+        _ pipeline: ImagePipeline, _ caches: Caches, _ edges: EdgePurges, _ serverState: ServerState
+    ) -> [any Service] {
         let fraction = Double(settings.cache.memoryLowWater) / 100
         let memory = PressureRelief.Cache {
             caches.bytesInMemory
         } shrink: {
             pipeline.shrinkMemory(toFraction: fraction)
         }
-        let relief = PressureRelief([memory], logger: logger)
+        let responses = PressureRelief.Cache {
+            serverState.unsent.bytes
+        } shrink: {
+            // Evicts nothing, but returns freed memory.
+            pipeline.shrinkMemory(toFraction: 1)
+        }
+        let relief = PressureRelief([memory], transient: responses, logger: logger)
         // As the first service it ends last, so that it delivers the spans of the last requests too.
         let export = traces.map { Upkeep("trace export", stop: $0.exporter.stop, $0.exporter.run) }
         let purges = caches.shared.map { shared in

@@ -127,6 +127,9 @@ extension Settings {
     /// `max-inflight-bytes`, by default half of `memory-budget`.
     var maxInFlightBytes: Int { self.origins.maxInFlightBytes ?? max(self.processing.memoryBudget / 2, 1) }
 
+    /// `max-unsent-bytes`, by default half of `memory-budget`.
+    var maxUnsentBytes: Int { self.listeners.maxUnsentBytes ?? max(self.processing.memoryBudget / 2, 1) }
+
     var diskConfiguration: DiskStore.Configuration {
         var disk = DiskStore.Configuration(directory: self.cache.directory)
         disk.budgetBytes = self.cache.diskBytes

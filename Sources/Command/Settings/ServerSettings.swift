@@ -66,7 +66,16 @@ struct ListenerSettings: SettingTheme {
         help: "Time after which an idle keep-alive connection is closed.")
     let writeTimeout = Setting(
         "write-timeout", .duration(), default: ConnectionLimits.default.writeTimeout,
-        help: "Time without write progress after which a connection is closed.")
+        help: """
+            Maximum time that a response waits for its client. Each byte that the client reads extends it by the time \
+            that the byte takes at 8 KiB/s, up to this time again. Clients that are slower on average are disconnected.
+            """)
+    let maxUnsentBytes = Setting(
+        "max-unsent-bytes", .optional(.bytes(atLeast: 1)), default: nil, shownAs: "half of memory-budget",
+        help: """
+            Byte budget of all responses in memory that wait for slow clients, and twice the budget of one client. \
+            Beyond it, the slowest clients are disconnected. A single response may exceed it.
+            """)
     let shutdownGrace = Setting(
         "shutdown-grace", .duration(allowsZero: true), default: ConnectionLimits.default.shutdownGrace,
         help: """

@@ -26,7 +26,8 @@ package struct ConnectionLimits: Hashable, Sendable {
     package var bodyTimeout = Duration.seconds(30)
     /// The time between a response and the next request.
     package var idleTimeout = Duration.seconds(30)
-    /// The time in which the client must accept at least one byte of a pending response.
+    /// The time that a pending response may wait for its client. Each byte that the client accepts extends it, up to
+    /// this time again; see ``minReadRate``.
     package var writeTimeout = Duration.seconds(30)
     /// The time that in-flight requests have to finish after a graceful shutdown begins. By default it is as long as a
     /// request may take by default.
@@ -35,6 +36,10 @@ package struct ConnectionLimits: Hashable, Sendable {
     /// The same defaults as the command line.
     package static let `default` = ConnectionLimits()
 
+    /// The bytes per second that a client must accept on average: 64 kbit/s. A slower client would keep a response of
+    /// 15 MiB in flight for more than half an hour. Phones with EDGE, the slowest network in use, read at 100 kbit/s or
+    /// more.
+    static let minReadRate = 8 << 10
     /// The maximum number of pipelined requests without a response. Further requests are discarded, and the connection
     /// closes after the last response.
     package static let maxPipelinedRequests = 64

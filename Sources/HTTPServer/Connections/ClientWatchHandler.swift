@@ -1,7 +1,9 @@
 import NIOCore
 
 /// The channel handler next to the socket: it detects that the client is gone, closes the connection in a way that lets
-/// pending responses arrive, and disconnects clients that do not read their response.
+/// pending responses arrive, and disconnects clients that read their response too slowly.
+///
+/// All responses pass here, those of the framework and those of the fast path.
 final class ClientWatchHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -19,24 +21,56 @@ final class ClientWatchHandler: ChannelDuplexHandler {
     private var clientGone: EventLoopPromise<Void>?
     private let limits: ConnectionLimits
     private let state: ServerState
+    private let slowReaders: SlowReaders
+    /// The bytes that the kernel has not accepted yet.
+    private let pendingBytes: (any Channel) -> Int
     private var isClosing = false
     private var isLingering = false
     private var isInputClosed = false
     private var writtenBytes = 0
-    /// Scheduled while response bytes wait for the client.
-    private var writeTimeout: Scheduled<Void>?
+    /// The large buffers that the kernel may not have taken yet, each with the number of bytes written up to its end.
+    private var unsent: [(buffer: UnsentBytes.Buffer, end: Int)] = []
+    /// What is known of the client while it reads slowly; nil until bytes first wait for it.
+    private var reading: Reading?
+
+    /// A client that has let response bytes wait.
+    private struct Reading {
+        let reader: UnsentBytes.Reader
+        var allowance: ReadAllowance
+        /// The bytes that the kernel had accepted at the last measurement.
+        var acceptedBytes: Int
+        /// Whether bytes wait; then a measurement is scheduled.
+        var isWaiting = false
+        /// Whether a measurement follows once the kernel has taken the bytes written so far.
+        var isMarked = false
+        var next: Scheduled<Void>?
+    }
 
     /// How long a connection lingers.
     private static let lingerTime = TimeAmount.seconds(1)
+    /// The smallest buffer that counts for the budget. Smaller buffers need no account: no more than about 64 KiB of
+    /// them wait, because nothing is written to a channel that has more.
+    private static let minUnsentBytes = 16 << 10
+    /// The time between measurements of a client for which bytes wait.
+    private static let measuringInterval = TimeAmount.seconds(2)
 
     /// - Parameters:
     ///   - clientGone: succeeds when the client has closed its side, the connection is closed, or the grace period of a
     ///     shutdown is over.
     ///   - state: is told that the grace period is over.
-    init(_ clientGone: EventLoopPromise<Void>, limits: ConnectionLimits, state: ServerState) {
+    ///   - pendingBytes: the bytes that the kernel has not accepted yet, of the channel.
+    init(
+        _ clientGone: EventLoopPromise<Void>, limits: ConnectionLimits, state: ServerState,
+        slowReaders: SlowReaders = SlowReaders(),
+        pendingBytes: @escaping (any Channel) -> Int = {
+            (try? $0.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        }
+    ) {
         self.clientGone = clientGone
         self.limits = limits
         self.state = state
+        self.slowReaders = slowReaders
+        self.pendingBytes = pendingBytes
     }
 
     /// Starts counting the bytes of the next request line.
@@ -71,14 +105,15 @@ final class ClientWatchHandler: ChannelDuplexHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        writeTimeout?.cancel()
+        stopReading()
+        reading = nil
         reportClientGone()
         self.context = nil
     }
 
     /// Writes encoded bytes, past all other handlers.
     func write(_ bytes: ByteBuffer) {
-        writtenBytes += bytes.readableBytes
+        count(bytes)
         context?.write(wrapOutboundOut(.byteBuffer(bytes)), promise: nil)
     }
 
@@ -88,13 +123,16 @@ final class ClientWatchHandler: ChannelDuplexHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        writtenBytes += unwrapOutboundIn(data).readableBytes
+        switch unwrapOutboundIn(data) {
+        case .byteBuffer(let bytes): count(bytes)
+        case .fileRegion(let region): writtenBytes += region.readableBytes
+        }
         context.write(data, promise: promise)
     }
 
     func flush(context: ChannelHandlerContext) {
         context.flush()
-        if writeTimeout == nil { scheduleWriteTimeout(context) }
+        measure(context)
     }
 
     /// Closes the connection after all pending responses have been written.
@@ -106,7 +144,7 @@ final class ClientWatchHandler: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(.byteBuffer(ByteBuffer()))).assumeIsolated().whenComplete { _ in
             self.closeOutput(context)
         }
-        if writeTimeout == nil { scheduleWriteTimeout(context) }
+        measure(context)
     }
 
     private func countRequestLine(_ bytes: ByteBufferView) {
@@ -129,26 +167,6 @@ final class ClientWatchHandler: ChannelDuplexHandler {
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) { context.close(promise: nil) }
     }
 
-    /// Closes the connection when the client accepts no byte of a pending response within `writeTimeout`.
-    private func scheduleWriteTimeout(_ context: ChannelHandlerContext) {
-        let pending = pendingBytes(context)
-        writeTimeout = nil
-        guard pending > 0 else { return }
-        let acceptedBefore = writtenBytes - pending
-        writeTimeout = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.writeTimeout)) {
-            let pending = self.pendingBytes(context)
-            guard pending == 0 || self.writtenBytes - pending > acceptedBefore else {
-                return context.close(promise: nil)
-            }
-            self.scheduleWriteTimeout(context)
-        }
-    }
-
-    /// The number of bytes that the kernel has not accepted yet.
-    private func pendingBytes(_ context: ChannelHandlerContext) -> Int {
-        (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-    }
-
     /// Cancels in-flight requests after the grace period, and closes the connection a moment later. In between, they
     /// are answered with ``Problem/shutDown``.
     private func close(after grace: TimeAmount, _ context: ChannelHandlerContext) {
@@ -159,4 +177,90 @@ final class ClientWatchHandler: ChannelDuplexHandler {
             loop.scheduleTask(in: Self.lingerTime) { context.close(promise: nil) }
         }
     }
+
+    // MARK: Slow clients
+
+    private func count(_ bytes: ByteBuffer) {
+        writtenBytes += bytes.readableBytes
+        if bytes.readableBytes >= Self.minUnsentBytes { unsent.append((UnsentBytes.Buffer(bytes), writtenBytes)) }
+    }
+
+    /// Measures how far the client has read, and disconnects it if it is out of time. If the kernel takes all bytes at
+    /// once, as those of most responses, nothing else happens.
+    private func measure(_ context: ChannelHandlerContext) {
+        let pending = pendingBytes(context.channel)
+        guard pending > 0 || reading?.isWaiting == true else {
+            if !unsent.isEmpty { unsent.removeAll(keepingCapacity: true) }
+            return
+        }
+        let (accepted, now) = (writtenBytes - pending, context.eventLoop.now)
+        var reading = reading ?? newReading(at: now, context)
+        reading.allowance.update(taken: accepted - reading.acceptedBytes, isWaiting: pending > 0, at: now)
+        (reading.acceptedBytes, reading.isWaiting) = (accepted, pending > 0)
+        self.reading = reading
+        unsent.removeAll { $0.end <= accepted }
+        guard pending > 0 else { return stopReading() }
+        guard reading.allowance.deadline > now else { return disconnect(.rate) }
+        slowReaders.unsent.update(
+            reading.reader, holding: unsent.map(\.buffer), until: reading.allowance.deadline)
+        scheduleMeasurements(context)
+    }
+
+    private func newReading(at now: NIODeadline, _ context: ChannelHandlerContext) -> Reading {
+        let (loop, this) = (context.eventLoop, NIOLoopBound(self, eventLoop: context.eventLoop))
+        let reader = UnsentBytes.Reader(client: slowReaders.client) {
+            loop.execute { this.value.disconnect(.budget) }
+        }
+        let allowance = ReadAllowance(
+            limit: TimeAmount(limits.writeTimeout), bytesPerSecond: ConnectionLimits.minReadRate, at: now)
+        return Reading(reader: reader, allowance: allowance, acceptedBytes: 0)
+    }
+
+    /// Measures again once the kernel has taken the bytes written so far, and after a while.
+    private func scheduleMeasurements(_ context: ChannelHandlerContext) {
+        if let reading, !reading.isMarked {
+            self.reading?.isMarked = true
+            context.writeAndFlush(wrapOutboundOut(.byteBuffer(ByteBuffer()))).assumeIsolated().whenComplete { _ in
+                self.reading?.isMarked = false
+                if self.context != nil { self.measure(context) }
+            }
+        }
+        guard let reading, reading.isWaiting, reading.next == nil else { return }
+        let time = min(reading.allowance.deadline, context.eventLoop.now + Self.measuringInterval)
+        self.reading?.next = context.eventLoop.assumeIsolated().scheduleTask(deadline: time) {
+            self.reading?.next = nil
+            self.measure(context)
+        }
+    }
+
+    /// Ends the measurements until bytes wait again.
+    private func stopReading() {
+        guard let reading else { return }
+        reading.next?.cancel()
+        self.reading?.next = nil
+        slowReaders.unsent.remove(reading.reader)
+    }
+
+    private func disconnect(_ reason: SlowReaders.Reason) {
+        guard let context, reading?.isWaiting == true else { return }
+        slowReaders.report(reason, pendingBytes(context.channel))
+        context.close(promise: nil)
+    }
+}
+
+/// What happens to clients that read too slowly.
+struct SlowReaders {
+    /// Why a client was disconnected.
+    enum Reason: String, CaseIterable {
+        /// Its allowance was used up.
+        case rate
+        /// It read more slowly than others when the budget was exceeded.
+        case budget
+    }
+
+    var unsent = UnsentBytes()
+    /// The name of the connection's client; nil if it is unknown, or a proxy for several clients.
+    var client: String?
+    /// Called when a client is disconnected.
+    var report: (_ reason: Reason, _ pendingBytes: Int) -> Void = { _, _ in }
 }

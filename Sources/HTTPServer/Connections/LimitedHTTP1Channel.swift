@@ -63,8 +63,10 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let gone = channel.eventLoop.makePromise(of: Void.self)
         let isRefused = !addClient(of: channel)
+        let state = configuration.observers.state
+        let slowReaders = slowReaders(of: channel, logger: logger)
         let watch = NIOLoopBound(
-            ClientWatchHandler(gone, limits: limits, state: configuration.observers.state),
+            ClientWatchHandler(gone, limits: limits, state: state, slowReaders: slowReaders),
             eventLoop: channel.eventLoop)
         return channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(watch.value)
@@ -99,6 +101,22 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         guard clients.add(address) else { return false }
         channel.closeFuture.whenComplete { _ in clients.remove(address) }
         return true
+    }
+
+    private func slowReaders(of channel: any Channel, logger: Logger) -> SlowReaders {
+        let (address, observers) = (channel.peerAddress, configuration.observers)
+        let isShared = address.map(configuration.proxies.contain) ?? true
+        return SlowReaders(
+            unsent: observers.state.unsent, client: isShared ? nil : address?.unmapped.clientName
+        ) { reason, pendingBytes in
+            observers.metrics.record(reason)
+            logger.info(
+                "connection closed: the client reads too slowly",
+                metadata: [
+                    "reason": "\(reason)", "unsent-bytes": .stringConvertible(pendingBytes),
+                    "client": "\(address?.description ?? "unknown")",
+                ])
+        }
     }
 
     /// Limits the unsent bytes in the kernel. The rest of a response then waits here, where its buffer is shared with

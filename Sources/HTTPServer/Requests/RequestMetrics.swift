@@ -12,10 +12,13 @@ package final class RequestMetrics: Sendable {
         "darkroom_http_request_duration_seconds":
             "Time from a request's head to its response's head, by route, method, status class and use of the cache.",
         "darkroom_http_problems_total": "Responses that were a problem document, by problem kind.",
+        "darkroom_http_slow_readers_total":
+            "Connections closed because the client read too slowly, by reason: rate (its own) or budget (memory).",
     ]
 
     private let metrics: any MetricsFactory
     private let problems: [ProblemKind: Counter]
+    private let slowReaders: [SlowReaders.Reason: Counter]
     private let routes = Mutex<[String?: RouteMetrics]>([:])
 
     /// - Parameters:
@@ -28,6 +31,10 @@ package final class RequestMetrics: Sendable {
             problems[kind] = Counter(
                 label: "darkroom_http_problems_total", dimensions: [("problem", kind.slug)], factory: metrics)
         }
+        slowReaders = SlowReaders.Reason.allCases.reduce(into: [:]) { readers, reason in
+            readers[reason] = Counter(
+                label: "darkroom_http_slow_readers_total", dimensions: [("reason", reason.rawValue)], factory: metrics)
+        }
         if let mainRoute { of(route: mainRoute).prepare(.get, statuses: [200, 304] + kinds.map(\.status.code)) }
     }
 
@@ -35,6 +42,8 @@ package final class RequestMetrics: Sendable {
         assert(problems[problem] != nil, "Problem kind '\(problem)' is missing from the list of kinds")
         problems[problem]?.increment()
     }
+
+    func record(_ reason: SlowReaders.Reason) { slowReaders[reason]?.increment() }
 
     /// The metrics of a route by its path, nil for requests without one. Callers that record often keep the result.
     package func of(route: String?) -> RouteMetrics {

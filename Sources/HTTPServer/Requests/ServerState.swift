@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The lifecycle of the server, and its number of in-flight requests.
+/// The lifecycle of the server, its number of in-flight requests, and the bytes that wait for slow clients.
 package final class ServerState: Sendable {
     private struct State {
         var inFlight = 0
@@ -9,10 +9,13 @@ package final class ServerState: Sendable {
         var isGraceOver = false
     }
 
+    /// The bytes of responses that wait for slow clients.
+    package let unsent: UnsentBytes
     private let state: Mutex<State>
 
     /// - Parameter isStarting: whether the server is not ready before ``finishStarting()``.
-    package init(isStarting: Bool = false) {
+    package init(isStarting: Bool = false, unsent: UnsentBytes = UnsentBytes()) {
+        self.unsent = unsent
         state = Mutex(State(isStarting: isStarting))
     }
 
