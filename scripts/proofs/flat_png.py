@@ -1,4 +1,4 @@
-"""Encodes and decodes PNGs of a single color with the standard library only."""
+"""Encodes and decodes PNGs, mostly of a single color, with the standard library only."""
 
 import random
 import zlib
@@ -11,10 +11,22 @@ Size = tuple[int, int]
 def drawn(size: Size, color: bytes, noise: bytes = b"", rows: int | None = None) -> bytes:
     """A PNG of a single color. `noise` in a private chunk makes it larger; `rows` is the number of rows really present."""
     width, height = size
+    return encoded(size, (b"\x00" + color * width) * (height if rows is None else rows), noise)
+
+
+def random_pixels(size: Size, seed: int) -> bytes:
+    """A PNG of random pixels, which no encoder without loss makes much smaller."""
+    width, height = size
+    samples = random.Random(seed)
+    return encoded(size, b"".join(b"\x00" + samples.randbytes(3 * width) for _ in range(height)))
+
+
+def encoded(size: Size, rows: bytes, noise: bytes = b"") -> bytes:
+    width, height = size
     chunks = {
         b"IHDR": width.to_bytes(4) + height.to_bytes(4) + bytes((8, 2, 0, 0, 0)),
         b"noIs": noise,
-        b"IDAT": zlib.compress((b"\x00" + color * width) * (height if rows is None else rows)),
+        b"IDAT": zlib.compress(rows),
         b"IEND": b"",
     }
     return SIGNATURE + b"".join(

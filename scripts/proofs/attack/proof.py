@@ -15,7 +15,10 @@ from attack.lab import Lab
 from ssrf import namespace
 
 Attack = Callable[[Lab], Iterator[Check]]
-THEMES = ["rotation", "drawings", "expensive", "hosts", "shares", "access", "signatures", "process", "store"]
+THEMES = [
+    "rotation", "drawings", "expensive", "hosts", "shares", "readers", "access", "signatures", "origins", "process",
+    "store",
+]
 NAMES = "names"
 """The theme that needs a network namespace."""
 
