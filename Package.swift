@@ -94,17 +94,18 @@ let package = Package(
         .target(name: "DarkroomCMemory", path: "Sources/CMemory"),
         room("Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
         room("Transforms", sees: ["Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
-        room("Network", packages: [httpTypes, nioCore, nioHTTP1]),
+        room("Network", packages: [httpTypes, nioCore]),
+        room("HTTPClient", packages: [asyncHTTPClient, nioCore, nioHTTP1]),
         room("Tracing", sees: ["Network"], packages: [distributedTracing]),
         room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
         room(
-            "ObjectStorage", sees: ["Network", "HTTPCaching", "Waiting"],
+            "ObjectStorage", sees: ["Network", "HTTPCaching", "HTTPClient", "Waiting"],
             packages: [asyncHTTPClient, crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL]),
         room(
             "Store", sees: ["Eviction", "Machine", "Network", "ObjectStorage"],
             packages: [grdb, nioCore, crypto, logging]),
         room(
-            "Origin", sees: ["Network", "HTTPCaching", "Machine", "ObjectStorage", "Waiting"],
+            "Origin", sees: ["Network", "HTTPCaching", "HTTPClient", "Machine", "ObjectStorage", "Waiting"],
             packages: [
                 asyncHTTPClient, distributedTracing, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging,
                 serviceContext,
@@ -135,10 +136,10 @@ let package = Package(
             packages: [crypto]),
         room("Dialects", sees: ["Query", "Transforms", "Network"], packages: [crypto]),
         room(
-            "OpenTelemetry", sees: ["Network", "Tracing", "HTTPCaching", "Waiting"],
+            "OpenTelemetry", sees: ["Tracing", "HTTPCaching", "HTTPClient", "Waiting"],
             packages: [asyncHTTPClient, distributedTracing, httpTypes, logging, nioCore, nioHTTP1]),
         room(
-            "EdgePurging", sees: ["Network", "HTTPCaching", "Waiting"],
+            "EdgePurging", sees: ["HTTPCaching", "HTTPClient", "Waiting"],
             packages: [asyncHTTPClient, crypto, httpTypes, logging, nioCore, nioHTTP1]),
         room(
             "HTTPServer", sees: ["Network", "HTTPCaching", "Tracing"],
@@ -163,7 +164,7 @@ let package = Package(
                 "DarkroomHTTPServer", "DarkroomDialects",
                 "DarkroomQuery", "DarkroomWorkers", "DarkroomLoading", "DarkroomPipeline", "DarkroomCache",
                 "DarkroomTransforms", "DarkroomStore", "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin",
-                "DarkroomNetwork", "DarkroomHTTPCaching",
+                "DarkroomNetwork", "DarkroomHTTPCaching", "DarkroomHTTPClient",
                 argumentParser, asyncHTTPClient, coreMetrics, httpTypes,
                 serviceLifecycle, hummingbird, logging, nioCore, nioHTTP1, nioPosix, distributedTracing, unixSignals,
                 yams,
@@ -172,6 +173,7 @@ let package = Package(
         tests(of: "Vips", sees: ["CVips"], packages: [nioCore]),
         tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
         tests(of: "Network"),
+        tests(of: "HTTPClient", packages: [asyncHTTPClient, nioCore, nioEmbedded, nioHTTP1]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
         tests(of: "Eviction", sees: ["TestRandom"]),
         tests(of: "Waiting", sees: ["TestClock"]),
@@ -185,7 +187,7 @@ let package = Package(
         tests(
             of: "Origin",
             sees: [
-                "Machine", "Network", "ObjectStorage", "TestClock", "TestLogs", "TestOrigin",
+                "Machine", "Network", "ObjectStorage", "TestClock", "TestLogs", "TestOrigin", "TestRandom",
             ],
             packages: [
                 crypto, nioCore, nioHTTP1, nioPosix, httpTypes, logging, distributedTracing, serviceContext,

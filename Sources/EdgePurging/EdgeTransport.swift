@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 import DarkroomHTTPCaching
-import DarkroomNetwork
+import DarkroomHTTPClient
 import DarkroomWaiting
 import Foundation
 import HTTPTypes
@@ -33,13 +33,8 @@ final class HTTPEdgeTransport: EdgeTransport {
 
     /// The clock measures the limit of an exchange. The event loop group is not shut down here.
     init(userAgent: String, clock: any Clock<Duration>, eventLoopGroup: any EventLoopGroup) {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.httpVersion = .http1Only
-        configuration.timeout.connect = .seconds(5)
+        var configuration = HTTPClient.Configuration.exact(timeout: .init(connect: .seconds(5)))
         configuration.connectionPool.retryConnectionEstablishment = false
-        // The token must not appear in a span.
-        configuration.tracing.tracer = nil
-        configuration.http1_1ConnectionDebugInitializer = InterimResponseFilter.install
         client = HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration)
         timer = DeadlineTimer(Self.timeout, clock: clock)
         self.userAgent = userAgent
@@ -51,9 +46,8 @@ final class HTTPEdgeTransport: EdgeTransport {
     }
 
     func send(_ request: EdgeRequest) async throws(EdgeTransportFailure) -> EdgeAnswer {
-        var message = HTTPClientRequest(url: request.url)
-        message.method = HTTPMethod(rawValue: request.method)
-        message.headers = HTTPHeaders(request.fields.map { ($0.name, $0.value) })
+        var message = HTTPClientRequest(HTTPMethod(rawValue: request.method), exactly: request.url)
+        message.headers.add(contentsOf: request.fields)
         message.headers.add(name: "User-Agent", value: userAgent)
         if !request.body.isEmpty { message.body = .bytes(ByteBuffer(string: request.body)) }
         let expired = EdgeTransportFailure(

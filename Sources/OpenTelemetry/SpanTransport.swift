@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 import DarkroomHTTPCaching
-import DarkroomNetwork
+import DarkroomHTTPClient
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -37,17 +37,11 @@ struct HTTPSpanTransport: SpanTransport {
     private static let retryableStatuses = [429, 502, 503, 504]
 
     init(endpoint: String, fields: [(name: String, value: String)], eventLoopGroup: any EventLoopGroup) {
-        var request = HTTPClientRequest(url: endpoint + "/v1/traces")
-        request.method = .POST
-        request.headers = HTTPHeaders(fields.map { ($0.name, $0.value) })
+        var request = HTTPClientRequest(.POST, exactly: endpoint + "/v1/traces")
+        request.headers.add(contentsOf: fields)
         request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
         self.request = request
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.httpVersion = .http1Only
-        // Requests of the exporter must not become spans themselves.
-        configuration.tracing.tracer = nil
-        configuration.http1_1ConnectionDebugInitializer = InterimResponseFilter.install
-        client = HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration)
+        client = HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: .exact())
     }
 
     func send(_ body: ByteBuffer) async -> SpanDelivery {

@@ -60,7 +60,7 @@ public enum OriginError: Error, Hashable, Sendable {
 
     /// What is wrong with a redirect.
     public enum RedirectFault: Hashable, Sendable {
-        /// No `Location` field.
+        /// No `Location` field, or an empty one.
         case missingLocation
         /// A `Location` that is not an http or https URL.
         case invalidLocation

@@ -96,6 +96,18 @@ struct EdgeTransportTests {
         try await collector.stop()
     }
 
+    @Test func `A purge asks for exactly the configured URL`() async throws {
+        let collector = TestCollector()
+        try await collector.start()
+        let transport = transport()
+        let target = "/purge/Gr%FC%DFe?key='|[1]"
+        _ = try await transport.send(EdgeRequest(method: "PURGE", url: collector.url + target))
+        #expect(collector.requests.map(\.method) == ["PURGE"])
+        #expect(collector.requests.map(\.target) == [target])
+        await transport.shutdown()
+        try await collector.stop()
+    }
+
     /// https://developers.cloudflare.com/cache/how-to/purge-cache/#purge-limits
     private final class TokenBucket: Sendable {
         private let size: Double

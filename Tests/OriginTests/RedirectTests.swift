@@ -11,6 +11,7 @@ struct RedirectTests {
         arguments: [
             ("https://a/", "https://b/", nil), ("http://a/", "https://b/", nil), ("http://a/", "http://b/", nil),
             ("https://a/", "/b", nil), ("https://a/", "http://a/", .downgrade), ("http://a/", nil, .missingLocation),
+            ("http://a/", "", .missingLocation), ("http://a/", " \t", .missingLocation),
             ("http://a/", "local:///b", .invalidLocation), ("http://a/", "gopher://b", .invalidLocation),
         ] as [(String, String?, OriginError.RedirectFault?)])
     func redirectTarget(from: String, location: String?, fault: OriginError.RedirectFault?) throws {
@@ -75,10 +76,12 @@ struct RedirectTests {
     }
 
     @Test func `a redirect without a location is refused`() async throws {
-        try await withOrigin { _ in
-            [.respond("302 Found")]
+        try await withOrigin {
+            $0.target == "/" ? [.respond("302 Found")] : [.redirect(to: "")]
         } _: { client, origin async throws in
             #expect(try await client.failure(of: origin.url()) == .badRedirect(.missingLocation))
+            #expect(try await client.failure(of: origin.url("/empty")) == .badRedirect(.missingLocation))
+            #expect(origin.requests.count == 2)
         }
     }
 

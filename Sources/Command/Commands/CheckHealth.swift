@@ -1,5 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
+import DarkroomHTTPClient
 import DarkroomNetwork
 import Foundation
 import NIOCore
@@ -64,10 +65,9 @@ struct ReadinessProbe {
 
     /// Throws unless the server is ready, with the reason.
     func run() async throws(SettingError) {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        var configuration = HTTPClient.Configuration.exact()
         // Retries would hide the reason behind a timeout.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.http1_1ConnectionDebugInitializer = InterimResponseFilter.install
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let reason = await reason(client)
         try? await client.shutdown()
@@ -77,10 +77,7 @@ struct ReadinessProbe {
     /// Why the server is not ready; nil if it is.
     private func reason(_ client: HTTPClient) async -> String? {
         do {
-            var request = HTTPClientRequest(url: url)
-            // The client has no host to name where the URL is of a Unix socket.
-            if name != url { request.headers.add(name: "Host", value: "localhost") }
-            let response = try await client.execute(request, timeout: timeout)
+            let response = try await client.execute(HTTPClientRequest(exactly: url), timeout: timeout)
             if response.status == .ok { return nil }
             let body = try await response.body.collect(upTo: 64 << 10)
             let problem = try? JSONDecoder().decode(Problem.self, from: Data(body.readableBytesView))

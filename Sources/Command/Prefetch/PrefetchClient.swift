@@ -1,7 +1,7 @@
 import ArgumentParser
 import AsyncHTTPClient
+import DarkroomHTTPClient
 import DarkroomLoading
-import DarkroomNetwork
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -82,11 +82,8 @@ struct PrefetchClient: Sendable {
     /// A client whose connections fail if they are not open after 10 seconds, and after a time of silence: by default
     /// 60 seconds, in which an event stream has four heartbeats.
     init(server: String, token: String?, silence: TimeAmount = .seconds(60)) {
-        // The token must not follow a redirect.
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.timeout = HTTPClient.Configuration.Timeout(connect: .seconds(10), read: silence)
+        var configuration = HTTPClient.Configuration.exact(timeout: .init(connect: .seconds(10), read: silence))
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.http1_1ConnectionDebugInitializer = InterimResponseFilter.install
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         self.server = (try? Self.baseURL(server)) ?? server
         self.token = token
@@ -145,8 +142,7 @@ struct PrefetchClient: Sendable {
     private func path(of job: UUID) -> String { "/prefetch/\(job.uuidString.lowercased())" }
 
     func request(_ path: String, _ method: HTTPMethod = .GET) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: server + path)
-        request.method = method
+        var request = HTTPClientRequest(method, exactly: server + path)
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         return request
     }

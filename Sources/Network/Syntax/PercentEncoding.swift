@@ -2,15 +2,22 @@
 package enum PercentEncoding {
     /// The bytes that one part of a URL may contain unencoded.
     ///
-    /// RFC 3986 §3.3 and §3.4 define the sets for paths and queries. They are a few bytes stricter than the sets of the
-    /// WHATWG URL Standard, so that no later URL parser has anything left to correct.
+    /// RFC 3986 §3.3 and §3.4 define the sets for paths and queries of our own URLs. URLs of web servers are encoded as
+    /// browsers do: by the sets of the WHATWG URL Standard, which also allow a `%` without digits.
     package struct AllowedBytes: Sendable {
         /// One bit for each byte of ASCII.
         private let bits: UInt128
 
         private init(unreservedAnd others: String) {
-            let allowed = (0..<UInt8(128)).filter(\.isURLUnreserved) + Array(others.utf8)
-            bits = allowed.reduce(0) { $0 | 1 << UInt128($1) }
+            self.init((0..<UInt8(128)).filter(\.isURLUnreserved) + Array(others.utf8))
+        }
+
+        private init(printableExcept others: String) {
+            self.init((0x21..<0x7f).filter { !others.utf8.contains($0) })
+        }
+
+        private init(_ bytes: [UInt8]) {
+            bits = bytes.reduce(0) { $0 | 1 << UInt128($1) }
         }
 
         fileprivate func contains(_ byte: UInt8) -> Bool { byte < 128 && bits >> UInt128(byte) & 1 == 1 }
@@ -25,13 +32,22 @@ package enum PercentEncoding {
         package static let objectKey = AllowedBytes(unreservedAnd: "/")
         /// A query. The apostrophe is encoded, as it is in every special scheme's query.
         package static let query = AllowedBytes(unreservedAnd: "!$&()*+,;=:@/?")
+        /// One segment of a path of a web server's URL.
+        static let webPathSegment = AllowedBytes(printableExcept: "\"#<>?^`{}/")
+        /// The query of a web server's URL.
+        static let webQuery = AllowedBytes(printableExcept: "\"#<>'")
     }
 
     /// Encodes every byte outside the set, `%` included, with capital hexadecimal digits.
     package static func encode(_ text: String, allowing allowed: AllowedBytes = .unreserved) -> String {
+        encode(text.utf8, allowing: allowed)
+    }
+
+    /// Encodes every byte outside the set.
+    static func encode(_ bytes: some Collection<UInt8>, allowing allowed: AllowedBytes) -> String {
         var output: [UInt8] = []
-        output.reserveCapacity(text.utf8.count)
-        for byte in text.utf8 { append(byte, to: &output, allowed) }
+        output.reserveCapacity(bytes.count)
+        for byte in bytes { append(byte, to: &output, allowed) }
         return String(decoding: output, as: UTF8.self)
     }
 

@@ -86,7 +86,7 @@ enum SourceURLParser {
         return SourceURL(
             scheme: scheme, host: host, port: port,
             path: normalizedPath(beforeQuery.dropFirst(authority.count)),
-            query: query.map { PercentEncoding.complete($0, allowing: .query) })
+            query: query.map { PercentEncoding.encode($0, allowing: .webQuery) })
     }
 
     static func splitQuery(_ bytes: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, query: ArraySlice<UInt8>?) {
@@ -136,7 +136,7 @@ enum SourceURLParser {
         let segments = path.dropFirst().split(omittingEmptySubsequences: false, whereSeparator: isSlash)
         var kept: [String] = []
         for (index, segment) in segments.enumerated() {
-            let text = PercentEncoding.complete(segment, allowing: .pathSegment)
+            let text = PercentEncoding.encode(segment, allowing: .webPathSegment)
             let isLast = index == segments.count - 1
             switch text.lowercased().replacing("%2e", with: ".") {
             case "..":

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomHTTPClient
 import DarkroomNetwork
 import NIOCore
 import NIOHTTP1
@@ -39,8 +40,8 @@ struct ContainerEndpoint {
     func load(
         _ http: CredentialsHTTP, readFile: (String) -> [UInt8]?
     ) async throws(CredentialsError) -> Credentials {
-        var request = HTTPClientRequest(url: url)
-        request.headers = ["accept": "application/json", "user-agent": "darkroom"]
+        var request = HTTPClientRequest(exactly: url)
+        request.headers.add(contentsOf: ["accept": "application/json", "user-agent": "darkroom"])
         if let authorization = try authorization(readFile) {
             request.headers.add(name: "authorization", value: authorization)
         }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomHTTPClient
 import DarkroomNetwork
 import NIOCore
 import NIOHTTP1
@@ -42,9 +43,8 @@ struct InstanceMetadata {
     }
 
     private func request(_ method: HTTPMethod, _ path: String, _ fields: [String: String]) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: address + path)
-        request.method = method
-        request.headers = HTTPHeaders(fields.map { ($0.key, $0.value) })
+        var request = HTTPClientRequest(method, exactly: address + path)
+        request.headers.add(contentsOf: fields.map { ($0.key, $0.value) })
         request.headers.add(name: "user-agent", value: "darkroom")
         return request
     }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomHTTPClient
 import DarkroomNetwork
 import Foundation
 import NIOCore
@@ -39,11 +40,10 @@ struct WebIdentity: Equatable {
             ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", role),
             ("RoleSessionName", sessionName), ("WebIdentityToken", token),
         ])
-        var request = HTTPClientRequest(url: service)
-        request.method = .POST
-        request.headers = [
+        var request = HTTPClientRequest(.POST, exactly: service)
+        request.headers.add(contentsOf: [
             "content-type": "application/x-www-form-urlencoded", "accept": "application/xml", "user-agent": "darkroom",
-        ]
+        ])
         request.body = .bytes(ByteBuffer(string: form))
         return try Self.credentials(try await http.body(of: request, for: .webIdentity, within: Self.limit))
     }

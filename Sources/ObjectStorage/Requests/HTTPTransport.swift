@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomHTTPClient
 import DarkroomNetwork
 import HTTPTypes
 import NIOCore
@@ -91,18 +92,15 @@ extension HTTPClient.Configuration {
         connectTimeout: Duration, maxConnections: Int, certificateAuthorities: [NIOSSLCertificate] = [],
         addresses: [String: String] = [:]
     ) {
-        self.init(redirectConfiguration: .disallow, timeout: .init(connect: TimeAmount(connectTimeout)))
+        self = .exact(timeout: .init(connect: TimeAmount(connectTimeout)))
         if !certificateAuthorities.isEmpty {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.additionalTrustRoots = [.certificates(certificateAuthorities)]
             tlsConfiguration = tls
         }
-        httpVersion = .http1Only
         dnsOverride = addresses
         connectionPool.idleTimeout = .seconds(30)
         connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, maxConnections)
         connectionPool.retryConnectionEstablishment = false
-        tracing.tracer = nil
-        http1_1ConnectionDebugInitializer = InterimResponseFilter.install
     }
 }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -40,9 +41,9 @@ struct StoreRequest: Sendable {
             method: method.rawValue, path: target.path, parameters: parameters,
             fields: fields + [SignedField("host", target.authority)], payloadHash: payloadHash, at: date)
         let query = CanonicalRequest.query(parameters)
-        var request = HTTPClientRequest(url: target.origin + target.path + (query.isEmpty ? "" : "?\(query)"))
-        request.method = method
-        request.headers = HTTPHeaders(signed.map { ($0.name, $0.value) })
+        let url = target.origin + target.path + (query.isEmpty ? "" : "?\(query)")
+        var request = HTTPClientRequest(method, exactly: url)
+        for field in signed { request.headers.replaceOrAdd(name: field.name, value: field.value) }
         // Not signed, because intermediaries change it. Bodies must arrive as they are stored.
         request.headers.add(name: "accept-encoding", value: "identity")
         request.headers.add(name: "user-agent", value: "darkroom")

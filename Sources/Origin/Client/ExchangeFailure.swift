@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomHTTPClient
 import DarkroomObjectStorage
 import Foundation
 import NIOCore
@@ -30,7 +31,7 @@ struct ExchangeFailure: Error, Equatable {
     /// - Parameter requestSent: whether the request head was sent, so that a connection existed.
     init(_ thrown: any Error, requestSent: Bool, headReceived: Bool) {
         switch thrown {
-        case is UnvettedPeer:
+        case is UnvettedPeer, is UnvettedRequest:
             self.init(.notAllowed(.address))
         case is CancellationError, is ByteReservation.Closed:
             self.init(.cancelled)

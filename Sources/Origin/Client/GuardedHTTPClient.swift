@@ -163,10 +163,10 @@ public final class GuardedHTTPClient: OriginFetching {
             do throws(ExchangeFailure) {
                 return try await exchange(hop, at: address, retries: &retries, progress: progress)
             } catch {
-                // Vetting has passed, so this comes from the backstop: pinning is broken.
+                // Vetting has passed, so this comes from a backstop: the connection or the request is another one.
                 if error.error == .notAllowed(.address) {
                     let host = hop.url.host?.description ?? ""
-                    logger.critical("connection reached an unvetted address", metadata: ["host": "\(host)"])
+                    logger.critical("stopped an unvetted connection or request", metadata: ["host": "\(host)"])
                 }
                 guard error.recovery == .nextAddress else { throw error.error }
                 failure = error.error
@@ -198,7 +198,8 @@ public final class GuardedHTTPClient: OriginFetching {
 extension SourceURL {
     /// The target of a redirect, which must be a web URL and must not lead from https to http.
     func redirectTarget(_ location: String?) throws(OriginError) -> SourceURL {
-        guard let location else { throw .badRedirect(.missingLocation) }
+        // An empty reference is the URL itself, so the redirect would never end.
+        guard let location, !location.allSatisfy(\.isWhitespace) else { throw .badRedirect(.missingLocation) }
         guard let target = try? resolving(redirect: location), target.scheme.isWeb else {
             throw .badRedirect(.invalidLocation)
         }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomHTTPClient
 import DarkroomNetwork
 import DarkroomWaiting
 import HTTPTypes
@@ -71,11 +72,17 @@ struct PinnedTransport: Sendable {
         return .answer(response)
     }
 
-    /// The request, or nil if the HTTP client parses another host from the URL than we did, which pinning would not
+    /// The request, or nil if the HTTP client parses another origin from the URL than we did, which pinning would not
     /// cover.
     private func makeRequest(_ url: SourceURL, host: SourceURL.Host, headers: HTTPHeaders) -> HTTPClient.Request? {
-        let request = try? HTTPClient.Request(url: url.canonical, headers: headers)
-        return request?.host == host.urlText ? request : nil
+        guard let exact = ExactRequest(.GET, url.canonical) else { return nil }
+        var fields = exact.fields
+        fields.add(contentsOf: headers)
+        let request = try? HTTPClient.Request(url: exact.origin, headers: fields)
+        guard let request, request.host == host.urlText, request.port == url.port,
+            request.useTLS == (url.scheme == .https)
+        else { return nil }
+        return request
     }
 
     /// Reads more at once than NIO does by default: an original takes a fourth of the system calls and steps.
@@ -101,24 +108,22 @@ extension HTTPClient.Configuration {
     /// A client that reaches one host at one address, follows no redirects, decodes nothing and reports to no tracer:
     /// ``RequestHeaders`` propagates traces.
     fileprivate init(pinning key: PinnedClients.Key, settings: GuardedHTTPClient.Settings) {
-        self.init(redirectConfiguration: .disallow, timeout: .init(connect: TimeAmount(settings.connectTimeout)))
+        self = .exact(timeout: .init(connect: TimeAmount(settings.connectTimeout)))
         if key.host.matches(anyOf: settings.insecureTLSHosts) {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.certificateVerification = .none
             tlsConfiguration = tls
         }
-        httpVersion = .http1Only
         dnsOverride = [key.host.description: key.address.description]
         connectionPool.idleTimeout = .seconds(30)
         connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, settings.downloadsPerHost)
         // A failure to connect leads to the next address. Retries in the client would hide the check below.
         connectionPool.retryConnectionEstablishment = false
-        tracing.tracer = nil
         // The backstop: if pinning ever breaks, the connection ends before a request is written.
         http1_1ConnectionDebugInitializer = { channel in
             PinnedTransport.checkPeer(of: channel, is: key.address)
                 .flatMap { PinnedTransport.enlargeReads(of: channel) }
-                .flatMap { InterimResponseFilter.install(on: channel) }
+                .flatMap { ClientConnection.prepare(channel) }
         }
     }
 }

@@ -1,0 +1,100 @@
+package import AsyncHTTPClient
+package import NIOCore
+import NIOHTTP1
+
+/// The handlers that every connection of an HTTP client has in addition to those of AsyncHTTPClient.
+///
+///     socket ─ TLS ─ RequestCheck ─ encoder ─ RequestWriter ─ decoder ─ InterimResponseFilter ─ AsyncHTTPClient
+package enum ClientConnection {
+    /// Adds the handlers to a new connection.
+    @Sendable package static func prepare(_ channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.submit {
+            let pipeline = channel.pipeline.syncOperations
+            let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+            let check = RequestCheck()
+            try pipeline.addHandler(check, position: .before(encoder))
+            try pipeline.addHandler(RequestWriter(check), position: .after(encoder))
+            try pipeline.addHandler(InterimResponseFilter(), position: .after(decoder))
+        }
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// A client for requests made with ``ExactRequest``: over HTTP/1.1, without redirects and without spans of its own,
+    /// which could contain tokens.
+    package static func exact(timeout: Timeout = Timeout()) -> Self {
+        var configuration = Self(redirectConfiguration: .disallow, timeout: timeout)
+        configuration.httpVersion = .http1Only
+        configuration.tracing.tracer = nil
+        configuration.http1_1ConnectionDebugInitializer = ClientConnection.prepare
+        return configuration
+    }
+}
+
+/// The bytes of a request differ from the request that was vetted, or it was not vetted.
+package struct UnvettedRequest: Error {}
+
+/// Writes the target of ``ExactRequest`` in place of the HTTP client's.
+private final class RequestWriter: ChannelOutboundHandler {
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let check: RequestCheck
+
+    init(_ check: RequestCheck) { self.check = check }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
+        let request = ExactRequest(head)
+        if let request { head.uri = request.target }
+        head.headers.remove(name: ExactRequest.fieldName)
+        check.expect(request)
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
+    }
+}
+
+/// Compares the bytes that leave for the socket, or for TLS, with the vetted request. Closes the connection before the
+/// first byte if they differ.
+private final class RequestCheck: ChannelOutboundHandler {
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    private enum State {
+        /// Nothing may be sent.
+        case idle
+        case expecting(ExactRequest)
+        /// A vetted head was sent: the rest is its body.
+        case sent
+    }
+
+    private var state = State.idle
+
+    /// Permits one head, or none if the request was not vetted.
+    func expect(_ request: ExactRequest?) { state = request.map { .expecting($0) } ?? .idle }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch state {
+        case .expecting(let request):
+            guard case .byteBuffer(let head) = unwrapOutboundIn(data), request.matches(head) else { break }
+            state = .sent
+            return context.write(data, promise: promise)
+        case .sent: return context.write(data, promise: promise)
+        case .idle: break
+        }
+        state = .idle
+        promise?.fail(UnvettedRequest())
+        context.fireErrorCaught(UnvettedRequest())
+        context.close(promise: nil)
+    }
+}
+
+extension ExactRequest {
+    /// Whether the encoded head has this request line and exactly one `Host`, with this value.
+    func matches(_ head: ByteBuffer) -> Bool {
+        let lines = String(buffer: head).split(separator: "\r\n", omittingEmptySubsequences: false)
+        let hosts = lines.dropFirst().filter { $0.prefix(5).lowercased() == "host:" }
+        return lines.first.map { $0.utf8.elementsEqual("\(method) \(target) HTTP/1.1".utf8) } == true
+            && hosts.count == 1 && hosts[0].dropFirst(5).drop { $0 == " " } == authority
+    }
+}
