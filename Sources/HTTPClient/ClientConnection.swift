@@ -4,18 +4,24 @@ import NIOHTTP1
 
 /// The handlers that every connection of an HTTP client has in addition to those of AsyncHTTPClient.
 ///
-///     socket ─ TLS ─ RequestCheck ─ encoder ─ RequestWriter ─ decoder ─ InterimResponseFilter ─ AsyncHTTPClient
+///     socket ─ TLS ─ RequestCheck ─ encoder ─ RequestWriter ─ ResponseReader ─ AsyncHTTPClient
 package enum ClientConnection {
-    /// Adds the handlers to a new connection.
+    /// Adds the handlers to a new connection, and removes NIO's decoder, which is stricter than any browser.
     @Sendable package static func prepare(_ channel: any Channel) -> EventLoopFuture<Void> {
-        channel.eventLoop.submit {
-            let pipeline = channel.pipeline.syncOperations
-            let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
-            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-            let check = RequestCheck()
-            try pipeline.addHandler(check, position: .before(encoder))
-            try pipeline.addHandler(RequestWriter(check), position: .after(encoder))
-            try pipeline.addHandler(InterimResponseFilter(), position: .after(decoder))
+        channel.eventLoop.flatSubmit {
+            do {
+                let pipeline = channel.pipeline.syncOperations
+                let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
+                let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+                let check = RequestCheck()
+                try pipeline.addHandler(check, position: .before(encoder))
+                try pipeline.addHandler(RequestWriter(check), position: .after(encoder))
+                // In front of the decoder, so that it receives no bytes until it is gone.
+                try pipeline.addHandler(ResponseReader(), position: .before(decoder))
+                return pipeline.removeHandler(decoder)
+            } catch {
+                return channel.eventLoop.makeFailedFuture(error)
+            }
         }
     }
 }

@@ -22,8 +22,8 @@ public enum OriginError: Error, Hashable, Sendable {
     case tooManyRedirects(limit: Int)
     /// A redirect that cannot be followed.
     case badRedirect(RedirectFault)
-    /// A status without an original: 204, 205, 206, any 4xx or 5xx but 404 and 410, a 3xx that is not a redirect, or
-    /// 304 although no validator was sent.
+    /// A status without an original: 204, 205, 206 without the complete range, any 4xx or 5xx but 404 and 410, a 3xx
+    /// that is not a redirect, or 304 although no validator was sent.
     case unexpectedStatus(UnusableResponse)
     /// The body has a content coding although none was accepted.
     case unacceptableEncoding

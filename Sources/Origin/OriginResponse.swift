@@ -8,7 +8,7 @@ public import NIOCore
 public struct OriginResponse: Sendable {
     /// The URL that answered, after redirects.
     public var url: SourceURL
-    /// A success other than 204, 205 and 206, or 304 if validators were sent.
+    /// A success other than 204, 205 and 206, or 304 if validators were sent. A 206 with the complete range is 200.
     public var status: HTTPResponse.Status
     /// The header fields as received, as untrusted as the body.
     public var headers: HTTPFields

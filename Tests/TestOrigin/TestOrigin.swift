@@ -26,6 +26,8 @@ package final class TestOrigin: Sendable {
         case close
         /// A TCP reset instead of an orderly end.
         case reset
+        /// The end of the TCP connection without the end of TLS.
+        case cut
         /// Says nothing more and keeps the connection.
         case stall
     }
@@ -184,6 +186,9 @@ private func play(_ steps: ArraySlice<TestOrigin.Step>, on channel: any Channel)
     case .reset:
         let sockets = channel as? any SocketOptionProvider
         sockets?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in channel.close(promise: nil) }
+    case .cut:
+        let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+        tls?.close(promise: nil)
     case .stall:
         break
     }

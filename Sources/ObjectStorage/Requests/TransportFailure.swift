@@ -1,7 +1,7 @@
 import AsyncHTTPClient
+import DarkroomHTTPClient
 import Foundation
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
@@ -31,7 +31,7 @@ struct TransportFailure: Error, Equatable {
             self.init(.connect)
         case let error as HTTPClientError where error == .tlsHandshakeTimeout:
             self.init(.tls)
-        case let error as HTTPParserError where error != .invalidEOFState:
+        case ResponseParser.Failure.malformed:
             self.init(.malformed)
         case _ where isInBody:
             self.init(.incomplete)
@@ -55,7 +55,7 @@ struct TransportFailure: Error, Equatable {
         case let error as HTTPClientError: error == .remoteConnectionClosed
         case let error as ChannelError: [.ioOnClosedChannel, .alreadyClosed, .eof].contains(error)
         case let error as IOError: [ECONNRESET, EPIPE].contains(error.errnoCode)
-        case let error as HTTPParserError: error == .invalidEOFState
+        case let error as ResponseParser.Failure: error == .incomplete
         default: false
         }
     }

@@ -3,7 +3,6 @@ import DarkroomHTTPClient
 import DarkroomObjectStorage
 import Foundation
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
@@ -41,7 +40,7 @@ struct ExchangeFailure: Error, Equatable {
             self.init(.timedOut(.connecting), recovery: .nextAddress)
         case let error as HTTPClientError where error == .tlsHandshakeTimeout:
             self.init(.timedOut(.connecting))
-        case let error as HTTPParserError where !(headReceived && error == .invalidEOFState):
+        case let error as ResponseParser.Failure where error == .malformed || !headReceived:
             self.init(.unreachable(.malformed))
         case _ where headReceived:
             self.init(.unreachable(.incomplete))

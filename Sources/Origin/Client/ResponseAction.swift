@@ -24,12 +24,17 @@ enum ResponseAction: Equatable {
             return
         }
         switch head.status.code {
+        // The whole as one part. Some servers answer so without being asked for a range.
+        case 206 where head.headers.isComplete: self.init(success: head.headers, maxSourceBytes: maxSourceBytes)
         // No content (204, 205), and partial content (206).
         case 204...206: self = .unexpectedStatus
         // An unknown success is treated as 200 (RFC 9110 §15).
         case 200...299: self.init(success: head.headers, maxSourceBytes: maxSourceBytes)
         case 304 where isConditional: self = .notModified
-        case 301, 302, 303, 307, 308: self = .redirect(location: head.headers.first(name: "location"))
+        case 301, 302, 303, 307, 308:
+            let locations = head.headers["location"]
+            let isOne = locations.allSatisfy { $0 == locations.first }
+            self = isOne ? .redirect(location: locations.first) : .fail(.badRedirect(.invalidLocation))
         case 404, 410: self = .missing
         case 508: self = .fail(.loop)
         default: self = .unexpectedStatus
@@ -47,5 +52,14 @@ enum ResponseAction: Equatable {
             } else {
                 .content(sizeHint: length)
             }
+    }
+}
+
+extension HTTPHeaders {
+    /// Whether the part of a 206 is the whole: `Content-Range: bytes 0-9/10` with a length of 10.
+    fileprivate var isComplete: Bool {
+        let length = first(name: "content-length").flatMap(Int.init(digits:))
+        guard let length, length > 0 else { return false }
+        return self["content-range"] == ["bytes 0-\(length - 1)/\(length)"]
     }
 }

@@ -138,8 +138,10 @@ extension ResponseCollector.Progress {
         case .content where body.count == 0: throw ExchangeFailure(.emptyBody)
         case .content, .notModified, .redirect, .fail, nil: break
         }
+        // A part that is the whole is all that was requested.
+        let answered = status == 206 ? .ok : HTTPResponse.Status(code: status)
         return OriginResponse(
-            url: url, status: HTTPResponse.Status(code: status), headers: fields, content: body.finish(),
+            url: url, status: answered, headers: fields, content: body.finish(),
             requestedAt: requestedAt, receivedAt: receivedAt, sentFields: sentFields)
     }
 }
