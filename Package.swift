@@ -89,6 +89,11 @@ let package = Package(
             name: "DarkroomCVips", path: "Sources/CVips", pkgConfig: "vips",
             providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
         room("Vips", sees: ["CVips"], packages: [nioCore]),
+        .systemLibrary(
+            name: "DarkroomCCompression", path: "Sources/CCompression",
+            providers: [
+                .apt(["zlib1g-dev", "libbrotli-dev", "libzstd-dev"]), .brew(["brotli", "zstd"]),
+            ]),
         room("Eviction"),
         room("Waiting"),
         .target(name: "DarkroomCMemory", path: "Sources/CMemory"),
@@ -105,7 +110,8 @@ let package = Package(
             "Store", sees: ["Eviction", "Machine", "Network", "ObjectStorage"],
             packages: [grdb, nioCore, crypto, logging]),
         room(
-            "Origin", sees: ["Network", "HTTPCaching", "HTTPClient", "Machine", "ObjectStorage", "Waiting"],
+            "Origin",
+            sees: ["CCompression", "Network", "HTTPCaching", "HTTPClient", "Machine", "ObjectStorage", "Waiting"],
             packages: [
                 asyncHTTPClient, distributedTracing, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging,
                 serviceContext,

@@ -25,7 +25,7 @@ public enum OriginError: Error, Hashable, Sendable {
     /// A status without an original: 204, 205, 206 without the complete range, any 4xx or 5xx but 404 and 410, a 3xx
     /// that is not a redirect, or 304 although no validator was sent.
     case unexpectedStatus(UnusableResponse)
-    /// The body has a content coding although none was accepted.
+    /// The body is not encoded as its content codings say, or has too many.
     case unacceptableEncoding
     /// A successful response with an empty body.
     case emptyBody
@@ -125,7 +125,7 @@ extension OriginError: CustomStringConvertible {
         case .badRedirect(.invalidLocation): "The origin redirected to something other than an http or https URL."
         case .badRedirect(.downgrade): "The origin redirected from https to http."
         case .unexpectedStatus(let response): "The origin answered with status \(response.status)."
-        case .unacceptableEncoding: "The origin compressed its response although the request did not allow it."
+        case .unacceptableEncoding: "The origin's response is not compressed as its Content-Encoding says."
         case .emptyBody: "The origin sent an empty response body."
         case .unreachable(.dns): "The origin's name leads to no address that this server may use."
         case .unreachable(.refused): "The origin refused the connection."

@@ -161,7 +161,7 @@ struct ObjectSourcesTests {
     }
 
     @Test(arguments: ["gzip", "GZIP", "br, identity", "aws-chunked, gzip"])
-    func `an encoded object is refused as HTTP sources are`(coding: String) async throws {
+    func `an object that is not encoded as it says is refused as HTTP sources are`(coding: String) async throws {
         let result = try await StubSources.failure { _ in
             [.respond(fields: ["ETag: \"e\"", "Content-Encoding: \(coding)"])]
         }

@@ -3,8 +3,8 @@ import NIOHTTP1
 
 /// The action for a response, decided by its head alone.
 enum ResponseAction: Equatable {
-    /// Read the body. `sizeHint` is the announced length or 0, fit for reserving memory only.
-    case content(sizeHint: Int)
+    /// Read the body and decode its codings. `sizeHint` is the announced length or 0, fit for reserving memory only.
+    case content(sizeHint: Int, codings: [ContentCoding])
     /// Use the known original (304).
     case notModified
     case redirect(location: String?)
@@ -42,15 +42,15 @@ enum ResponseAction: Equatable {
     }
 
     private init(success headers: HTTPHeaders, maxSourceBytes: Int) {
-        let codings = headers[canonicalForm: "content-encoding"].map { $0.lowercased() }
+        let codings = ContentCoding.list(headers["content-encoding"])
         let length = headers.first(name: "content-length").flatMap(Int.init(digits:)) ?? 0
         self =
-            if !codings.allSatisfy({ $0 == "identity" || $0.isEmpty }) {
-                .fail(.unacceptableEncoding)
-            } else if length > maxSourceBytes {
+            if length > maxSourceBytes {
                 .fail(.tooLarge(limitBytes: maxSourceBytes))
+            } else if let codings {
+                .content(sizeHint: codings.isEmpty ? length : 0, codings: codings)
             } else {
-                .content(sizeHint: length)
+                .fail(.unacceptableEncoding)
             }
     }
 }

@@ -20,6 +20,8 @@ final class ResponseCollector: HTTPClientResponseDelegate {
         var action: ResponseAction?
         var body = SharedBytesWriter()
         var reserved = ReservedSize()
+        /// Whether all content codings have reached their ends.
+        var isDecoded = true
     }
 
     private struct Aborted: Error {}
@@ -29,6 +31,8 @@ final class ResponseCollector: HTTPClientResponseDelegate {
     private let isConditional: Bool
     /// Given up with the result, so that a longer life of the collector reserves no bytes.
     private let reservation: Mutex<ByteReservation?>
+    /// Nil if the body has no content coding, or is not needed any more.
+    private let decoder = Mutex<ContentDecoder?>(nil)
     private let phases: DownloadProgress
     private let onProgress: @Sendable (PartialOriginal) -> Void
 
@@ -45,8 +49,10 @@ final class ResponseCollector: HTTPClientResponseDelegate {
 
     /// Returns the result. Call it once, after the transfer.
     func finish() -> Progress {
+        let isDecoded = decoder.withLock { $0.take()?.isComplete ?? true }
         let progress = state.withLock { state in
             defer { state.body = SharedBytesWriter() }
+            state.isDecoded = isDecoded
             return state
         }
         reservation.withLock { $0.take() }?.finish(bytes: progress.body.count)
@@ -68,13 +74,16 @@ final class ResponseCollector: HTTPClientResponseDelegate {
             $0.head = head
             $0.receivedAt = Date()
             $0.action = action
-            if case .content(let sizeHint) = action {
+            if case .content(let sizeHint, _) = action {
                 $0.body = SharedBytesWriter(expectedBytes: sizeHint)
             }
         }
+        if case .content(_, let codings) = action, !codings.isEmpty {
+            decoder.withLock { $0 = ContentDecoder(codings, maxBytes: maxSourceBytes) }
+        }
         switch action {
         // Nothing is read until the announced length is reserved.
-        case .content(let sizeHint) where sizeHint > 0: return reserve(sizeHint, task)
+        case .content(let sizeHint, _) where sizeHint > 0: return reserve(sizeHint, task)
         // "Not modified" has no body, so its connection can be reused.
         case .content, .notModified: return task.eventLoop.makeSucceededVoidFuture()
         case .redirect, .missing, .unexpectedStatus, .fail: return task.eventLoop.makeFailedFuture(Aborted())
@@ -82,13 +91,34 @@ final class ResponseCollector: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        let isCoded = decoder.withLock { decoder in
+            decoder?.append(buffer)
+            return decoder != nil
+        }
+        return isCoded ? decode(task) : append(buffer, task)
+    }
+
+    /// Decodes one piece after another. Between them, the event loop does other work.
+    private func decode(_ task: HTTPClient.Task<Void>) -> EventLoopFuture<Void> {
+        let piece: ByteBuffer?
+        do throws(OriginError) {
+            piece = try decoder.withLock { decoder throws(OriginError) in try decoder?.next() }
+        } catch {
+            state.withLock { $0.action = .fail(error) }
+            return task.eventLoop.makeFailedFuture(Aborted())
+        }
+        guard let piece else { return task.eventLoop.makeSucceededVoidFuture() }
+        return append(piece, task).flatMap { task.eventLoop.flatSubmit { self.decode(task) } }
+    }
+
+    private func append(_ buffer: ByteBuffer, _ task: HTTPClient.Task<Void>) -> EventLoopFuture<Void> {
         let partial = state.withLock { state -> PartialOriginal? in
             guard state.body.count + buffer.readableBytes <= maxSourceBytes else {
                 state.action = .fail(.tooLarge(limitBytes: maxSourceBytes))
                 return nil
             }
             state.body.append(buffer)
-            guard case .content(let sizeHint) = state.action else { return nil }
+            guard case .content(let sizeHint, _) = state.action else { return nil }
             return PartialOriginal(
                 receivedBytes: state.body.count, expectedBytes: sizeHint > 0 ? sizeHint : nil, bytes: state.body.prefix)
         }
@@ -128,13 +158,20 @@ extension ResponseCollector.Progress {
         case .notModified, .redirect, .missing, .unexpectedStatus: break
         }
         guard let head, let requestedAt else { throw ExchangeFailure(.unreachable(.malformed)) }
-        let (status, fields) = (Int(head.status.code), HTTPFields(head.headers))
+        let status = Int(head.status.code)
+        var fields = HTTPFields(head.headers)
+        if case .content(_, let codings) = action, !codings.isEmpty {
+            // They describe the bytes before decoding.
+            fields[.contentEncoding] = nil
+            fields[.contentLength] = nil
+        }
         var unusable: UnusableResponse {
             UnusableResponse(status: status, headers: fields, requestedAt: requestedAt, receivedAt: receivedAt)
         }
         switch action {
         case .missing: throw ExchangeFailure(.notFound(unusable))
         case .unexpectedStatus: throw ExchangeFailure(.unexpectedStatus(unusable))
+        case .content where !isDecoded && body.count > 0: throw ExchangeFailure(.unreachable(.incomplete))
         case .content where body.count == 0: throw ExchangeFailure(.emptyBody)
         case .content, .notModified, .redirect, .fail, nil: break
         }

@@ -19,6 +19,8 @@ final class ObjectCollector: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Nil if the object has no content coding.
+    private let decoder = Mutex<ContentDecoder?>(nil)
     private let maxSourceBytes: Int
     private let reservation: ByteReservation
     private let phases: DownloadProgress
@@ -42,21 +44,49 @@ final class ObjectCollector: Sendable {
     @Sendable func receive(_ part: ObjectPart) async throws(ObjectStorageError) {
         switch part {
         case .attributes(let attributes): try await begin(attributes)
-        case .bytes(let bytes): try await append(bytes)
+        case .bytes(let bytes): try await decode(bytes)
         }
     }
 
     private func begin(_ attributes: ObjectAttributes) async throws(ObjectStorageError) {
         phases.enter(.body)
-        let length = attributes.contentLength ?? 0
+        guard let codings = ContentCoding.list(attributes.fields[values: .contentEncoding]) else {
+            try refuse(.unacceptableEncoding)
+        }
+        let length = codings.isEmpty ? attributes.contentLength ?? 0 : 0
         state.withLock { state in
             state.receivedAt = Date()
             state.expectedBytes = length
             state.body = SharedBytesWriter(expectedBytes: length)
-            if attributes.isEncoded { state.refusal = .unacceptableEncoding }
         }
-        guard refusal == nil else { throw .canceled }
+        if !codings.isEmpty { decoder.withLock { $0 = ContentDecoder(codings, maxBytes: maxSourceBytes) } }
         try await reserve(length)
+    }
+
+    private func refuse(_ error: OriginError) throws(ObjectStorageError) -> Never {
+        state.withLock { $0.refusal = error }
+        throw .canceled
+    }
+
+    private func decode(_ bytes: ByteBuffer) async throws(ObjectStorageError) {
+        let isCoded = decoder.withLock { decoder in
+            decoder?.append(bytes)
+            return decoder != nil
+        }
+        guard isCoded else { return try await append(bytes) }
+        while let piece = try nextPiece() {
+            try await append(piece)
+            // One piece after another, so that others are served in between.
+            await Task.yield()
+        }
+    }
+
+    private func nextPiece() throws(ObjectStorageError) -> ByteBuffer? {
+        do throws(OriginError) {
+            return try decoder.withLock { decoder throws(OriginError) in try decoder?.next() }
+        } catch {
+            try refuse(error)
+        }
     }
 
     private func append(_ bytes: ByteBuffer) async throws(ObjectStorageError) {
@@ -92,22 +122,12 @@ final class ObjectCollector: Sendable {
             return (state.body, state.receivedAt)
         }
         guard body.count > 0 else { throw .emptyBody }
+        guard decoder.withLock({ $0?.isComplete ?? true }) else { throw .unreachable(.incomplete) }
         reservation.finish(bytes: body.count)
         var response = OriginResponse(
             url: url, status: .ok, headers: headers, content: body.finish(), requestedAt: requestedAt,
             receivedAt: receivedAt)
         response.reservation = reservation
         return response
-    }
-}
-
-extension ObjectAttributes {
-    /// Whether the bytes have a content coding. `aws-chunked` is the coding of an upload. Some stores keep it as
-    /// metadata although they have decoded the bytes.
-    fileprivate var isEncoded: Bool {
-        let codings = fields[fields: .contentEncoding].flatMap { $0.value.split(separator: ",") }
-        return codings.contains { coding in
-            !["identity", "aws-chunked", ""].contains(coding.lowercased().filter { $0 != " " && $0 != "\t" })
-        }
     }
 }

@@ -107,7 +107,8 @@ extension FuzzTests {
             let head = HTTPResponseHead(
                 version: .http1_1, status: HTTPResponseStatus(statusCode: max(0, min(status, 999))),
                 headers: HTTPHeaders(fields.map { ($0[0], $0[1]) }))
-            guard case .content(let sizeHint) = ResponseAction(head, maxSourceBytes: 1000, isConditional: false) else {
+            guard case .content(let sizeHint, _) = ResponseAction(head, maxSourceBytes: 1000, isConditional: false)
+            else {
                 return
             }
             try hold((0...1000).contains(sizeHint), "a size of \(sizeHint)")
