@@ -113,7 +113,7 @@ let package = Package(
             "Origin",
             sees: ["CCompression", "Network", "HTTPCaching", "HTTPClient", "Machine", "ObjectStorage", "Waiting"],
             packages: [
-                asyncHTTPClient, distributedTracing, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging,
+                asyncHTTPClient, crypto, distributedTracing, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging,
                 serviceContext,
             ]),
         room(

@@ -64,7 +64,7 @@ public enum OriginError: Error, Hashable, Sendable {
         case missingLocation
         /// A `Location` that is not an http or https URL.
         case invalidLocation
-        /// A redirect from https to http.
+        /// A redirect from https to http, which a setting forbids.
         case downgrade
     }
 
@@ -123,7 +123,7 @@ extension OriginError: CustomStringConvertible {
         case .tooManyRedirects(let limit): "The origin redirected more than \(limit) times."
         case .badRedirect(.missingLocation): "The origin redirected without a Location field."
         case .badRedirect(.invalidLocation): "The origin redirected to something other than an http or https URL."
-        case .badRedirect(.downgrade): "The origin redirected from https to http."
+        case .badRedirect(.downgrade): "The origin redirected from https to http, which this server does not follow."
         case .unexpectedStatus(let response): "The origin answered with status \(response.status)."
         case .unacceptableEncoding: "The origin's response is not compressed as its Content-Encoding says."
         case .emptyBody: "The origin sent an empty response body."

@@ -23,6 +23,10 @@ public struct OriginRequest: Sendable {
     /// The ``SourceURL/canonical`` text of the URL that ``validators`` belong to. They are sent to this URL only, also
     /// after redirects, since equal tags of two URLs mean nothing. Nil: they are not sent.
     public var validatedURL: String?
+    /// The fields of the operator for the host of ``url``.
+    var operatorFields: HTTPFields = [:]
+    /// The value of `Cookie` that the redirects so far have set; nil = none.
+    var cookies: String?
     /// Returns the current priority, which may rise while the request waits. Called on any thread whenever a slot is
     /// free; must return at once and must not call a fetcher.
     public var urgency: @Sendable () -> Priority

@@ -6,22 +6,34 @@ public struct OriginRouter: OriginFetching {
     private let remote: any OriginFetching
     private let local: any OriginFetching
     private let objects: any OriginFetching
+    private let forbiddenIsMissing: [String]
 
     /// - Parameters:
     ///   - remote: the fetcher for `http` and `https`, usually a ``GuardedHTTPClient``.
     ///   - local: the fetcher for `local`, usually ``LocalFiles``.
     ///   - objects: the fetcher for `s3`. Default: refuses all objects.
+    ///   - forbiddenIsMissing: patterns, as in ``HostPolicy/allowHosts``, of hosts whose 403 means that the original
+    ///     does not exist; patterns of buckets begin with `s3://`. Default: none.
     public init(
-        remote: any OriginFetching, local: any OriginFetching, objects: (any OriginFetching)? = nil
+        remote: any OriginFetching, local: any OriginFetching, objects: (any OriginFetching)? = nil,
+        forbiddenIsMissing: [String] = []
     ) {
         self.remote = remote
         self.local = local
         self.objects = objects ?? NoObjects()
+        self.forbiddenIsMissing = forbiddenIsMissing
     }
 
     /// Fetches with the fetcher of the URL's scheme.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
-        try await fetcher(for: request.url).fetch(request)
+        do throws(OriginError) {
+            return try await fetcher(for: request.url).fetch(request)
+        } catch {
+            guard case .unexpectedStatus(let response) = error, response.status == 403,
+                request.url.staysWithin(hosts: forbiddenIsMissing)
+            else { throw error }
+            throw .notFound(response)
+        }
     }
 
     public func sentFields(for request: OriginRequest) -> HTTPFields {

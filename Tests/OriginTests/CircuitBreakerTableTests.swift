@@ -39,6 +39,24 @@ struct OutageTests {
         }
     }
 
+    @Test func `URLs that a host does not answer pause the client that asks for them, and nobody else`() async throws {
+        try await withOrigin(circuits: .forTests(time)) {
+            $0.target == "/bad" ? [.reset] : [.respond()]
+        } _: { client, origin async throws in
+            func failure(_ target: String, of name: String) async throws -> OriginError? {
+                var request = OriginRequest(url: try origin.url(target))
+                request.clients = { [name] }
+                do throws(OriginError) {
+                    _ = try await client.fetch(request)
+                    return nil
+                } catch { return error }
+            }
+            for _ in 0..<5 { #expect(try await failure("/bad", of: "a") == .unreachable(.reset)) }
+            #expect(try await failure("/good", of: "a") == .hostUnavailable(retryAfter: .seconds(1)))
+            #expect(try await failure("/good", of: "b") == nil)
+        }
+    }
+
     @Test func `others fail fast while a probe is on its way`() async throws {
         let answer = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
         try await withOrigin(circuits: .forTests(time)) {

@@ -162,6 +162,22 @@ final class LocalFilesTests {
         #expect(try await router.failure(of: SourceURL(parsing: "https://a/")) == .loop)
     }
 
+    @Test(
+        arguments: [
+            ("http://a.test/", 403, true), ("s3://media/a", 403, true), ("http://b.test/", 403, false),
+            ("s3://other/a", 403, false), ("http://a.test/", 401, false), ("http://a.test/", 500, false),
+        ])
+    func `a 403 means that there is no original where the operator says so`(
+        url: String, status: Int, isMissing: Bool
+    ) async throws {
+        let response = UnusableResponse(bare: status)
+        let origin = Fails(with: .unexpectedStatus(response))
+        let router = OriginRouter(
+            remote: origin, local: origin, objects: origin, forbiddenIsMissing: ["a.test", "s3://media*"])
+        let expected = isMissing ? OriginError.notFound(response) : .unexpectedStatus(response)
+        #expect(try await router.failure(of: SourceURL(parsing: url)) == expected)
+    }
+
     private struct Fails: OriginFetching {
         let error: OriginError
         init(with error: OriginError) { self.error = error }

@@ -7,10 +7,10 @@ import Testing
 
 struct RedirectTests {
     @Test(
-        "an origin may send us to the web, but not from https to http",
+        "an origin may send us to the web only",
         arguments: [
             ("https://a/", "https://b/", nil), ("http://a/", "https://b/", nil), ("http://a/", "http://b/", nil),
-            ("https://a/", "/b", nil), ("https://a/", "http://a/", .downgrade), ("http://a/", nil, .missingLocation),
+            ("https://a/", "/b", nil), ("https://a/", "http://a/", nil), ("http://a/", nil, .missingLocation),
             ("http://a/", "", .missingLocation), ("http://a/", " \t", .missingLocation),
             ("http://a/", "local:///b", .invalidLocation), ("http://a/", "gopher://b", .invalidLocation),
         ] as [(String, String?, OriginError.RedirectFault?)])
@@ -109,5 +109,71 @@ struct RedirectTests {
             _ = try await client.fetch(origin.url("/same"), headers: [.authorization: "secret"])
             #expect(origin.requests.map { $0.fields["authorization"] } == ["secret", "secret", nil])
         }
+    }
+
+    @Test(arguments: [true, false])
+    func `a redirect from https to http is followed unless a setting forbids it`(isFollowed: Bool) async throws {
+        let plain = TestOrigin { _ in [.respond()] }
+        try await plain.start()
+        let target = try plain.url("/plain").canonical
+        let settings = try GuardedHTTPClient.Settings.loopback {
+            $0.insecureTLSHosts = ["*"]
+            $0.followsDowngrades = isFollowed
+            $0.fields = OriginFields([OriginFields.Rule(host: "127.0.0.1", fields: [.authorization: "secret"])])
+        }
+        try await withOrigin(settings, tls: true) { _ in
+            [.redirect(to: target)]
+        } _: { client, origin async throws in
+            let url = try origin.url(scheme: "https")
+            #expect(await client.failure(of: url) == (isFollowed ? nil : .badRedirect(.downgrade)))
+            #expect(origin.requests.first?.fields["authorization"] == "secret")
+            #expect(plain.requests.map(\.target) == (isFollowed ? ["/plain"] : []))
+            #expect(plain.requests.first?.fields["authorization"] == nil)
+        }
+        try await plain.stop()
+    }
+
+    @Test func `cookies that redirects set are sent back to the same origin, and forgotten`() async throws {
+        let resolver = ScriptedResolver(["other.test": [["127.0.0.1"]]])
+        try await withOrigin(resolver: resolver) { request in
+            let cookie = request.fields["cookie"]
+            let port = request.fields["host"]?.split(separator: ":").last ?? ""
+            return switch request.target {
+            case "/start" where cookie == nil:
+                [.respond("302 Found", fields: ["Set-Cookie: a=1; Path=/", "Set-Cookie: b=2", "Location: /start"])]
+            case "/start": [.redirect(to: "http://other.test:\(port)/away")]
+            case "/away": [.redirect(to: "http://127.0.0.1:\(port)/end")]
+            default: [.respond()]
+            }
+        } _: { client, origin async throws in
+            _ = try await client.fetch(origin.url("/start"))
+            #expect(origin.requests.map { $0.fields["cookie"] } == [nil, "a=1; b=2", nil, "a=1; b=2"])
+            _ = try await client.fetch(origin.url("/end"))
+            #expect(origin.requests.last?.fields["cookie"] == nil)
+        }
+    }
+}
+
+struct RedirectCookiesTests {
+    @Test(
+        arguments: [
+            (["a=1"], "a=1"), (["a=1", "a=2"], "a=2"), (["a=1; Secure; HttpOnly", " b = x y "], "a=1; b=x y"),
+            (["a"], nil), (["=1"], nil), ([""], nil), (["a="], "a="), (["a=1", "a=; Max-Age=0"], nil),
+            (["a=" + String(repeating: "x", count: 5_000)], nil),
+        ] as [([String], String?)])
+    func `each name has its last value, within limits`(lines: [String], value: String?) {
+        var cookies = RedirectCookies()
+        cookies.store(lines, from: "http://a")
+        #expect(cookies.value(for: "http://a") == value)
+        #expect(cookies.value(for: "http://b") == nil)
+    }
+
+    @Test func `a thousand cookies are twenty`() {
+        var cookies = RedirectCookies()
+        for origin in ["http://a", "http://b"] {
+            cookies.store((0..<1_000).map { "a\($0)=1" }, from: origin)
+        }
+        #expect(cookies.value(for: "http://a")?.split(separator: ";").count == 20)
+        #expect(cookies.value(for: "http://b") == nil)
     }
 }

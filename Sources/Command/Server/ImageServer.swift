@@ -212,7 +212,9 @@ struct ImageServer {
             : LocalFiles(root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
         let remote = MeteredOrigin(
             OriginRouter(remote: client, local: localFiles, objects: objects), metrics: registry)
-        return OriginRouter(remote: remote, local: localFiles, objects: remote)
+        return OriginRouter(
+            remote: remote, local: localFiles, objects: remote,
+            forbiddenIsMissing: settings.origins.forbiddenIsMissing)
     }
 
     private func upkeep(

@@ -112,6 +112,8 @@ extension Settings {
         client.mappedSources = sourceNames
         client.addresses = AddressPolicy(allowNetworks: self.origins.allowNetworks)
         client.maxSourceBytes = self.limits.maxSourceBytes
+        client.fields = originFields
+        client.followsDowngrades = self.origins.redirectsToHTTP
         client.maxRedirects = self.origins.maxRedirects
         client.connectTimeout = self.origins.connectTimeout
         client.downloadTimeout = self.origins.downloadTimeout

@@ -15,6 +15,24 @@ struct OriginSettings: SettingTheme {
     let insecureTLSHosts = Setting(
         "insecure-tls-hosts", .list(of: .hostGlob), default: [],
         help: "Hosts whose TLS certificates are not verified. Anyone on the network path can replace their images.")
+    let fields = Setting(
+        "origin-fields", .originFields, default: [], isSecret: true, isReloadable: true,
+        help: """
+            Request fields for the hosts that match a pattern, such as User-Agent, Referer or Authorization, as \
+            HOST=NAME: VALUE. They are sent to these hosts only. By default, none.
+            """)
+    let fieldsFile = Setting(
+        "origin-fields-file", .optional(.text("PATH", "the path of a JSON file")), default: nil, isReloadable: true,
+        help: "JSON file of additional request fields: an object of patterns of hosts to objects of fields.")
+    let forbiddenIsMissing = Setting(
+        "forbidden-is-missing", .list(of: .hostGlob), default: [],
+        help: """
+            Hosts and buckets (s3://NAME/*) whose 403 means that the image does not exist, such as buckets whose \
+            objects cannot be listed. By default, none.
+            """)
+    let redirectsToHTTP = Setting(
+        "redirects-to-http", .boolean, default: client.followsDowngrades,
+        help: "Whether redirects from https to http are followed. The fields of origin-fields are not sent after them.")
     let localRoot = Setting(
         "local-root", .optional(.text("PATH", "the path of a folder")), default: nil,
         help: "Folder of local:/// sources. By default, only the playground's own images are local sources.")

@@ -41,3 +41,17 @@ extension SourceURL.Host {
         return patterns.contains { Glob($0).matches(name) }
     }
 }
+
+extension SourceURL {
+    /// Whether the host matches one of the patterns, which have the syntax of ``HostPolicy/allowHosts``. An
+    /// `s3://name/…` source matches only patterns that begin with `s3://`, and `*`. Uploads, `local:///` and
+    /// `color:///` sources have no host and match only `*`. Redirects do not count.
+    package func staysWithin(hosts patterns: [String]) -> Bool {
+        guard !patterns.contains("*") else { return true }
+        switch (scheme, host) {
+        case (.http, let host?), (.https, let host?): return HostPolicy(allowHosts: patterns).permits(host: host)
+        case (.s3, _): return patterns.contains { $0.hasPrefix("s3://") && Glob($0).matches(origin) }
+        case (.local, _), (.upload, _), (.color, _), (_, nil): return false
+        }
+    }
+}

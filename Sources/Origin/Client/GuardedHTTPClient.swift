@@ -11,7 +11,8 @@ import Synchronization
 ///
 /// Every hop of a redirect is vetted: scheme, host, port, then every address of the name. Connections go to a vetted
 /// address only, so DNS rebinding has no effect. Bodies are counted as they arrive, and ``Settings/downloadTimeout``
-/// limits the whole download. Cookies, credentials in URLs and proxy settings of the environment are not used.
+/// limits the whole download. Cookies of redirects last for one download. Credentials in URLs and proxy settings of the
+/// environment are not used.
 ///
 /// After five failures in a row, the circuit breaker of a host and port opens for one second, doubling up to a minute.
 /// Requests fail at once with ``OriginError/hostUnavailable(retryAfter:)`` during that time; then one download at a
@@ -60,7 +61,7 @@ public final class GuardedHTTPClient: OriginFetching {
         sourceGuard = Mutex(
             SourceGuard(
                 hosts: settings.hosts, addresses: settings.addresses, resolver: resolver,
-                mapped: settings.mappedSources, logger: logger))
+                mapped: settings.mappedSources, fields: settings.fields, logger: logger))
         limits = DownloadLimits(settings, circuits: circuits, clock: clock)
         transport = PinnedTransport(settings: settings, budget: limits.budget, eventLoopGroup: eventLoopGroup)
         if !settings.insecureTLSHosts.isEmpty {
@@ -96,7 +97,9 @@ public final class GuardedHTTPClient: OriginFetching {
     }
 
     public func sentFields(for request: OriginRequest) -> HTTPFields {
-        RequestHeaders(request, userAgent: settings.userAgent, viaPseudonym: settings.viaPseudonym).selecting
+        var request = request
+        if let host = request.url.host { request.operatorFields = sourceGuard.withLock(\.fields).fields(for: host) }
+        return RequestHeaders(request, userAgent: settings.userAgent, viaPseudonym: settings.viaPseudonym).selecting
     }
 
     public func refusal(of source: SourceURL) -> OriginError? {
@@ -119,6 +122,7 @@ public final class GuardedHTTPClient: OriginFetching {
             $0.hosts = settings.hosts
             $0.addresses = settings.addresses
             $0.mapped = settings.mappedSources
+            $0.fields = settings.fields
         }
     }
 
@@ -126,14 +130,24 @@ public final class GuardedHTTPClient: OriginFetching {
         -> OriginResponse
     {
         var hop = request
+        var cookies = RedirectCookies()
+        var isDowngraded = false
         var retries = 1
         for _ in 0...max(0, settings.maxRedirects) {
+            let fields = isDowngraded ? nil : hop.url.host.map(sourceGuard.withLock(\.fields).fields)
+            hop.operatorFields = fields ?? [:]
+            hop.cookies = cookies.value(for: hop.url.origin)
             switch try await ask(hop, retries: &retries, progress: progress) {
             case .answer(let response):
                 return response
-            case .redirect(let location):
+            case .redirect(let location, let setCookies):
+                cookies.store(setCookies, from: hop.url.origin)
                 let target = try hop.url.redirectTarget(location)
                 if target.origin != hop.url.origin { hop.headers = [:] }
+                if hop.url.scheme == .https, target.scheme == .http {
+                    guard settings.followsDowngrades else { throw .badRedirect(.downgrade) }
+                    isDowngraded = true
+                }
                 hop.url = target
             }
         }
@@ -196,14 +210,13 @@ public final class GuardedHTTPClient: OriginFetching {
 }
 
 extension SourceURL {
-    /// The target of a redirect, which must be a web URL and must not lead from https to http.
+    /// The target of a redirect, which must be a web URL.
     func redirectTarget(_ location: String?) throws(OriginError) -> SourceURL {
         // An empty reference is the URL itself, so the redirect would never end.
         guard let location, !location.allSatisfy(\.isWhitespace) else { throw .badRedirect(.missingLocation) }
         guard let target = try? resolving(redirect: location), target.scheme.isWeb else {
             throw .badRedirect(.invalidLocation)
         }
-        guard scheme != .https || target.scheme == .https else { throw .badRedirect(.downgrade) }
         return target
     }
 }
@@ -215,6 +228,10 @@ extension GuardedHTTPClient {
         public var hosts = HostPolicy()
         /// Sources whose hosts and ports need not be in ``hosts``. Default: none.
         package var mappedSources = SourceMap()
+        /// Request fields of the operator for some hosts. Default: none.
+        public var fields = OriginFields()
+        /// Whether a redirect from https to http is followed, if the target may be a source. Default: true.
+        public var followsDowngrades = true
         /// The addresses that may be connected to. Default: public addresses only.
         public var addresses = AddressPolicy()
         /// The largest body in bytes, counted as it arrives, at most 4 GiB - 1. Default: 50 MiB.

@@ -12,7 +12,8 @@ struct PinnedTransport: Sendable {
     enum Reply {
         /// An original, or 304 for the known original.
         case answer(OriginResponse)
-        case redirect(location: String?)
+        /// - Parameter cookies: the values of `Set-Cookie`.
+        case redirect(location: String?, cookies: [String])
     }
 
     private let settings: GuardedHTTPClient.Settings
@@ -66,7 +67,9 @@ struct PinnedTransport: Sendable {
         }
         guard let result else { throw ExchangeFailure(.cancelled) }
         let progress = collector.finish()
-        if case .redirect(let location) = progress.action { return .redirect(location: location) }
+        if case .redirect(let location) = progress.action {
+            return .redirect(location: location, cookies: progress.head?.headers["set-cookie"] ?? [])
+        }
         var response = try progress.response(from: hop.url, sentFields: headers.selecting, result: result)
         response.reservation = reservation
         return .answer(response)

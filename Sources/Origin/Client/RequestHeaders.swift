@@ -8,7 +8,7 @@ struct RequestHeaders {
     /// The fields that can select a representation: Darkroom's fields and the caller's.
     let selecting: HTTPFields
     /// All fields of the request, except those that the HTTP client adds to frame the message.
-    let all: HTTPHeaders
+    private(set) var all: HTTPHeaders
 
     /// Fields that callers cannot set: they frame the message, belong to the connection, make the request conditional,
     /// or are set by the client.
@@ -18,20 +18,31 @@ struct RequestHeaders {
         "proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade", "via",
     ]
 
-    /// Our own fields, then the caller's. The caller's `Accept` and `User-Agent` take precedence.
+    /// Whether the fetcher sets the field, or none may.
+    static func isReserved(_ name: HTTPField.Name) -> Bool { reservedNames.contains(name.canonicalName) }
+
+    /// Our own fields, then the operator's and the caller's. The caller's take precedence over the operator's, and both
+    /// over our `Accept` and `User-Agent`.
     ///
     /// - Parameter trace: fields that propagate the trace. They replace fields of the same names and are never part of
     ///   ``selecting``.
     init(_ request: OriginRequest, userAgent: String, viaPseudonym: String, trace: HTTPFields = [:]) {
         let allowed = request.headers.filter {
-            !Self.reservedNames.contains($0.name.canonicalName) && !trace.contains($0.name)
+            !Self.isReserved($0.name) && !trace.contains($0.name)
+        }
+        let operatorFields = request.operatorFields.filter {
+            !Self.isReserved($0.name) && !trace.contains($0.name) && !allowed.contains($0.name)
         }
         let defaults: HTTPFields = [
             .accept: "image/*,*/*;q=0.5", .userAgent: userAgent, .acceptEncoding: "identity",
         ]
-        selecting = HTTPFields(defaults.filter { !allowed.contains($0.name) } + allowed)
+        let ours = defaults.filter { !allowed.contains($0.name) && !operatorFields.contains($0.name) }
+        selecting = HTTPFields(ours + operatorFields.map(\.digested) + allowed)
         let others = request.conditions + [HTTPField(name: .via, value: "1.1 \(viaPseudonym)")] + trace
-        all = HTTPHeaders((selecting + others).map { ($0.name.rawName, $0.value) })
+        let cookies = [operatorFields[.cookie], request.cookies].compactMap(\.self).joined(separator: "; ")
+        let own = operatorFields.filter { $0.name != .cookie }
+        all = HTTPHeaders((ours + own + allowed + others).map { ($0.name.rawName, $0.value) })
+        if !cookies.isEmpty, !allowed.contains(.cookie) { all.add(name: "Cookie", value: cookies) }
     }
 }
 

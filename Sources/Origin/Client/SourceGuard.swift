@@ -9,6 +9,8 @@ struct SourceGuard: Sendable {
     let resolver: any NameResolver
     /// Sources whose hosts and ports need not be listed. Their addresses are checked like all other addresses.
     var mapped = SourceMap()
+    /// What the operator says to hosts.
+    var fields = OriginFields()
     var logger = Logger(label: "darkroom.origin")
 
     /// Returns the addresses to connect to, best first, at least one. The name is resolved here and nowhere else.

@@ -3,12 +3,22 @@ import Logging
 import Synchronization
 
 /// The circuit breakers of all hosts that failed recently. Hosts that answer take no memory.
+///
+/// A host has one breaker for failures to connect, which no URL causes, and one for each client whose requests it ended
+/// without an answer: a client that names URLs for which a host closes the connection ends the requests of no other.
 final class CircuitBreakerTable: Sendable {
     /// The host, by name since addresses change, and the port.
     struct Peer: Hashable {
         let host: String
         let port: Int
+        /// The client whose requests failed; nil for failures to connect.
+        var client: String?
+
+        func concerning(_ client: String) -> Peer { Peer(host: host, port: port, client: client) }
     }
+
+    /// The permits of one request, by breaker.
+    private typealias Permits = [(peer: Peer, permit: CircuitBreaker.Permit)]
 
     private struct Entry {
         var breaker = CircuitBreaker()
@@ -40,24 +50,25 @@ final class CircuitBreakerTable: Sendable {
         self.logger = logger
     }
 
-    /// Throws ``OriginError/hostUnavailable(retryAfter:)`` if the peer must not be asked now. Takes no permit, so it
-    /// can be called long before the request.
-    func check(_ peer: Peer) throws(OriginError) {
-        let wait = table.withLock { $0.entries[peer]?.breaker.refusal(at: now()) }
+    /// Throws ``OriginError/hostUnavailable(retryAfter:)`` if the peer must not be asked for the client now. Takes no
+    /// permit, so it can be called long before the request.
+    func check(_ peer: Peer, for client: String = "") throws(OriginError) {
+        let wait = table.withLock { Self.refusal(of: [peer, peer.concerning(client)], in: $0, at: now()) }
         if let wait { throw .hostUnavailable(retryAfter: wait) }
     }
 
-    /// Runs a request to the peer, if it may be asked now, and records the outcome.
+    /// Runs a request to the peer for a client, if it may be asked now, and records the outcome.
     func perform<Value>(
-        _ peer: Peer, _ body: () async throws(OriginError) -> Value
+        _ peer: Peer, for client: String = "", _ body: () async throws(OriginError) -> Value
     ) async throws(OriginError) -> Value {
-        let permit = try admit(to: peer)
+        let permits = try admit(to: [peer, peer.concerning(client)])
         do throws(OriginError) {
             let value = try await body()
-            record(.answered, of: permit, to: peer)
+            record(permits) { _ in .answered }
             return value
         } catch {
-            record(CircuitBreaker.Outcome(error), of: permit, to: peer)
+            let (connecting, answering) = CircuitBreaker.Outcome.outcomes(of: error)
+            record(permits) { $0.client == nil ? connecting : answering }
             throw error
         }
     }
@@ -71,15 +82,28 @@ final class CircuitBreakerTable: Sendable {
 
     var count: Int { table.withLock { $0.entries.count } }
 
-    private func admit(to peer: Peer) throws(OriginError) -> CircuitBreaker.Permit {
-        let admission = table.withLock { table in
-            table.lastTicket += 1
-            return table.entries[peer]?.breaker.admit(at: now(), ticket: table.lastTicket) ?? .granted(.ordinary)
+    private func admit(to peers: [Peer]) throws(OriginError) -> Permits {
+        let (permits, wait) = table.withLock { table -> (Permits, Duration?) in
+            if let wait = Self.refusal(of: peers, in: table, at: now()) { return ([], wait) }
+            let permits = peers.map { peer -> (Peer, CircuitBreaker.Permit) in
+                table.lastTicket += 1
+                let admission = table.entries[peer]?.breaker.admit(at: now(), ticket: table.lastTicket)
+                if case .granted(let permit)? = admission { return (peer, permit) }
+                return (peer, .ordinary)
+            }
+            return (permits, nil)
         }
-        switch admission {
-        case .granted(let permit): return permit
-        case .refused(let wait): throw .hostUnavailable(retryAfter: wait)
-        }
+        if let wait { throw .hostUnavailable(retryAfter: wait) }
+        return permits
+    }
+
+    /// The longest wait that a breaker demands.
+    private static func refusal(of peers: [Peer], in table: Table, at now: ContinuousClock.Instant) -> Duration? {
+        peers.compactMap { table.entries[$0]?.breaker.refusal(at: now) }.max()
+    }
+
+    private func record(_ permits: Permits, _ outcome: (Peer) -> CircuitBreaker.Outcome) {
+        for (peer, permit) in permits { record(outcome(peer), of: permit, to: peer) }
     }
 
     private func record(_ outcome: CircuitBreaker.Outcome, of permit: CircuitBreaker.Permit, to peer: Peer) {
@@ -127,20 +151,22 @@ extension CircuitBreakerTable.Peer {
 }
 
 extension CircuitBreaker.Outcome {
-    /// The outcome that an error implies for the reachability of the host.
-    init(_ error: OriginError) {
-        self =
-            switch error {
-            case .unreachable(.dns), .unreachable(.refused), .unreachable(.connect), .unreachable(.tls),
-                .unreachable(.certificate), .unreachable(.reset), .timedOut(.resolving), .timedOut(.connecting):
-                .failed
-            case .notFound, .unexpectedStatus, .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding,
-                .emptyBody, .loop, .unreachable(.incomplete), .timedOut(.body):
-                .answered
-            // The host exists, but is too slow or not an HTTP server.
-            case .timedOut(.response), .unreachable(.malformed), .unreachable(.configuration): .inconclusive
-            case .invalidURL, .notAllowed, .localNotFound, .hostUnavailable, .timedOut(.waiting), .cancelled:
-                .inconclusive
-            }
+    /// What an error says about connecting to the host, and about its answers to one client.
+    static func outcomes(of error: OriginError) -> (connecting: Self, answering: Self) {
+        switch error {
+        case .unreachable(.dns), .unreachable(.refused), .unreachable(.connect), .unreachable(.tls),
+            .unreachable(.certificate), .timedOut(.resolving), .timedOut(.connecting):
+            (.failed, .inconclusive)
+        // The host was reached, and the URL may be the cause.
+        case .unreachable(.reset): (.inconclusive, .failed)
+        case .notFound, .unexpectedStatus, .tooLarge, .tooManyRedirects, .badRedirect, .unacceptableEncoding,
+            .emptyBody, .loop, .unreachable(.incomplete), .timedOut(.body):
+            (.answered, .answered)
+        // The host exists, but is too slow or not an HTTP server.
+        case .timedOut(.response), .unreachable(.malformed), .unreachable(.configuration):
+            (.inconclusive, .inconclusive)
+        case .invalidURL, .notAllowed, .localNotFound, .hostUnavailable, .timedOut(.waiting), .cancelled:
+            (.inconclusive, .inconclusive)
+        }
     }
 }

@@ -43,12 +43,12 @@ struct DownloadLimits: Sendable {
     ) async throws(OriginError) -> Value {
         // Fails before queueing for a host known to be down. A download queued when an outage begins learns of it when
         // it gets a slot.
-        try circuits.check(peer)
+        try circuits.check(peer, for: request.client)
         progress.enter(.waiting)
         return try await limiter.withSlot(
             host: host, clients: request.clients, deadline: progress.deadline, urgency: request.urgency
         ) { () async throws(OriginError) in
-            try await circuits.perform(peer) { () async throws(OriginError) in
+            try await circuits.perform(peer, for: request.client) { () async throws(OriginError) in
                 do throws(OriginError) {
                     return try await exchange()
                 } catch {

@@ -128,20 +128,6 @@ package protocol WorkAccount: Sendable {
     func charge(processing time: Duration)
 }
 
-extension SourceURL {
-    /// Whether the host matches one of the patterns, which have the syntax of ``HostPolicy/allowHosts``. An
-    /// `s3://name/…` source matches only patterns that begin with `s3://`, and `*`. Uploads, `local:///` and
-    /// `color:///` sources have no host and match only `*`. Redirects do not count.
-    package func staysWithin(hosts patterns: [String]) -> Bool {
-        guard !patterns.contains("*") else { return true }
-        switch (scheme, host) {
-        case (.http, let host?), (.https, let host?): return HostPolicy(allowHosts: patterns).permits(host: host)
-        case (.s3, _): return patterns.contains { $0.hasPrefix("s3://") && Glob($0).matches(origin) }
-        case (.local, _), (.upload, _), (.color, _), (_, nil): return false
-        }
-    }
-}
-
 /// The priority of work in the pixel queue and, with the same raw values, in the download queue.
 public enum Priority: Int, Sendable, Comparable, CaseIterable {
     /// Work that no client waits for: background revalidation and prefetching.

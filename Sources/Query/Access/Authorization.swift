@@ -1,4 +1,5 @@
 package import DarkroomHTTPCaching
+import DarkroomNetwork
 package import DarkroomPipeline
 package import Foundation
 
