@@ -14,7 +14,7 @@ from driver import Driver, Result
 from sources import Sources
 from table import lines, summary, written
 
-SECTIONS = ("decoder", "output", "step", "animation", "pair")
+SECTIONS = ("decoder", "output", "step", "animation", "drawing", "pair")
 ALLOWED = 2.0
 
 

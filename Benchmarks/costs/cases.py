@@ -68,6 +68,7 @@ def every(driver: Path) -> Iterator[Case]:
     yield from outputs(names["output"])
     yield from steps(names["step"])
     yield from animations()
+    yield from drawings()
     for pair in combinations(PAIRED, 2):
         if all(name.startswith(("fit=", "blur=", "mark")) for name in pair) and same_parameter(*pair):
             continue
@@ -109,5 +110,19 @@ def animations() -> Iterator[Case]:
             for size in SIZES:
                 yield Case("animation", source, size, 0, output)
                 yield Case("animation", source, size, 200, output, ("enlarge",))
+        yield from (Case("animation", source, size, 0, "output=webp", ("trim=10",)) for size in SIZES)
+    for source in ("framed-gif", "animated-gif"):
+        yield from (Case("animation", source, size, 0, "output=gif", ("trim=10",)) for size in SIZES)
     for name in ANIMATED_STEPS:
         yield from (Case("animation", "animated-webp", size, 200, "output=webp", (name,)) for size in SIZES)
+
+
+def drawings() -> Iterator[Case]:
+    """AVIF, whose time depends on the content: drawings, photographs with little detail, alpha, and sources that are small
+    for their pixels."""
+    for source in ("drawing", "drawing-alpha", "screen", "screen-alpha", "smooth", "avif", "webp", "svg", "svg-paths"):
+        for output in ("output=avif", "output=avif&ll, avif-effort=2"):
+            yield from (Case("drawing", source, "medium", width, output) for width in (*WIDTHS, 0))
+        yield from (Case("drawing", source, size, 0, "output=avif") for size in ("small", "large"))
+    for width in (*WIDTHS, 0):
+        yield Case("drawing", "png-alpha", "medium", width, "output=avif")

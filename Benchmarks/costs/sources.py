@@ -35,7 +35,7 @@ KINDS = {
     "tiff": Kind("tiff", "tiffsave", "--compression deflate"),
     "tiff-plain": Kind("tiff", "tiffsave"),
 }
-"""Opaque sources; `png-alpha`, `webp-alpha`, `bmp`, `ico`, the SVGs and the animations are made apart."""
+"""Opaque sources; those with alpha, `bmp`, `ico`, drawings and animations are made apart."""
 
 
 class Sources:
@@ -59,7 +59,19 @@ class Sources:
             self.path(kind, "tiny")
 
     def make(self, kind: str, size: str, path: Path) -> None:
-        if kind.startswith("animated"):
+        if kind == "framed-gif":
+            self.frame(ANIMATIONS.get(size, (*TINY, 2)), path)
+        elif kind == "smooth":
+            width, height = SIZES.get(size, TINY)
+            vips("thumbnail", self.resized(width // 4, height // 4), f"{path}[Q=88]", f"{width}", "--height", f"{height}",
+                 "--size", "force")
+        elif kind.startswith(("drawing", "screen")):
+            drawn = path.with_suffix(".svg")
+            drawn.write_text(svg(kind.removesuffix("-alpha"), SIZES.get(size, TINY)))
+            vips(*(["copy"] if kind.endswith("-alpha") else ["flatten"]), drawn, f"{path}",
+                 *([] if kind.endswith("-alpha") else ["--background", "255 255 255"]))
+            drawn.unlink()
+        elif kind.startswith("animated"):
             self.animate(kind, ANIMATIONS.get(size, (*TINY, 2)), path)
         elif kind.startswith("svg"):
             path.write_text(svg(kind, SIZES.get(size, TINY)))
@@ -117,10 +129,29 @@ class Sources:
         vips(save, column, f"{path}", "--page-height", f"{height}", *(["--effort", "2"] if save == "webpsave" else []))
 
 
+    def frame(self, shape: tuple[int, int, int], path: Path) -> None:
+        """Frames with a plain border of an eighth on each side."""
+        width, height, frames = shape
+        inner = (width * 3 // 4, height * 3 // 4)
+        source = self.resized(inner[0], inner[1] * 2)
+        cut, first, second, pair, column = (
+            path.with_name(f"{name}-{path.stem}.v") for name in ("cut", "first", "second", "pair", "column"))
+        for top, frame in ((0, first), (inner[1], second)):
+            vips("extract_area", source, f"{cut}", "0", f"{top}", *map(str, inner))
+            vips("embed", cut, f"{frame}", f"{width // 8}", f"{height // 8}", f"{width}", f"{height}", "--extend", "white")
+        # Not `arrayjoin`, which crashes in libvips 8.14.
+        vips("join", first, f"{second}", f"{pair}", "vertical")
+        vips("replicate", pair, f"{column}", "1", f"{frames // 2}")
+        vips("gifsave", column, f"{path}", "--page-height", f"{height}")
+        for part in (cut, first, second, pair, column):
+            part.unlink()
+
+
 def endings() -> dict[str, str]:
     made_apart = {
         "png-alpha": "png", "webp-alpha": "webp", "bmp": "bmp", "ico": "ico", "svg": "svg", "svg-filter": "svg",
-        "svg-paths": "svg", "animated-gif": "gif", "animated-webp": "webp",
+        "svg-paths": "svg", "animated-gif": "gif", "animated-webp": "webp", "framed-gif": "gif", "smooth": "jpg",
+        "drawing": "png", "drawing-alpha": "png", "screen": "png", "screen-alpha": "png",
     }
     return {name: kind.ending for name, kind in KINDS.items()} | made_apart
 
@@ -156,7 +187,8 @@ def without_comments(ppm: bytes) -> list[bytes]:
 
 def svg(kind: str, size: tuple[int, int]) -> str:
     width, height = size
-    body = {"svg": SHAPES, "svg-filter": FILTERED, "svg-paths": paths()}[kind]
+    body = {
+        "svg": SHAPES, "svg-filter": FILTERED, "svg-paths": paths(), "drawing": page(), "screen": table()}[kind]
     return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 100 75">{body}</svg>'
 
 
@@ -170,3 +202,31 @@ def paths() -> str:
     """A thousand translucent circles, spread by a checksum."""
     places = ((zlib.crc32(b"%d" % number) % 100, zlib.crc32(b"-%d" % number) % 75) for number in range(1000))
     return "".join(f'<circle cx="{x}" cy="{y}" r="6" fill="#36a" fill-opacity=".1"/>' for x, y in places)
+
+
+WORDS = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor incididunt ut labore".split()
+
+
+def word(place: str) -> str:
+    return WORDS[zlib.crc32(place.encode()) % len(WORDS)]
+
+
+def page() -> str:
+    """Lines of text in two sizes, and a chart."""
+    lines = (
+        f'<text x="4" y="{8 + 3 * line}" font-size="{3.5 if line % 6 == 0 else 2}">'
+        f'{" ".join(word(f"{line} {part}") for part in range(9))}</text>'
+        for line in range(14))
+    bars = (
+        f'<rect x="{5 + 6 * bar}" y="{72 - 1.2 * (bar * 7 % 15)}" width="5" height="{1.2 * (bar * 7 % 15)}" '
+        f'fill="#{zlib.crc32(b"%d" % bar) % 4096:03x}"/>' for bar in range(15))
+    return "".join((*lines, *bars))
+
+
+def table() -> str:
+    """Cells of two tones each, as on a screen."""
+    return "".join(
+        f'<rect x="{2 + 12 * column}" y="{2 + 5 * row}" width="11" height="4" '
+        f'fill="#{zlib.crc32(b"%d %d" % (column, row)) % 4096:03x}"/>'
+        f'<text x="{3 + 12 * column}" y="{5 + 5 * row}" font-size="2.2">{word(f"{column} {row}")}</text>'
+        for column in range(8) for row in range(14))

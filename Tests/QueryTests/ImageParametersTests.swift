@@ -216,6 +216,10 @@ struct ImageParametersTests {
             ]),
     ]
 
+    private static func listed(_ entries: String, _ count: Int) -> String {
+        Array(repeating: entries, count: count).joined(separator: ",")
+    }
+
     /// Those that weserv/images has too, and what belongs to its dialect.
     private static let foreign = [
         Row("compat", good: ["darkroom", "wsrv", "WSRV"], bad: ["", nil, "weserv", "imgix"]),
@@ -240,7 +244,8 @@ struct ImageParametersTests {
                 "scale:50p", "scale:0.01p", "round:9", "round:9:5", "round:9:5:red", "fill:auto", "fill:blur:1:2:3:4",
                 "fill:transparent", "pad:fff:1:2:3:4", "bg:auto", "bg:%2300f",
                 "mod:1:0.5:359", "text:a:l:t:9:red", "text:%2520%253A:c-5:b10p:h500:ff000080:serif-bold-italic:99p",
-                "text:a:r-9:c:9:red,text:b:l:t:9:red:monospace", "text:a:l:t:9:red:sans:-:multiply",
+                "text:a:r-9:c:9:red,text:b:l:t:9:red:monospace", listed("trim", 8), listed("flip", 8) + ",flop",
+                listed("text:a:l:t:9:red", 16), "text:a:l:t:9:red:sans:-:multiply",
             ],
             bad: [
                 "", nil, "blur", "blur:", "blur:0", "blur:1:2", "sharp:1:2", "bri:1.5", "hue:360", "linear:1", "ro:45",
@@ -250,7 +255,8 @@ struct ImageParametersTests {
                 "text:a:l:t:5:red", "text:a:l:t:h501:red", "text:a:l101p:t:9:red", "text:a:l:t:9:red:arial",
                 "text:a:l:t:9:red:sans-italic-bold", "text:a:l:t:9:red:sans:-:add", "text:a:l:t:9:red:sans:0",
                 "text:%250A:l:t:9:red", "text::l:t:9:red",
-                Array(repeating: "flip", count: 65).joined(separator: ","),
+                listed("trim", 9), listed("blur:1,blur:2,flip", 5), listed("text:a:l:t:9:red", 17),
+                listed("blur:1,ro:90,flip,flop,trim,scale:99p,bri:1,con:1,sat:2", 8),
             ]),
         Row(
             "layout",

@@ -14,7 +14,7 @@ enum Steps {
 
     static func named(_ name: String) -> Step? { all.first { $0.name == name } }
 
-    static var all: [Step] { sizes + geometry + colors + effects + composition }
+    static var all: [Step] { sizes + geometry + colors + effects + composition + lists }
 
     private static var sizes: [Step] {
         [
@@ -123,6 +123,33 @@ enum Steps {
             Step("mark&marka=tile") { $0.mark = Mark(width: .pixels(20), anchor: .tile, opacity: 50) },
             Step("mark&markblend=multiply") { $0.mark = Mark(width: .percent(100), blend: .multiply) },
         ]
+    }
+
+    /// Lists as long as they may be.
+    private static var lists: [Step] {
+        let colors: [EffectStep] = [
+            .brightness(Brightness(percent: 5)), .contrast(Contrast(percent: 5)), .gamma(Gamma(exponent: 1.1)),
+            .linear(LinearTones(factor: 1.1, red: 0, green: 1, blue: -1)),
+        ]
+        let tones: [EffectStep] = [.hue(Hue(degrees: 5)), .saturation(Saturation(factor: 1.1)), .filter(.sepia)]
+        return [
+            list("trim", [.trim(Trim(threshold: 10))]),
+            list("ro:90,scale:99p", [.rotate(degrees: 90), .scale(Scale(99))]),
+            list("blur:1", [.blur(Blur(sigma: 1))]), list("sharp:1", [.sharpen(Sharpen(sigma: 1))]),
+            list("bri,con,gam,linear", colors), list("hue,sat,filt", tones),
+            list("flip,flop,ro:180", [.flip, .flop, .rotate(degrees: 180)]),
+            list("pixelate:9", [.pixelate(Pixelate(block: .pixels(9)))]),
+            list("round:20", [.round(RoundCorners(across: 20, down: 20))]),
+            list("pad:auto:1:1:1:1", [.pad(CanvasFill(.color(.average), padding: Padding(1)))]),
+            list("fill:blur", [.canvas(CanvasFill(.blur, padding: Padding(1)))]),
+        ]
+    }
+
+    private static func list(_ name: String, _ steps: [EffectStep]) -> Step {
+        let times = min(EffectStep.maxRepetitions, EffectStep.maxCount / steps.count)
+        return Step("steps of \(times) × \(name)") {
+            $0.steps = Array(repeating: steps, count: times).flatMap(\.self)
+        }
     }
 
     private static let red = Color(red: 255, green: 0, blue: 0)

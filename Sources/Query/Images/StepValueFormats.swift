@@ -7,11 +7,15 @@ extension ValueFormat where Value == [EffectStep] {
         let entry = "(\(StepReader.all.map(\.name).joined(separator: "|")))(:[A-Za-z0-9#._~%-]+)*"
         return ValueFormat(
             pattern: "^\(entry)(,\(entry)){0,\(EffectStep.maxCount - 1)}$",
-            expected: "up to \(EffectStep.maxCount) steps separated by commas, such as blur:5,ro:90,mark",
+            expected: "up to \(EffectStep.maxCount) steps separated by commas, each name at most "
+                + "\(EffectStep.maxRepetitions) times (mark and text \(EffectStep.maxDrawings)), such as "
+                + "blur:5,ro:90,mark",
             write: { $0.isEmpty ? nil : $0.map(\.text).joined(separator: ",") },
             read: { text in
                 let entries = text.split(separator: ",", omittingEmptySubsequences: false)
-                guard entries.count <= EffectStep.maxCount else { return nil }
+                guard entries.count <= EffectStep.maxCount, StepReader.permitsRepetitions(in: entries) else {
+                    return nil
+                }
                 let steps = entries.compactMap(StepValues.step)
                 let isDrawnOnce = [EffectStep.mark, .text].allSatisfy { step in steps.count { $0 == step } <= 1 }
                 return steps.count == entries.count && isDrawnOnce ? steps : nil
@@ -27,6 +31,14 @@ private struct StepReader: Sendable {
     let counts: ClosedRange<Int>
     /// Nil for values outside their ranges.
     let read: @Sendable (StepValues) -> EffectStep?
+
+    /// Whether no name is listed too often.
+    static func permitsRepetitions(in entries: [Substring]) -> Bool {
+        Dictionary(grouping: entries) { $0.prefix { $0 != ":" } }.allSatisfy { name, repeated in
+            let isDrawing = name == "mark" || name == "text"
+            return repeated.count <= (isDrawing ? EffectStep.maxDrawings : EffectStep.maxRepetitions)
+        }
+    }
 
     static let all: [StepReader] = [
         StepReader(name: "blur", counts: 1...1) { $0.number(0, Blur.sigmas).map { .blur(Blur(sigma: $0)) } },

@@ -75,6 +75,8 @@ public struct TransformCost: Hashable, Sendable {
     public var bytesPerFrame: Double
     /// Bytes held once, whatever the size and the number of frames, such as the memory of a library.
     public var fixedBytes: Double
+    /// What the steps do to the detail of the image.
+    var change = PixelChange.moved
 
     /// A cost of these parts, each 0 by default; for `nanosecondsPerPixelWithAlpha`, nil = as without alpha.
     public init(
@@ -115,7 +117,7 @@ public struct TransformCost: Hashable, Sendable {
     }
 
     static func + (one: TransformCost, other: TransformCost) -> TransformCost {
-        TransformCost(
+        var sum = TransformCost(
             nanosecondsPerPixel: one.nanosecondsPerPixel + other.nanosecondsPerPixel,
             nanosecondsPerPixelWithAlpha: one.nanosecondsPerPixelWithAlpha + other.nanosecondsPerPixelWithAlpha,
             nanosecondsPerDecodedPixel: one.nanosecondsPerDecodedPixel + other.nanosecondsPerDecodedPixel,
@@ -126,6 +128,8 @@ public struct TransformCost: Hashable, Sendable {
             bytesPerFrame: one.bytesPerFrame + other.bytesPerFrame,
             // Steps use the same libraries.
             fixedBytes: max(one.fixedBytes, other.fixedBytes))
+        sum.change = max(one.change, other.change)
+        return sum
     }
 }
 

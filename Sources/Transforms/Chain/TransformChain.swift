@@ -43,25 +43,50 @@ public struct TransformChain: Sendable {
         return text
     }
 
-    /// The sum of all steps' costs, for each pixel of the last step's raster. A step computes the larger of the rasters
+    /// The cost of all steps, for each pixel of the last step's raster. A step computes the larger of the rasters
     /// before and after it; the first of `sizes` is the decoded raster. `conversion` is the cost of ``ToSRGB``.
+    ///
+    /// Times add up. Memory does not: once an image between two steps has been computed, the steps before it are gone.
     func cost(at sizes: [PixelSize], converting conversion: TransformCost = .none) -> TransformCost {
-        let areas = sizes.map { Double($0.area) }
+        let last = Double(max(sizes.last?.area ?? 1, 1))
         var before: (any Transform)?
-        return zip(transforms, zip(areas, areas.dropFirst())).reduce(.none) { sum, step in
-            let (transform, (area, next)) = step
-            let rendering = Self.rendering(for: transform, after: before).times(area / max(areas.last ?? 1, 1))
+        var sum = TransformCost.none
+        var (opaque, translucent) = (HeldBytes(), HeldBytes())
+        for (transform, (size, next)) in zip(transforms, zip(sizes, sizes.dropFirst())) {
+            // The decoded image is in memory already, unless it has been transposed.
+            let isDecoded = before.map { $0 is Orient && size == sizes[0] } ?? true
+            let rendering = (isDecoded ? .none : Self.rendering(for: transform, after: before))
+                .times(Double(size.area) / last)
+            let cost = (transform is ToSRGB ? conversion : transform.cost)
+                .times(Double(max(size.area, next.area)) / last)
+            opaque.add(cost.bytesPerPixel, rendering: rendering.bytesPerPixel)
+            translucent.add(cost.bytesPerPixelWithAlpha, rendering: rendering.bytesPerPixelWithAlpha)
+            sum = sum + rendering + cost
+            sum.change = max(sum.change, PixelChange(transform))
             before = transform
-            let cost = transform is ToSRGB ? conversion : transform.cost
-            return sum + rendering + cost.times(max(area, next) / max(areas.last ?? 1, 1))
+        }
+        (sum.bytesPerPixel, sum.bytesPerPixelWithAlpha) = (opaque.most, translucent.most)
+        return sum
+    }
+
+    /// The bytes for each pixel that steps hold at the same time.
+    private struct HeldBytes {
+        /// Before the last computed image, and from it on.
+        private var (before, since) = (0.0, 0.0)
+        private(set) var most = 0.0
+
+        /// - Parameter rendering: the bytes of the image that is computed before the step; 0 = none is.
+        mutating func add(_ bytes: Double, rendering: Double) {
+            if rendering > 0 { (before, since) = (since, rendering) }
+            since += bytes
+            most = max(most, before + since)
         }
     }
 
-    /// The cost of computing the image between two steps. The decoded image is in memory already.
+    /// The cost of computing the image between two steps.
     private static func rendering(for transform: any Transform, after before: (any Transform)?) -> TransformCost {
-        guard let before, !(before is Orient) else { return .none }
         // A step that separates color and alpha leaves them separate.
-        if transform.reading == .colorApart, before.reading == .colorApart { return .none }
+        if transform.reading == .colorApart, before?.reading == .colorApart { return .none }
         return .rendering(for: transform.reading)
     }
 

@@ -6,7 +6,7 @@ import NIOCore
 struct Encoder {
     let format: OutputFormat
     let options: OutputOptions
-    let efforts: EncoderEfforts
+    private(set) var efforts: EncoderEfforts
     let interrupt: Interrupt
 
     init(
@@ -31,7 +31,9 @@ struct Encoder {
             let opaque = try opaque(image).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
             let pixels = try joinedFrames(of: opaque)
             timer.finishTransforming()
-            return try EncoderPass(encoder: self, saver: saver, pixels: pixels, strip: notice.isEmpty).encode()
+            return try EncoderPass(
+                encoder: adapted(to: pixels), saver: saver, pixels: pixels, strip: notice.isEmpty
+            ).encode()
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
         }
@@ -60,6 +62,13 @@ struct Encoder {
         }
     }
 
+    /// The encoder with the efforts that suit these pixels.
+    private func adapted(to pixels: VipsImage) throws(VipsError) -> Encoder {
+        var encoder = self
+        encoder.efforts = try format.row.adaptedEfforts(self, pixels)
+        return encoder
+    }
+
     /// All pixels in memory. libvips takes an animation as one tall image with `page-height`.
     private func joinedFrames(of image: ImageFrames) throws(VipsError) -> VipsImage {
         guard image.isAnimated, format.supportsMultipleFrames else {
@@ -73,7 +82,7 @@ struct Encoder {
     /// The revision of the choices in `Formats`, `Decoder`, `Resampling` and `ImageDescriber`.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys.
-    static let defaultsRevision = "9"
+    static let defaultsRevision = "10"
 }
 
 /// Identifies the encoders of this process: libvips, its codec libraries, and our own defaults.

@@ -7,6 +7,7 @@ extension SourceFormat.Row {
         mediaType: "image/svg+xml", extensions: ["svg", "svgz"], loader: .svg, isVector: true,
         // The tree of the document takes many times the document's own bytes: 1,540 for an element, and 2 (embedded
         // images) to 48 (short commands of a path) for a byte.
+        detailPerByte: { _ in 60 },
         bytes: { $0.rasterPixels + 1600 * Double($0.tags) + 25 * Double($0.plainBytes) },
         nanoseconds: {
             $0.rasterPixels * (15 + $0.filterNanosecondsPerPixel) + max($0.readBytes, Double($0.plainBytes)) * 300

@@ -73,6 +73,10 @@ extension OutputFormat {
         var arguments: @Sendable (Encoder, _ quality: Int, _ strip: Bool) -> KeyValuePairs<String, VipsValue> = {
             _, _, _ in [:]
         }
+        /// The efforts for an image, given its pixels: at most those of the encoder.
+        var adaptedEfforts: @Sendable (Encoder, VipsImage) throws(VipsError) -> EncoderEfforts = {
+            encoder, _ throws(VipsError) in encoder.efforts
+        }
         /// Bytes that the encoder and its result take, in addition to the pixels.
         var bytes: @Sendable (CostEstimate.Facts) -> Double = { _ in 0 }
         /// Processor time of encoding one pixel once at the default effort, given the pixels of a frame, in
@@ -80,6 +84,8 @@ extension OutputFormat {
         var nanosecondsPerPixel: @Sendable (OutputOptions, _ frameArea: Double) -> Double
         /// The factor of that time for an image whose noise is black and white.
         var saturatedNoiseFactor = 1.0
+        /// The factor of that time for an image of this detail, see ``CostEstimate/Facts/detail``.
+        var detailFactor: @Sendable (_ detail: Double, CostEstimate.Facts) -> Double = { _, _ in 1 }
         /// The factor of that time for an image with alpha.
         var alphaFactor = 1.0
         /// Processor time in nanoseconds that a pixel of an alpha channel takes in addition, in plain areas too.

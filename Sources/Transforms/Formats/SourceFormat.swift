@@ -54,6 +54,8 @@ extension SourceFormat {
         var statesDensity = false
         /// The output format for the same image, if browsers support it; nil = PNG with alpha and JPEG without.
         var output: OutputFormat?
+        /// How much detail a byte for each pixel of a file means, see ``CostEstimate/Facts/detail``.
+        var detailPerByte: @Sendable (CostEstimate.Facts) -> Double = { _ in 1 }
         /// Bytes that the decoder holds in addition to the decoded pixels.
         var bytes: @Sendable (CostEstimate.Facts) -> Double
         /// Processor time of decoding in nanoseconds.

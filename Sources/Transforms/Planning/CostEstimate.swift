@@ -87,6 +87,15 @@ extension CostEstimate.Facts {
     var resultPixels: Double { Double(resultArea) }
     /// Pixels of a frame of the result.
     var framePixels: Double { Double(resultArea) / Double(max(resultFrames, 1)) }
+    /// How much there is to encode in a pixel, compared to a photograph of grass: 0.35 to 1. The bytes that the file
+    /// takes for a pixel are what is known of it before the pixels are decoded; nothing is known after a step that
+    /// draws, and little of a file that is far smaller than its pixels usually need.
+    fileprivate var detail: Double {
+        // The mean frame of an animation says little about one of them.
+        guard steps.change < .drawn, filterNanosecondsPerPixel == 0, decodedShare == 1 else { return 1 }
+        let bytes = format.isVector ? Double(plainBytes) / max(rasterPixels, 1) : readBytes / max(storedPixels, 1)
+        return min(max(0.25 + format.row.detailPerByte(self) * bytes, 0.35), 1)
+    }
     private var isScaled: Bool { resampledArea > 0 }
     var resultBands: Double { resultHasAlpha ? 4 : 3 }
 
@@ -126,11 +135,12 @@ extension CostEstimate.Facts {
         let area = Double(resultArea)
         if outputFormat.isText { return Double(rasterArea) * 7 }
         // Frames that already have a palette are not reduced to a palette, and have few colors.
-        let keepsPalette = format == .gif && !isScaled && steps == .none
+        let keepsPalette = format == .gif && !isScaled && steps.change == .moved
         if outputFormat == .gif, keepsPalette { return area * 170 + Double(resultFrames) * 0.8e6 }
         if keepsPalette, outputFormat == .webp, output.lossless { return area * 400 }
         let color =
             outputFormat.encodingNanoseconds(for: output, efforts, frameArea: framePixels)
+            * outputFormat.row.detailFactor(detail, self)
             * (isNoiseSaturated ? outputFormat.row.saturatedNoiseFactor : 1)
         let plain = min(Double(plainArea), area)
         let busy = area - plain + plain * Self.plainShare

@@ -2,6 +2,10 @@
 public enum EffectStep: Hashable, Codable, Sendable {
     /// The accepted number of entries of a list.
     public static let maxCount = 64
+    /// The most entries of one name, which compute the image anew each time.
+    public static let maxRepetitions = 8
+    /// The most texts, and the most marks: each takes only as long as its own pixels.
+    public static let maxDrawings = 16
 
     case blur(Blur)
     case sharpen(Sharpen)

@@ -25,7 +25,9 @@ public struct Rotate: Transform, Hashable {
     public var key: String { "rotate(\(degrees.plainDegrees),\(background?.hex ?? "-"))" }
 
     public var cost: TransformCost {
-        guard !degrees.isQuarterTurns else { return .none }
+        guard !degrees.isQuarterTurns else {
+            return reading == .repeatedly ? TransformCost(nanosecondsPerPixel: 10, nanosecondsPerFrame: 0.5e6) : .none
+        }
         let fills = background?.alpha == 255
         return TransformCost(
             nanosecondsPerPixel: fills ? 18 : 30, nanosecondsPerPixelWithAlpha: 40, nanosecondsPerFrame: 1e6,

@@ -15,6 +15,14 @@ public struct Scale: Transform, Hashable, Codable {
 
     public var key: String { "scale(\(part))" }
 
+    public var cost: TransformCost {
+        TransformCost(
+            nanosecondsPerPixel: 30, nanosecondsPerPixelWithAlpha: 90, nanosecondsPerFrame: 1e6, bytesPerPixel: 1,
+            bytesPerPixelWithAlpha: 4, bytesPerFrame: 100_000)
+    }
+
+    public var reading: InputReading { .repeatedly }
+
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         plan.requiringEveryPixel().changingSize(to: size(of: plan.size))
     }
@@ -23,7 +31,7 @@ public struct Scale: Transform, Hashable, Codable {
         let target = size(of: image.size)
         guard target != image.size else { return image }
         return try image.mapFrames { frame throws(VipsError) in
-            try frame.rendered(interrupt: context.interrupt).resampled(to: target)
+            try frame.resampled(to: target)
         }
     }
 

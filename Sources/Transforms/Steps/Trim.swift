@@ -56,7 +56,11 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
         return "trim(\(threshold)\(background)\(corner)\(animations)\(within)\(even))"
     }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerDecodedPixel: 215, nanosecondsPerFrame: 3e6) }
+    /// 80 (drawings) to 215 ns for each pixel of the image before it, measured with libvips 8.14.
+    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 190, nanosecondsPerFrame: 3e6) }
+
+    /// It looks for the border in all pixels, so that a list of trims would compute all earlier steps for each of them.
+    public var reading: InputReading { .repeatedly }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let skipsAnimations = followsImagor || imgproxy != nil

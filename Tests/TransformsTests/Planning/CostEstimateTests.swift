@@ -147,40 +147,6 @@ struct CostEstimateTests {
         #expect(searched - work(isPlain: true, hasAlpha: false, maxBytes: 1) > 2 * alpha)
     }
 
-    @Test func `Further pixels of a large AVIF take longer, and usual sizes as long as before`() {
-        func each(_ area: Double) -> Double {
-            OutputFormat.avif.encodingNanoseconds(for: OutputOptions(), EncoderEfforts(), frameArea: area)
-        }
-        #expect(each(120_000) == each(1600 * 1200))
-        #expect(each(6_000_000) > 1.3 * each(1600 * 1200))
-    }
-
-    /// The longest measured processor time of encoding five enlarged photographs of 3.84 megapixels as AVIF.
-    private static let largeAVIFs: [(name: String, steps: [any Transform], quality: Int?, milliseconds: Double)] = [
-        ("as they are", [], nil, 3610),
-        ("q=95", [], 95, 4010),
-        ("sharp=1", [Sharpen(sigma: 1)], nil, 3420),
-        ("sharp=1&sharpf=1", [Sharpen(sigma: 1, flat: 1)], nil, 3570),
-        ("sharp=1&sharpf=1000000", [Sharpen(sigma: 1, flat: 1_000_000)], nil, 4970),
-        ("sharp=10&sharpf=1000", [Sharpen(sigma: 10, flat: 1000)], nil, 5040),
-        ("sharp=1&sharpf=1000000&q=95", [Sharpen(sigma: 1, flat: 1_000_000)], 95, 5760),
-    ]
-
-    @Test(arguments: largeAVIFs.indices)
-    func `The predicted time of a large AVIF is near the longest measured one`(_ index: Int) throws {
-        let row = Self.largeAVIFs[index]
-        let size = PixelSize(width: 2400, height: 1600)
-        var facts = Self.job(.jpeg, sourceMiB: 3.1, as: .avif)
-        facts.output.quality = row.quality
-        facts.isNoiseSaturated =
-            try TransformChain(row.steps).plan(ChainPlan(source: size)).isNoiseSaturated
-        facts.resultArea = size.area
-        let whole = CostEstimate(facts).work
-        facts.resultArea = 0
-        let ratio = (whole - CostEstimate(facts).work) / row.milliseconds
-        #expect(ratio > 0.8 && ratio < 1.25, "\(row.name)")
-    }
-
     @Test func `The noise of flat areas is amplified by each sharpening in turn`() throws {
         let start = ChainPlan(source: PixelSize(width: 9, height: 9))
         let once = Sharpen(sigma: 1, flat: 50)
@@ -188,23 +154,47 @@ struct CostEstimateTests {
         #expect(try !Sharpen(flat: 1000).planned(start).isNoiseSaturated)
     }
 
-    @Test func `An AVIF whose noise became black and white has a smaller limit, and others keep theirs`() throws {
-        func plan(_ width: Int, flat: Double?) throws -> ImagePlan {
-            var recipe = Recipe()
-            (recipe.box, recipe.enlarge) = (Box(width: width, height: width), true)
-            recipe.sharpen = Sharpen(sigma: 1, flat: flat)
-            return try InProcessImageProcessor().plan(
-                ImageJob(
-                    source: Fixture.image("color/squares.png"), chain: TransformChain(recipe),
-                    output: OutputOptions(format: .avif)))
+    @Test func `An AVIF whose noise became black and white takes longer, and detail that a step draws is not foreseen`()
+    {
+        func work(_ change: PixelChange, isNoiseSaturated: Bool = false) -> Double {
+            var facts = Self.job(.png, sourceMiB: 1, width: 1600, as: .avif)
+            facts.steps.change = change
+            facts.isNoiseSaturated = isNoiseSaturated
+            return CostEstimate(facts).work
         }
-        _ = (try plan(2050, flat: nil), try plan(2050, flat: 99), try plan(1750, flat: 1_000_000))
-        let error = #expect(throws: ImageProcessingError.self) { try plan(1900, flat: 1_000_000) }
-        guard case .badParameter(let refused) = error else {
-            Issue.record("\(String(describing: error))")
-            return
+        #expect(work(.moved) == work(.mixed) && work(.drawn) > 1.5 * work(.mixed))
+        #expect(work(.drawn, isNoiseSaturated: true) > 1.1 * work(.drawn))
+    }
+
+    @Test func `A trimmed GIF keeps its palette, and a blurred one gets another`() {
+        func work(_ step: any Transform) -> Double {
+            var facts = Self.job(.gif, sourceMiB: 1, as: .gif)
+            facts.steps = TransformChain([step]).cost(at: [PixelSize(width: 600, height: 400)])
+            facts.steps.change = PixelChange(step)
+            return CostEstimate(facts).work
         }
-        #expect(refused.parameter == "w" && refused.reason.contains("processor time"))
+        #expect(work(Trim(threshold: 9)) < 0.6 * work(Blur(sigma: 1)))
+    }
+
+    @Test func `Steps of a list cost time each, and hold no more than two images at a time`() {
+        func cost(_ steps: [any Transform], _ times: Int) -> TransformCost {
+            let all = Array(repeating: steps, count: times).flatMap(\.self)
+            return TransformChain(all).cost(
+                at: Array(repeating: PixelSize(width: 100, height: 100), count: all.count + 1))
+        }
+        for steps: [any Transform] in [
+            [Trim(threshold: 9)], [Rotate(degrees: 90), Scale(99)], [Flip(), Scale(50)], [Blur(sigma: 1)],
+        ] {
+            let (two, eight) = (cost(steps, 2), cost(steps, 8))
+            #expect(eight.nanosecondsPerPixel > 3.5 * two.nanosecondsPerPixel)
+            #expect(eight.bytesPerPixel < 1.5 * two.bytesPerPixel && eight.bytesPerPixel >= two.bytesPerPixel)
+        }
+    }
+
+    @Test func `A transposed image is computed before it is trimmed, and an upright one is in memory already`() {
+        let (size, chain) = (PixelSize(width: 30, height: 20), TransformChain([Orient(.auto), Trim(threshold: 9)]))
+        #expect(chain.cost(at: [size, size, size]).bytesPerPixel == 0)
+        #expect(chain.cost(at: [size, size.transposed, size.transposed]).bytesPerPixel == 3)
     }
 
     @Test func `A mark is part of its job, which counts the smallest job`() {

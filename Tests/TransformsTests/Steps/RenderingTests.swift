@@ -62,6 +62,7 @@ struct RenderingTests {
     @Test func `Steps that read rows repeatedly say so`() {
         let steps: [any Transform] = [
             Blur(sigma: 3), Sharpen(sigma: 1), Rotate(degrees: 90), Rotate(degrees: 270), Mark(), Text("a"),
+            Trim(threshold: 9), Scale(50),
         ]
         #expect(steps.allSatisfy { $0.reading == .repeatedly })
         // A wide blur reads rows once, and renders what it makes of them.
