@@ -69,7 +69,7 @@ public final class ImagePipeline: Sendable {
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.configuration = configuration
-        encoderEpoch = EncoderEpoch.identifier(configuration.efforts)
+        encoderEpoch = EncoderEpoch.identifier(configuration.efforts, limits: configuration.limits)
         self.delegate = delegate
         self.keyFilter = keyFilter
         self.logger = logger
@@ -145,10 +145,18 @@ public final class ImagePipeline: Sendable {
     package func image(
         for request: ImageRequest, observer: (any DownloadObserver)?
     ) async throws(PipelineError) -> ImageResponse {
+        try await image(for: request, observer: observer, keepsOriginal: .never)
+    }
+
+    func image(
+        for request: ImageRequest, observer: (any DownloadObserver)? = nil,
+        keepsOriginal: ResolvedRequest.KeepsOriginal
+    ) async throws(PipelineError) -> ImageResponse {
         var stopwatch = Stopwatch()
         try requireAllowedSources(of: request)
         if resolver.cache.isBehind { await resolver.cache.catchUpWithPurges() }
-        let request = resolve(request, observer: observer)
+        var request = resolve(request, observer: observer)
+        request.keepsOriginal = keepsOriginal
         var response: ImageResponse
         if request.lacksMark {
             response = try await imageWithinTimeout(for: request, nil)
@@ -163,7 +171,7 @@ public final class ImagePipeline: Sendable {
                 response = try await imageWithinTimeout(for: request, look)
             }
         }
-        response.original = nil
+        if keepsOriginal == .never { response.original = nil }
         if response.cache.variant != nil { request.input.account?.share?.recordHit(request.keys.variant) }
         if response.isInterim { resolver.upgrades.recordInterimAnswer() }
         if request.input.data != nil, response.fallbackReason == nil {

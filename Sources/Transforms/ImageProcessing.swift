@@ -102,14 +102,16 @@ public struct ProcessedImage: Codable, Sendable {
     public var isProven: Bool
     /// The quality of the result if the job left it to the image; nil if not.
     public var quality: ResultQuality?
+    /// The effort of the encoder; nil for formats without efforts.
+    public var effort: Int?
     /// The time that each stage took; nil if the stages were not run or not measured.
     public var stages: ProcessingStages?
 
-    private enum CodingKeys: CodingKey { case format, size, frames, sourceFormat, isProven, quality, stages }
+    private enum CodingKeys: CodingKey { case format, size, frames, sourceFormat, isProven, quality, effort, stages }
 
     public init(
         body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,
-        isProven: Bool = true, quality: ResultQuality? = nil, stages: ProcessingStages? = nil
+        isProven: Bool = true, quality: ResultQuality? = nil, effort: Int? = nil, stages: ProcessingStages? = nil
     ) {
         self.body = body
         self.format = format
@@ -118,6 +120,7 @@ public struct ProcessedImage: Codable, Sendable {
         self.sourceFormat = sourceFormat
         self.isProven = isProven
         self.quality = quality
+        self.effort = effort
         self.stages = stages
     }
 }

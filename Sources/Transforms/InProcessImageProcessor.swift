@@ -13,25 +13,23 @@ public struct InProcessImageProcessor: ImageProcessing {
     public func process(
         _ job: ImageJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage {
-        let prepared = try PreparedJob(job)
-        _ = try prepared.plan()
-        return try process(prepared, interrupt: interrupt)
+        try process(PreparedJob(job).planned(), interrupt: interrupt)
     }
 
     public func attempt(
         _ job: ImageJob, within allowance: JobAllowance, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> JobAttempt {
-        let prepared = try PreparedJob(job)
-        let plan = try prepared.plan()
-        guard allowance.permits(plan) else { return JobAttempt(plan: plan) }
-        return JobAttempt(plan: plan, image: try process(prepared, interrupt: interrupt))
+        let planned = try PreparedJob(job).planned()
+        guard allowance.permits(planned.plan) else { return JobAttempt(plan: planned.plan) }
+        return JobAttempt(plan: planned.plan, image: try process(planned, interrupt: interrupt))
     }
 
-    /// Processes a job that has been planned. Planning refuses jobs that are too expensive.
+    /// Processes a job as planned.
     package func process(
-        _ prepared: PreparedJob, interrupt: @escaping Interrupt
+        _ planned: PlannedJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage {
-        let (job, header) = (prepared.job, prepared.header)
+        let prepared = planned.prepared
+        let (job, header) = (prepared.job.following(planned.plan), prepared.header)
         guard !job.isPartial || header.format == .jpeg else { throw .unsupported }
         let framesUsed = try job.framesUsed(of: header)
         if job.output.isHeaderOnly {
@@ -61,7 +59,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         return ProcessedImage(
             body: body, format: format, size: image.size,
             frames: format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
-            isProven: !job.isPartial, quality: quality, stages: timer.stages)
+            isProven: !job.isPartial, quality: quality, effort: planned.plan.effort, stages: timer.stages)
     }
 
     public func removeDecoded(identity: String) { decoded.removeAll(identity: identity) }
@@ -83,8 +81,8 @@ public struct InProcessImageProcessor: ImageProcessing {
             throw .badParameter(error)
         }
         try job.limits.check(header, framesUsed: framesUsed, shrinks: plan.isReduced)
-        try job.limits.check(output: plan.size)
-        try job.limits.check(intermediate: plan.largest)
+        try job.limits.check(output: plan.size, setBy: job.chain.sizeParameter)
+        try job.limits.check(intermediate: plan.largest, setBy: job.chain.sizeParameter)
         return plan
     }
 
@@ -134,7 +132,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         } catch {
             throw interrupt() ? .interrupted : .transformFailed("\(error)")
         }
-        try job.limits.check(output: result.size)
+        try job.limits.check(output: result.size, setBy: job.chain.sizeParameter)
         if job.output.passthrough == .auto {
             result.isUnchanged = job.chain.hasLeft(image, in: result, start: header.plan, interrupt: interrupt)
         }
@@ -162,4 +160,28 @@ package struct PreparedJob: Sendable {
 
     /// See ``ImageProcessing/plan(_:interrupt:)``.
     package func plan() throws(ImageProcessingError) -> ImagePlan { try ImagePlan(of: self) }
+
+    /// The job with its plan.
+    package func planned() throws(ImageProcessingError) -> PlannedJob { PlannedJob(prepared: self, plan: try plan()) }
+
+    /// The cost of drawing the marks of the chain on a result of this size.
+    func costOfMarks(
+        framesUsed: Int, on size: PixelSize
+    ) throws(ImageProcessingError) -> (bytes: Int, work: Double) {
+        var (bytes, work) = (0, 0.0)
+        guard let mark else { return (bytes, work) }
+        for step in job.chain.marks {
+            let drawing = try mark.cost(
+                step.framesUsed(of: mark, on: framesUsed), at: step.size(of: mark.size, on: size))
+            bytes += drawing.bytes
+            work += drawing.work
+        }
+        return (bytes, work)
+    }
+}
+
+/// A job that may be processed: planning refuses jobs that are too expensive.
+package struct PlannedJob: Sendable {
+    let prepared: PreparedJob
+    package let plan: ImagePlan
 }

@@ -198,7 +198,7 @@ extension Endpoints {
                 limits: configuration.limits, presets: configuration.access.presets,
                 sourceMap: configuration.sourceMap, negotiation: configuration.negotiation),
             basePath: configuration.adminAddress == nil ? configuration.basePath : "")
-        srcset = SrcsetEndpoint(image: image, size: pipeline.size)
+        srcset = SrcsetEndpoint(image: image, pipeline, imageMetrics)
         playground = PlaygroundEndpoint(configuration)
         contract = ContractEndpoint(without: configuration.limits.unwritable, problemBase: configuration.problemBase)
         let refusals = RefusalResponder(

@@ -14,6 +14,7 @@ struct SrcsetRouteTests {
 
         var src: String
         var html: String
+        var picture: String?
         var candidates: [Candidate]
     }
 
@@ -29,6 +30,26 @@ struct SrcsetRouteTests {
             #expect(picture.status == 200)
             // The width in a PNG's header.
             #expect(picture.body.getInteger(at: 16, as: UInt32.self) == UInt32(candidate.width))
+        }
+        #expect(await server.stop() == 0)
+    }
+
+    @Test func `Every URL of the document and of its picture is answered`() async throws {
+        let server = try await DarkroomProcess(["--local-root", URL.fixtures.path, "--formats", "avif,webp"])
+        for name in [
+            "sample.jpg", "formats/photo.avif", "formats/alpha.png", "animation/disposal.gif", "svg/drawing.svg",
+        ] {
+            let answer = try await Client.get("\(server.base)/srcset?url=local:///\(name)&widths=90,400,1200")
+            let document = try JSONDecoder().decode(Document.self, from: answer.body)
+            let markup = try #require(document.picture).replacing("&amp;", with: "&")
+            let urls = markup.matches(of: /\/image\?[^" ]+/).map { String($0.0) } + document.candidates.map(\.url)
+            #expect(markup.contains("image/webp") && !urls.isEmpty)
+            for url in Set(urls) {
+                for accept in ["*/*", "image/avif,image/webp"] {
+                    let image = try await Client.get(server.base + url, fields: [("Accept", accept)])
+                    #expect(image.status == 200, "\(url) for \(accept)")
+                }
+            }
         }
         #expect(await server.stop() == 0)
     }

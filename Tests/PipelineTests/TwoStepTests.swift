@@ -21,7 +21,7 @@ struct TwoStepTests {
 
     private func request(_ bench: Bench, width: Int = 20, waits: Bool = false) throws -> ImageRequest {
         var request = try bench.request(width: width)
-        request.output = OutputOptions(format: .avif, animation: .webp)
+        request.output = OutputOptions(format: .avif, alternative: .webp)
         request.interim = waits ? nil : OutputOptions(format: .webp)
         return request
     }
@@ -57,14 +57,29 @@ struct TwoStepTests {
     }
 
     @Test func `A preferred format that takes longer than any image may is left for the quicker one`() async throws {
-        // At 800 by 800 pixels, AVIF is expected to take about 320 ms, and WebP 80 ms.
-        let bench = try Bench(limits: PixelLimits(maxProcessingMilliseconds: 200))
+        // At 800 by 800 pixels, AVIF is expected to take at least 100 ms, and WebP 80 ms at most.
+        let bench = try Bench(limits: PixelLimits(maxProcessingMilliseconds: 90))
         var request = try request(bench, width: 800)
         request.recipe.box = Box(width: 800, height: 800)
         request.recipe.enlarge = true
+        request.output = OutputOptions(format: .avif)
         #expect(try await bench.pipeline.image(for: request).format == .webp)
         request.interim = nil
         await #expect(throws: PipelineError.self) { try await bench.pipeline.image(for: request) }
+    }
+
+    @Test func `A negotiated format that no effort makes in time is replaced for good`() async throws {
+        let bench = try Bench(limits: PixelLimits(maxProcessingMilliseconds: 90))
+        var request = try request(bench, width: 800)
+        request.recipe.box = Box(width: 800, height: 800)
+        request.recipe.enlarge = true
+        let explained = try await bench.pipeline.explain(request, fetch: true)
+        #expect(explained.format == .webp && explained.upgrade == nil)
+        for _ in 0..<2 {
+            let image = try await bench.pipeline.image(for: request)
+            #expect(image.format == .webp && !image.isInterim)
+        }
+        #expect(jobs(bench, .avif) == 1 && bench.pipeline.formatUpgrades.interimAnswers == 0)
     }
 
     @Test func `However many requests come, each format is made once`() async throws {

@@ -87,7 +87,7 @@ struct FormatNegotiationTests {
             query.output(for: policy.preferences(of: query, accept: accept, connection: ConnectionHints(saveData: nil)))
         }
         let auto = try grammar.parse("url=x&q=50&il")
-        #expect(output(auto, "image/webp") == OutputOptions(format: .webp, quality: 50))
+        #expect(output(auto, "image/webp") == OutputOptions(format: .webp, quality: 50, alternative: .natural))
         #expect(output(auto, nil) == OutputOptions(format: nil, quality: 50, interlaced: true))
         let png = try grammar.parse("url=x&output=png")
         #expect(output(png, "image/webp") == OutputOptions(format: .png))
@@ -95,24 +95,24 @@ struct FormatNegotiationTests {
         #expect(policy.vary(of: auto) == "Accept" && policy.vary(of: png) == nil)
     }
 
-    private static let choices: [(String, String, OutputFormat?, OutputFormat?, AnimationOutput)] = [
+    private static let choices: [(String, String, OutputFormat?, OutputFormat?, AlternativeFormat)] = [
         ("", "image/avif,image/webp", .avif, .webp, .webp),
         ("", "image/avif", .avif, nil, .natural),
-        ("&formats=webp,avif", "image/avif,image/webp", .webp, nil, .firstFrame),
-        ("&formats=webp", "image/avif", nil, nil, .firstFrame),
+        ("&formats=webp,avif", "image/avif,image/webp", .webp, nil, .natural),
+        ("&formats=webp", "image/avif", nil, nil, .none),
         ("&formats=jxl,webp", "image/jxl,image/webp", .jxl, .webp, .webp),
         ("&formats=jxl,avif", "image/jxl,image/avif", .jxl, nil, .natural),
     ]
 
     @Test(arguments: choices)
     func `a format that takes long has a quicker one to answer in, and keeps animations`(
-        query: String, accept: String, format: OutputFormat?, interim: OutputFormat?, animation: AnimationOutput
+        query: String, accept: String, format: OutputFormat?, interim: OutputFormat?, alternative: AlternativeFormat
     ) throws {
         let policy = NegotiationPolicy(formats: try list("avif,webp"))
         let query = try ImageQueryGrammar().parse("url=x" + query)
         let preferences = policy.preferences(of: query, accept: accept, connection: ConnectionHints(saveData: nil))
         #expect(query.output(for: preferences).format == format)
-        #expect(query.output(for: preferences).animation == animation)
+        #expect(query.output(for: preferences).alternative == alternative)
         let isSlow = format == .avif || format == .jxl
         #expect((query.interimOutput(for: preferences) != nil) == isSlow)
         #expect(query.interimOutput(for: preferences)?.format == interim)

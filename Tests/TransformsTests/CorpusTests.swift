@@ -13,6 +13,25 @@ struct CorpusTests {
         }
     }
 
+    @Test(arguments: Row.sets)
+    func `No sound image is refused for its time: as it is, at 1600 pixels, or as an AVIF of full size`(
+        _ set: String
+    ) throws {
+        let requests = [
+            (Recipe(), OutputOptions()), (.box(1600), OutputOptions(format: .avif)),
+            (Recipe(), OutputOptions(format: .avif)),
+        ]
+        for row in Row.all where row.set == set && row.expected == "decode" {
+            let source = try Fixture.bytes(row.file)
+            for (recipe, output) in requests {
+                let job = ImageJob(source: source, chain: TransformChain(recipe), output: output)
+                do { _ = try InProcessImageProcessor().plan(job) } catch {
+                    #expect(!"\(error)".contains("processor time"), "\(row.path) as \(output.key): \(error)")
+                }
+            }
+        }
+    }
+
     private func check(_ row: Row, box: Int?) throws {
         let limits = PixelLimits(maxOutputSide: 100_000, maxOutputPixels: 60_000_000)
         do {

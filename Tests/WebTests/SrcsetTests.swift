@@ -144,6 +144,31 @@ struct SrcsetTests {
         #expect(told.width == nil && told.height == nil && !told.html.contains("width="))
     }
 
+    @Test func `widths and formats that would be refused are left out`() async throws {
+        let configuration = WebConfiguration()
+        let described = Self.described(4000, 3000)
+        func respond(_ rest: String, refuses: @escaping @Sendable (ImageRequest) -> Bool) async throws -> Response {
+            var endpoints = Endpoints.idle()
+            let plan: @Sendable (ImageRequest) throws(PipelineError) -> ImagePlan = { request throws(PipelineError) in
+                if refuses(request) { throw .tooLarge("The image would take hours.") }
+                return Explanation.plan
+            }
+            endpoints.srcset = .describing(described, configuration: configuration, plan: plan) { _ in .stub() }
+            return try await TestSite(endpoints, configuration: configuration).respond(source + rest)
+        }
+        let response = try await respond("&widths=400,800,1600,3200") { request in
+            let limit = request.output.format == .avif ? 1000 : request.output.format == .webp ? 0 : 2000
+            return request.recipe.box.width ?? 0 > limit
+        }
+        let document = try JSONDecoder().decode(SrcsetDocument.self, from: Data(try await response.text().utf8))
+        #expect(document.candidates.map(\.width) == [400, 800, 1600] && document.width == 1600)
+        let picture = try #require(document.picture)
+        #expect(picture.contains("w=800&amp;output=avif 800w\"") && !picture.contains("w=1600&amp;output=avif"))
+        #expect(!picture.contains("webp"))
+        let refused = try await respond("&widths=400&output=avif") { _ in true }
+        #expect(refused.status == .contentTooLarge)
+    }
+
     @Test func `a picture has a source for each format, unless the query names one`() async throws {
         func types(_ rest: String, _ more: String = "") async throws -> [String] {
             let picture = try await document("&widths=9\(rest)", of: Self.described(90, 60, more)).picture ?? ""

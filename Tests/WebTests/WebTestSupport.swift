@@ -133,20 +133,23 @@ extension SrcsetEndpoint {
     static func describing(
         _ document: String = #"{"format":"jpeg","width":4000,"height":3000,"orientation":1,"pages":1}"#,
         configuration: WebConfiguration,
+        plan: @escaping @Sendable (ImageRequest) throws(PipelineError) -> ImagePlan = { _ in Explanation.plan },
         _ image: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     ) -> SrcsetEndpoint {
-        let sources = ImageEndpoint(configuration: configuration) { request throws(PipelineError) in
-            var response = try await image(request)
-            response.body = ByteBuffer(string: document)
-            return response
-        }
-        return SrcsetEndpoint(image: sources) { request, source throws(PipelineError) in
-            do throws(TransformError) {
-                return try TransformChain(request.recipe, limits: PixelLimits()).size(for: source)
-            } catch {
-                throw .badParameter(error)
-            }
-        }
+        SrcsetEndpoint(
+            image: ImageEndpoint(configuration: configuration, image: image),
+            describe: { request throws(PipelineError) in
+                var response = try await image(request)
+                response.body = ByteBuffer(string: document)
+                return DescribedSource(response: response, original: nil)
+            },
+            size: { request, source throws(PipelineError) in
+                do throws(TransformError) {
+                    return try TransformChain(request.recipe, limits: PixelLimits()).size(for: source)
+                } catch {
+                    throw .badParameter(error)
+                }
+            }, plan: { request, _ throws(PipelineError) in try plan(request) })
     }
 }
 

@@ -116,12 +116,32 @@ struct WorkerJobTests {
         }
     }
 
+    @Test func `A worker encodes faster, or in another format, where this process would`() async throws {
+        let site = try await WorkerSite()
+        for (output, milliseconds) in [
+            (OutputOptions(format: .avif), 60), (OutputOptions(format: .avif, alternative: .webp), 20),
+        ] {
+            var job = ImageJob.drawing(width: 400, format: .avif)
+            job.output = output
+            job.limits.maxProcessingMilliseconds = milliseconds
+            let plan = try InProcessImageProcessor().plan(job)
+            #expect(plan.effort ?? 9 < EncoderEfforts().avif || plan.preferredFormat == .avif)
+            let made = try site.processor.process(job) { false }
+            let expected = try InProcessImageProcessor().process(job) { false }
+            #expect(made.body == expected.body && made.format == plan.format && made.effort == plan.effort)
+            let allowance = JobAllowance(memoryBytes: .max, work: 0)
+            #expect(try site.processor.attempt(job, within: allowance) { false }.plan == plan)
+            #expect(try site.processor.process(job) { false }.body == expected.body)
+        }
+    }
+
     @Test func `Every option of the encoder is the same on the other side`() throws {
         let options = [
             OutputOptions(format: .jpeg, target: .high, maxBytes: 900, interlaced: true),
             OutputOptions(format: .webp, quality: 7, nearLossless: true), OutputOptions(format: .png, palette: true),
             OutputOptions(maxQuality: 40), OutputOptions(maxBytes: 900, passthrough: .auto),
             OutputOptions(format: .png, compression: 9, filtersRows: true),
+            OutputOptions(format: .avif, alternative: .webp), OutputOptions(format: .webp, alternative: .natural),
         ]
         for output in options {
             var job = ImageJob.drawing(format: .png)

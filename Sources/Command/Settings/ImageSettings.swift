@@ -30,9 +30,10 @@ struct LimitSettings: SettingTheme {
     let maxProcessingTime = Setting(
         "max-processing-time", .duration(), default: .milliseconds(PixelLimits().maxProcessingMilliseconds),
         help: """
-            Maximum processor time of an image, as estimated from its header. An image that exceeds it is refused, and \
-            the response names the parameter to lower. An image that takes far more time than estimated is stopped and \
-            quarantined.
+            Maximum processor time of an image, as estimated from its header. An image that exceeds it is encoded with \
+            less effort or, if the request does not name the format, in a cheaper format. If that is not enough, it is \
+            refused, and the response names the parameter to change. An image that takes far more time than estimated is \
+            stopped and quarantined.
             """)
 }
 

@@ -35,6 +35,7 @@ extension ImagePipeline {
                 try requireAllowedSources(of: fallback)
                 var resolved = resolve(fallback, observer: request.observer, mark: request.mark)
                 resolved.deadline = request.deadline
+                resolved.keepsOriginal = request.keepsOriginal
                 var response = try await resolver.image(for: resolved)
                 response.fallbackReason = error
                 response.failedSource = request.source
@@ -52,7 +53,7 @@ extension ImagePipeline {
     }
 
     /// The request with its mark, from the caches or from its origin.
-    private func withMark(_ request: ResolvedRequest) async throws(PipelineError) -> ResolvedRequest {
+    func withMark(_ request: ResolvedRequest) async throws(PipelineError) -> ResolvedRequest {
         guard var asked = markRequest(of: request.input, request.urgency) else { return request }
         asked.deadline = request.deadline
         let mark = try await resolver.mark(for: asked)

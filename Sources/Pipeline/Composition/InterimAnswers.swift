@@ -40,8 +40,7 @@ extension ImageResolver {
             }.value
         } catch {
             // The requested output may exceed the limit on processing time where the quicker output does not.
-            if case .badParameter = error { return true }
-            return false
+            return error.isRefusalOfImage
         }
     }
 
@@ -50,14 +49,16 @@ extension ImageResolver {
     /// format than its own.
     func isSlow(_ request: ResolvedRequest, _ plan: ImagePlan) -> Bool {
         guard plan.format == request.input.output.format, let interim = request.input.interim else { return false }
-        let own = encodingTime(of: request, at: plan.size)
+        let own = encodingTime(of: request, at: plan.size, effort: plan.effort)
         let format = interim.format ?? .natural(for: plan.sourceFormat, hasAlpha: false)
         return own > encodingBudget && producer.speed.duration(of: plan.size, as: interim, format) <= own / 2
     }
 
     /// The estimated time of encoding the request's own output.
-    func encodingTime(of request: ResolvedRequest, at size: PixelSize) -> Duration {
-        producer.speed.duration(of: size, as: request.input.output)
+    ///
+    /// - Parameter effort: the encoder's effort; nil = the configured effort.
+    func encodingTime(of request: ResolvedRequest, at size: PixelSize, effort: Int? = nil) -> Duration {
+        producer.speed.duration(of: size, as: request.input.output, effort: effort)
     }
 
     /// Whether the requested output can be stored, so that it can replace the interim output.

@@ -102,22 +102,24 @@ extension ImagePipeline {
         guard let wanted = request.input.output.format, let output = request.companion(.interim)?.input.output else {
             return
         }
-        let size: PixelSize
+        let encodingTime: Duration
         if let interim {
             guard interim.format != wanted else { return }
-            (explanation.format, size) = (interim.format, interim.size)
+            explanation.format = interim.format
+            encodingTime = resolver.encodingTime(of: request, at: interim.size)
         } else if case .planned(let plan) = explanation.plan, explanation.decision?.step != .useVariant,
             resolver.upgrades.jobs.isPending(request.upgradeKey) || resolver.isSlow(request, plan)
         {
             let natural = OutputFormat.natural(for: plan.sourceFormat, hasAlpha: false)
-            (explanation.format, size) = (output.format ?? natural, plan.size)
+            explanation.format = output.format ?? natural
+            encodingTime = resolver.encodingTime(of: request, at: plan.size, effort: plan.effort)
         } else {
             return
         }
         guard mayUpgrade else { return }
         explanation.upgrade = Explanation.Upgrade(
             format: wanted, isUnderWay: resolver.upgrades.jobs.isUnderWay(request.upgradeKey),
-            encodingTime: resolver.encodingTime(of: request, at: size))
+            encodingTime: encodingTime)
     }
 
     // MARK: Plan

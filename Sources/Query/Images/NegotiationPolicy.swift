@@ -85,14 +85,16 @@ extension ImageQuery {
         guard let best = preferences.formats.first else {
             return limited(output, preferences)
         }
-        let animation = preferences.formats.contains(.webp) ? AnimationOutput.webp : .natural
-        return limited(output.converted(to: best, animation: animation), preferences)
+        let alternative = preferences.formats.contains(.webp) ? AlternativeFormat.webp : .natural
+        return limited(output.converted(to: best, alternative: alternative), preferences)
     }
 
     /// The output to answer with while the preferred output takes too long; nil if the preferred output is quick.
     package func interimOutput(for preferences: ClientPreferences) -> OutputOptions? {
         guard let best = preferences.formats.first, best != .webp, !waitsForBest, !waitsForDisk else { return nil }
-        return limited(output.converted(to: preferences.formats.contains(.webp) ? .webp : nil), preferences)
+        return limited(
+            preferences.formats.contains(.webp)
+                ? output.converted(to: .webp, alternative: .natural) : output.converted(to: nil), preferences)
     }
 
     /// The options with the quality for a slow connection, or with their default quality limited.
@@ -100,7 +102,7 @@ extension ImageQuery {
         var options = options
         if let quality = preferences.quality { (options.quality, options.target) = (quality, nil) }
         return options.converted(
-            to: options.format, animation: options.animation, maxQuality: preferences.maxQuality)
+            to: options.format, alternative: options.alternative, maxQuality: preferences.maxQuality)
     }
 }
 

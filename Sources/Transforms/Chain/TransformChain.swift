@@ -130,7 +130,7 @@ public struct TransformChain: Sendable {
         var plan = start
         for transform in transforms {
             plan = try transform.planned(plan)
-            try limits?.check(intermediate: plan.largest)
+            try limits?.check(intermediate: plan.largest, setBy: sizeParameter)
             image = try transform.apply(
                 transform.reading.prepared(image, interrupt: interrupt),
                 context: TransformContext(plan: plan, interrupt: interrupt, mark: mark))

@@ -48,63 +48,36 @@ public struct PixelLimits: Hashable, Codable, Sendable {
         }
     }
 
-    func check(output size: PixelSize) throws(ImageProcessingError) {
+    /// Refuses a result that is too large.
+    ///
+    /// - Parameter parameter: the query parameter that sets the size; nil = the source does.
+    func check(output size: PixelSize, setBy parameter: String?) throws(ImageProcessingError) {
         guard max(size.width, size.height) <= maxOutputSide, size.area <= maxOutputPixels else {
-            throw .badParameter(
-                "w",
+            throw .tooLarge(
+                parameter,
                 "the result would be \(size) pixels; at most \(maxOutputSide) per side and \(maxOutputPixels) in total "
-                    + "are allowed, so ask for a smaller w, h or pad")
+                    + "are allowed, so ask for a smaller width, height or padding")
         }
     }
 
     /// Refuses a step whose raster is too large although the result, cropped from it, would not be.
-    func check(intermediate size: PixelSize) throws(ImageProcessingError) {
+    func check(intermediate size: PixelSize, setBy parameter: String?) throws(ImageProcessingError) {
         guard size.area <= maxOutputPixels else {
-            throw .badParameter(
-                "w",
+            throw .tooLarge(
+                parameter,
                 "the image would have to be enlarged to \(size) pixels on the way; at most \(maxOutputPixels) pixels "
                     + "are allowed")
         }
     }
-
-    /// Refuses work that is expected to take too long, and names the parameter that shortens it most.
-    ///
-    /// - Parameters:
-    ///   - work: the expected processor time in milliseconds.
-    ///   - decoding: the part of it that only the number of frames shortens.
-    ///   - frames: the frames of the source that are used.
-    func check(
-        work: Double, decoding: Double, frames: Int, output: OutputOptions
-    ) throws(ImageProcessingError) {
-        let limit = Double(maxProcessingMilliseconds)
-        // Whatever is no number is refused too.
-        guard !(work <= limit) else { return }
-        let seconds = { (milliseconds: Double) in
-            milliseconds > 3_600_000 ? "hours" : "\((milliseconds / 100).rounded() / 10) s"
-        }
-        guard decoding <= limit || frames > 1 else {
-            throw .tooLarge(
-                "Decoding the source would take about \(seconds(decoding)) of processor time; at most "
-                    + "\(seconds(limit)) are spent on an image.")
-        }
-        let (parameter, advice) =
-            if frames > 1 {
-                ("n", "ask for fewer frames with n, or for a smaller w or h")
-            } else if output.maxBytes != nil {
-                ("max_bytes", "leave out max_bytes, or ask for a smaller w or h")
-            } else if output.lossless {
-                ("ll", "leave out ll, or ask for a smaller w or h")
-            } else {
-                ("w", "ask for a smaller w or h")
-            }
-        throw .badParameter(
-            parameter,
-            "the image would take about \(seconds(work)) of processor time; at most \(seconds(limit)) are allowed, so "
-                + advice)
-    }
 }
 
 extension ImageProcessingError {
+    /// The error of the parameter that makes an image too large; nil = the source does.
+    static func tooLarge(_ parameter: String?, _ reason: String) -> ImageProcessingError {
+        guard let parameter else { return .tooLarge("\(reason.prefix(1).uppercased())\(reason.dropFirst()).") }
+        return .badParameter(parameter, reason)
+    }
+
     /// The error of this parameter, with a sentence for the client.
     static func badParameter(_ parameter: String, _ reason: String) -> ImageProcessingError {
         .badParameter(TransformError(parameter: parameter, reason: reason))

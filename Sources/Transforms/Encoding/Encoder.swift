@@ -15,7 +15,7 @@ struct Encoder {
     ) {
         self.format = format
         self.options = options.converted(to: format)
-        self.efforts = efforts.with(png: self.options.compression)
+        self.efforts = efforts.with(self.options.compression, for: .png)
         self.interrupt = interrupt
     }
 
@@ -45,13 +45,18 @@ struct Encoder {
         guard let saver = format.row.saver, format.isAvailable else {
             throw .badParameter("output", MissingCodec.encoder(format).reason)
         }
-        guard max(size.width, size.height) <= format.maxSide else {
+        guard isWritable(size) else {
             throw .badParameter(
                 "output",
                 "\(format.rawValue) holds at most \(format.maxSide) pixels per side and the result has \(size); ask "
                     + "for a smaller w or h, or for another format")
         }
         return saver
+    }
+
+    /// Whether the format can hold an image of that size, and is supported by this libvips.
+    func isWritable(_ size: PixelSize) -> Bool {
+        format.isAvailable && max(size.width, size.height) <= format.maxSide
     }
 
     /// In a format without alpha, transparent pixels become white.
@@ -79,7 +84,8 @@ struct Encoder {
             arrays: image.delays.isEmpty ? [:] : ["delay": image.delays])
     }
 
-    /// The revision of the choices in `Formats`, `Decoder`, `Resampling` and `ImageDescriber`.
+    /// The revision of the choices in `Formats`, `Planning`, `Decoder`, `Resampling` and `ImageDescriber`. An estimate
+    /// of time is such a choice: it decides how far efforts are lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys.
     static let defaultsRevision = "10"
@@ -92,9 +98,11 @@ public enum EncoderEpoch {
     /// The identifier for the default efforts: sixteen hexadecimal digits, constant for the life of the process.
     public static let current = digest("")
 
-    /// The identifier for these efforts, in sixteen hexadecimal digits.
-    public static func identifier(_ efforts: EncoderEfforts) -> String {
-        efforts == EncoderEfforts() ? current : digest(efforts.key)
+    /// The identifier for these efforts, and for the limit on time that may lower them, in sixteen hexadecimal digits.
+    public static func identifier(_ efforts: EncoderEfforts, limits: PixelLimits = PixelLimits()) -> String {
+        let time = limits.maxProcessingMilliseconds
+        let key = time == PixelLimits().maxProcessingMilliseconds ? "" : " within \(time)"
+        return efforts == EncoderEfforts() && key.isEmpty ? current : digest(efforts.key + key)
     }
 
     /// - Parameter tunesAVIF: part of the epoch in addition to the codecs' versions, which are known on Linux only.

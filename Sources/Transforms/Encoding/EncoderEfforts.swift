@@ -18,9 +18,22 @@ public struct EncoderEfforts: Hashable, Codable, Sendable {
         self.png = min(max(png, Self.pngRange.lowerBound), Self.pngRange.upperBound)
     }
 
-    /// The same efforts, except this effort for PNG; nil = PNG keeps its effort.
-    func with(png level: Int?) -> EncoderEfforts {
-        EncoderEfforts(webp: webp, avif: avif, jxl: jxl, png: level ?? png)
+    /// The effort of a format's encoder; nil for a format without efforts.
+    subscript(format: OutputFormat) -> Int? { format.row.efforts.map { self[keyPath: $0.value] } }
+
+    /// The same efforts, except this effort for one format; nil = the format keeps its effort.
+    func with(_ effort: Int?, for format: OutputFormat) -> EncoderEfforts {
+        var efforts = self
+        if let effort, let scale = format.row.efforts {
+            efforts[keyPath: scale.value] = min(max(effort, scale.range.lowerBound), scale.range.upperBound)
+        }
+        return efforts
+    }
+
+    /// These efforts, and those with each lower effort for one format, in descending order.
+    func descending(for format: OutputFormat) -> [EncoderEfforts] {
+        guard let effort = self[format], let least = format.row.efforts?.range.lowerBound else { return [self] }
+        return stride(from: effort, through: least, by: -1).map { with($0, for: format) }
     }
 
     package static let webpRange = 0...6

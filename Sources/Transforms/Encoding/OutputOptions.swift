@@ -30,8 +30,8 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var filtersRows: Bool
     /// The additional members of a document; only for `json`.
     public package(set) var details: ImageDetails
-    /// The result for an animation if ``format`` cannot be animated.
-    public package(set) var animation: AnimationOutput
+    /// The formats that the result may have instead of ``format``.
+    public package(set) var alternative: AlternativeFormat
 
     /// By default the source's own format at its default quality.
     ///
@@ -41,20 +41,20 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         maxBytes: Int? = nil,
         lossless: Bool = false, nearLossless: Bool = false, interlaced: Bool = false, palette: Bool = false,
         compression: Int? = nil, filtersRows: Bool = false, passthrough: Passthrough = .off,
-        details: ImageDetails = [], animation: AnimationOutput = .firstFrame
+        details: ImageDetails = [], alternative: AlternativeFormat = .none
     ) {
         (self.format, self.quality, self.maxQuality, self.target) = (format, quality, maxQuality, target)
         (self.maxBytes, self.lossless, self.nearLossless) = (maxBytes, lossless, nearLossless)
         (self.interlaced, self.palette, self.passthrough) = (interlaced, palette, passthrough)
         (self.compression, self.filtersRows) = (compression, filtersRows)
-        (self.details, self.animation) = (details, animation)
+        (self.details, self.alternative) = (details, alternative)
         normalize()
     }
 
     /// Drops the options that the format does not support. Call it after changes.
     package mutating func normalize() {
-        let isStill = format.map { !$0.isText && !$0.supportsAnimation } ?? false
-        if !isStill { animation = .firstFrame }
+        if format?.isText ?? true { alternative = .none }
+        if format == .webp, alternative == .webp { alternative = .natural }
         nearLossless = nearLossless && (format ?? .webp) == .webp
         lossless = lossless && !nearLossless && (format?.row.hasLosslessMode ?? true)
         let isLossy = !lossless && !nearLossless && (format?.isLossy ?? true)
@@ -71,9 +71,9 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     }
 
     private mutating func limitQuality(hasQuality: Bool) {
-        // An animation may become another format, whose default differs.
+        // The result may become another format, whose default differs.
         let defaultQuality =
-            animation == .firstFrame
+            alternative == .none
             ? nearLossless ? format.map { _ in Self.nearLosslessQuality } : format?.defaultQuality : nil
         let limit = hasQuality && quality == nil && !lossless ? maxQuality : nil
         maxQuality = isOpen ? limit : nil
@@ -83,8 +83,8 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         quality = hasQuality && asked != defaultQuality ? asked : nil
     }
 
-    /// Whether the source decides the format.
-    private var isOpen: Bool { format == nil || animation != .firstFrame }
+    /// Whether the server chooses the format, by the source or by what the client accepts.
+    var isOpen: Bool { format == nil || alternative != .none }
 
     /// The options' part of the variant key.
     public var key: String {
@@ -99,7 +99,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if let compression { parts.append("level-\(compression)") }
         if filtersRows { parts.append("filters") }
         if !details.isEmpty { parts.append("\(details.rawValue)") }
-        if animation != .firstFrame { parts.append(animation.rawValue) }
+        if alternative != .none { parts.append(alternative.rawValue) }
         return "\(name)(\(parts.joined(separator: ",")))"
     }
 
@@ -110,10 +110,10 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     ///
     /// - Parameter maxQuality: nil = the same.
     package func converted(
-        to format: OutputFormat?, animation: AnimationOutput = .firstFrame, maxQuality: Int? = nil
+        to format: OutputFormat?, alternative: AlternativeFormat = .none, maxQuality: Int? = nil
     ) -> OutputOptions {
         var converted = self
-        (converted.format, converted.animation) = (format, animation)
+        (converted.format, converted.alternative) = (format, alternative)
         converted.maxQuality = maxQuality ?? self.maxQuality
         converted.normalize()
         return converted
@@ -121,44 +121,52 @@ public struct OutputOptions: Hashable, Codable, Sendable {
 
     /// Whether a result may have this format.
     package func permits(_ result: OutputFormat) -> Bool {
-        switch animation {
-        case .firstFrame: format.map { $0 == result } ?? !result.isText
-        case .webp: result == format || result == .webp
-        case .natural: result == format || result.supportsAnimation
-        }
+        isOpen ? !result.isText : format == result
     }
 
     /// Whether the result of some source may have, or describe, several frames.
     package var mayHoldSeveralFrames: Bool {
-        animation != .firstFrame || details.contains(.weserv) || format?.supportsMultipleFrames ?? true
+        alternative != .none || details.contains(.weserv) || format?.supportsMultipleFrames ?? true
     }
 
     /// Whether the result of such a source may have several frames.
     func holdsSeveralFrames(of source: SourceFormat) -> Bool {
-        if animation != .firstFrame || details.contains(.weserv) { return source.isAnimation }
-        return format?.supportsMultipleFrames ?? source.isAnimation
+        if let format, format.supportsMultipleFrames { return true }
+        return format == nil || alternative != .none || details.contains(.weserv) ? source.isAnimation : false
     }
 
-    /// The format of the result.
+    /// The format of the result, as far as time permits.
     ///
     /// - Parameter frames: the frames of the source that are used.
     func resultFormat(of source: SourceFormat, frames: Int, hasAlpha: Bool) -> OutputFormat {
+        formats(of: source, frames: frames, hasAlpha: hasAlpha).first ?? .natural(for: source, hasAlpha: hasAlpha)
+    }
+
+    /// The formats that the result may have, the preferred one first: the cheaper ones are for an image that would take
+    /// too long. They hold the alpha channel, the frames and, if it was asked for, every pixel value.
+    func formats(of source: SourceFormat, frames: Int, hasAlpha: Bool) -> [OutputFormat] {
         let natural = OutputFormat.natural(for: source, hasAlpha: hasAlpha)
-        guard animation != .firstFrame, frames > 1, source.isAnimation else { return format ?? natural }
-        return animation == .webp ? .webp : natural
+        let moves = frames > 1 && source.isAnimation
+        if let format, !isOpen { return [format] }
+        let plain = hasAlpha || lossless ? OutputFormat.png : .jpeg
+        let all: [OutputFormat] = [format, alternative == .webp ? .webp : nil, natural, plain].compactMap(\.self)
+        return all.enumerated().filter { place, format in
+            all.firstIndex(of: format) == place && (!moves || format.supportsAnimation)
+        }.map(\.element)
     }
 
     /// The default fidelity of near-lossless WebP, as in libwebp's tools.
     static let nearLosslessQuality = 60
 }
 
-/// The result for an animated source if the output format cannot be animated.
-public enum AnimationOutput: String, Codable, CaseIterable, Sendable {
-    /// Its first frame, in the output format.
-    case firstFrame = "frame"
-    /// An animated WebP.
+/// The formats that a result may have if the output format does not suit the image: if it cannot hold an animation, or
+/// if encoding in it would take longer than ``PixelLimits/maxProcessingMilliseconds``.
+public enum AlternativeFormat: String, Codable, CaseIterable, Sendable {
+    /// None: of an animation the first frame is encoded, and an image that would take too long is refused.
+    case none
+    /// WebP, then those of ``natural``.
     case webp
-    /// An animation in the source's own format.
+    /// The source's own format if browsers support it, then PNG with alpha and JPEG without.
     case natural
 }
 

@@ -60,6 +60,7 @@ extension OutputFormat.Row {
         },
         // Alpha is encoded as a second image, of less detail.
         alphaFactor: 1.25,
+        efforts: Efforts(value: \.avif, range: EncoderEfforts.avifRange),
         relativeTime: { efforts, options in
             options.lossless
                 ? [0.4, 0.85, 1, 1.8, 4.2, 4.5, 5.2, 8.5, 9.5, 43][efforts.avif]

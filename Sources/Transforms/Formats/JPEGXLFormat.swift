@@ -28,6 +28,7 @@ extension OutputFormat.Row {
         nanosecondsPerPixel: { options, _ in options.lossless ? 1200 : 60 },
         // Alpha is encoded without loss.
         alphaNanosecondsPerPixel: { options in options.lossless ? 0 : 130 },
+        efforts: Efforts(value: \.jxl, range: EncoderEfforts.jxlRange),
         relativeTime: { efforts, options in
             (options.lossless ? [0.17, 1, 1.15, 1.25, 1.7, 3.7, 18] : [0.95, 1, 2, 2.5, 3, 20, 34])[
                 efforts.jxl - EncoderEfforts.jxlRange.lowerBound]

@@ -35,6 +35,12 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
 extension OutputFormat {
     /// A format's row: everything that differs from format to format.
     struct Row: Sendable {
+        /// Where an effort is configured, and its values.
+        struct Efforts: Sendable {
+            let value: WritableKeyPath<EncoderEfforts, Int> & Sendable
+            let range: ClosedRange<Int>
+        }
+
         /// The frames that a file can hold.
         enum Frames { case one, animation, pages }
 
@@ -90,6 +96,8 @@ extension OutputFormat {
         var alphaFactor = 1.0
         /// Processor time in nanoseconds that a pixel of an alpha channel takes in addition, in plain areas too.
         var alphaNanosecondsPerPixel: @Sendable (OutputOptions) -> Double = { _ in 0 }
+        /// The efforts of the encoder; nil = it has none.
+        var efforts: Efforts?
         /// The factor of that time for an effort.
         var relativeTime: @Sendable (EncoderEfforts, OutputOptions) -> Double = { _, _ in 1 }
     }

@@ -27,6 +27,7 @@ extension OutputFormat.Row {
             if options.palette { return 20e6 / area + CostEstimate.falling(from: 2200, to: 900, area) }
             return options.filtersRows ? 200 : 88
         },
+        efforts: Efforts(value: \.png, range: EncoderEfforts.pngRange),
         // High levels take longer for drawings only.
         relativeTime: { efforts, options in !options.palette && efforts.png > 6 ? 1.5 : 1 })
 

@@ -48,6 +48,7 @@ extension OutputFormat.Row {
             if options.lossless { return CostEstimate.falling(from: 830, to: 375, area) }
             return options.isFine ? 150 : 120
         },
+        efforts: Efforts(value: \.webp, range: EncoderEfforts.webpRange),
         relativeTime: { efforts, options in
             (options.lossless ? [0.15, 0.6, 0.8, 1, 1, 1.5, 1.5] : [0.4, 0.5, 0.55, 1, 1, 1.1, 2.6])[efforts.webp]
         })

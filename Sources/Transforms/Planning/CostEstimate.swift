@@ -167,7 +167,7 @@ extension OutputFormat {
 
     /// The time of all encodes relative to one encode at the default effort.
     private func factor(_ options: OutputOptions, _ efforts: EncoderEfforts) -> Double {
-        row.relativeTime(efforts.with(png: options.compression), options) * encodes(options)
+        row.relativeTime(efforts.with(options.compression, for: .png), options) * encodes(options)
     }
 
     /// The encodes of the result on average.

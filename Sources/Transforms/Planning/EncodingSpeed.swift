@@ -1,7 +1,7 @@
 import Synchronization
 
 /// How long encoding takes on this machine, by format: measured constants at first, then a moving average of
-/// observations.
+/// observations relative to them.
 package final class EncodingSpeed: Sendable {
     /// The share of an observation in the average.
     private static let weight = 0.1
@@ -11,8 +11,8 @@ package final class EncodingSpeed: Sendable {
     private static let maxFactor = 20.0
 
     private let efforts: EncoderEfforts
-    /// By the options that the time depends on.
-    private let nanosecondsPerPixel = Mutex<[OutputOptions: Double]>([:])
+    /// The observed times relative to the constants, by the options that the time depends on.
+    private let factors = Mutex<[OutputOptions: Double]>([:])
 
     package init(_ efforts: EncoderEfforts = EncoderEfforts()) {
         self.efforts = efforts
@@ -20,12 +20,16 @@ package final class EncodingSpeed: Sendable {
 
     /// The estimated time of encoding an image.
     ///
-    /// - Parameter format: the format of the result; nil = the format of the options.
-    package func duration(of size: PixelSize, as output: OutputOptions, _ format: OutputFormat? = nil) -> Duration {
+    /// - Parameters:
+    ///   - format: the format of the result; nil = the format of the options.
+    ///   - effort: the effort of the encoder; nil = the configured effort.
+    package func duration(
+        of size: PixelSize, as output: OutputOptions, _ format: OutputFormat? = nil, effort: Int? = nil
+    ) -> Duration {
         guard let format = format ?? output.format else { return .zero }
         let kind = output.kind(as: format)
-        let each = nanosecondsPerPixel.withLock { $0[kind] } ?? format.encodingNanoseconds(for: kind, efforts)
-        return .nanoseconds(Int64(min(Double(size.area) * each, 1e18)))
+        let factor = factors.withLock { $0[kind] } ?? 1
+        return .nanoseconds(Int64(min(nanoseconds(of: size, as: kind, format, effort) * factor, 1e18)))
     }
 
     /// Records how long encoding an image took.
@@ -34,12 +38,17 @@ package final class EncodingSpeed: Sendable {
             image.size.area >= Self.minArea
         else { return }
         let kind = output.kind(as: image.format)
-        let constant = image.format.encodingNanoseconds(for: kind, efforts)
-        let observed = duration / .nanoseconds(1) / Double(image.size.area)
-        let bounded = min(max(observed, constant / Self.maxFactor), constant * Self.maxFactor)
-        nanosecondsPerPixel.withLock { table in
-            table[kind] = (table[kind] ?? constant) * (1 - Self.weight) + bounded * Self.weight
-        }
+        let observed = duration / .nanoseconds(1) / nanoseconds(of: image.size, as: kind, image.format, image.effort)
+        let bounded = min(max(observed, 1 / Self.maxFactor), Self.maxFactor)
+        factors.withLock { $0[kind] = ($0[kind] ?? 1) * (1 - Self.weight) + bounded * Self.weight }
+    }
+
+    /// The constant.
+    private func nanoseconds(
+        of size: PixelSize, as kind: OutputOptions, _ format: OutputFormat, _ effort: Int?
+    ) -> Double {
+        let area = Double(size.area)
+        return area * format.encodingNanoseconds(for: kind, efforts.with(effort, for: format), frameArea: area)
     }
 }
 

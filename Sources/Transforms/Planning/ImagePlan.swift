@@ -25,6 +25,11 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     public var steps: [Step]
     /// The output format.
     public var format: OutputFormat
+    /// The effort of its encoder, which is lower than configured if the image would take too long; nil for formats
+    /// without efforts.
+    public var effort: Int?
+    /// The format that ``format`` replaces, because encoding in it would take too long; nil = none.
+    public var preferredFormat: OutputFormat?
     /// The size of the result, or of the image that a text result describes.
     public var size: PixelSize
     /// Frames in the result.
@@ -84,6 +89,9 @@ extension ImagePlan {
 extension ImagePlan {
     /// Plans what `InProcessImageProcessor` would do with a job. Throws the errors that processing would throw before
     /// it decodes.
+    ///
+    /// The first of the job's encodings that takes no longer than the limits allow is chosen. It depends on the header
+    /// and the job alone: equal requests get equal images.
     init(of prepared: PreparedJob) throws(ImageProcessingError) {
         let header = prepared.header
         let framesUsed = try prepared.job.framesUsed(of: header)
@@ -95,54 +103,39 @@ extension ImagePlan {
         let last = try InProcessImageProcessor.planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header) { false }
         let parameters = try decoder.parameters(of: job, framesUsed: framesUsed, as: last.decode)
-        let cost: CostEstimate
-        (self, cost) = try Self.estimated(job, decoder, parameters, last: last, framesUsed: framesUsed)
-        for step in job.chain.marks {
-            guard let mark = prepared.mark else { break }
-            let drawing = try mark.cost(
-                step.framesUsed(of: mark, on: framesUsed), at: step.size(of: mark.size, on: last.size))
-            estimatedMemoryBytes += drawing.bytes
-            expectedWork += drawing.work
+        let marks = try prepared.costOfMarks(framesUsed: framesUsed, on: last.size)
+        let encodings = try job.encodings(of: header, framesUsed: framesUsed, last)
+        self = try Self.planned(job, decoder, parameters, last: last, framesUsed: framesUsed)
+        let facts = try CostEstimate.Facts(job, decoder.raster(parameters), header, self, last)
+        var fastest: (work: Double, decoding: Double)?
+        for encoding in encodings {
+            let cost = CostEstimate(facts.encoded(by: encoding))
+            let work = cost.work + marks.work
+            if fastest.map({ work < $0.work }) ?? true { fastest = (work, cost.decodingWork) }
+            // Whatever is no number is refused too.
+            guard work <= Double(job.limits.maxProcessingMilliseconds) else { continue }
+            format = encoding.format
+            effort = encoding.efforts[format]
+            preferredFormat = encodings[0].format == format ? nil : encodings[0].format
+            frames = format.supportsMultipleFrames ? framesUsed : 1
+            (estimatedMemoryBytes, expectedWork) = (cost.bytes + marks.bytes, work)
+            return
         }
-        try job.limits.check(
-            work: expectedWork, decoding: cost.decodingWork, frames: framesUsed, output: job.output)
+        let (work, decoding) = fastest ?? (.infinity, 0)
+        throw job.refusal(work: work, decoding: decoding, frames: framesUsed)
     }
 
-    /// The plan of a job without its mark.
-    private static func estimated(
+    /// The plan of a job before its encoding is chosen.
+    private static func planned(
         _ job: ImageJob, _ decoder: Decoder, _ parameters: DecodeParameters, last: ChainPlan, framesUsed: Int
-    ) throws(ImageProcessingError) -> (ImagePlan, CostEstimate) {
-        let (header, raster) = (decoder.header, try decoder.raster(parameters))
-        let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: last.hasAlpha)
-        if !format.isText {
-            try Encoder(job.output, format: format) { false }.requireWritable(last.size)
-        }
-        let frames = format.supportsMultipleFrames ? framesUsed : 1
-        var plan = ImagePlan(
+    ) throws(ImageProcessingError) -> ImagePlan {
+        let header = decoder.header
+        return ImagePlan(
             sourceFormat: header.format, sourceSize: header.size, sourceFrames: header.frames,
             sourceBytes: job.source.readableBytes, framesUsed: framesUsed,
             shrinkOnLoad: Double(parameters.shrink) / parameters.scale,
-            steps: try steps(of: job.chain, header, raster), format: format, size: last.size, frames: frames,
-            isExact: last.isSizeKnown, largest: last.largest, estimatedMemoryBytes: 0)
-        let cost = CostEstimate(
-            CostEstimate.Facts(
-                sourceBytes: plan.sourceBytes, format: header.format, sourceArea: header.size.area, frames: framesUsed,
-                decodedShare: Double(framesUsed) / Double(max(header.frames, 1)),
-                needsWholeSource: header.needsWholeSource, scans: header.scans, plainBytes: header.plainBytes,
-                tags: header.filters.tags,
-                filterNanosecondsPerPixel: header.filters.nanosecondsPerPixel(rows: raster.size.height),
-                rasterArea: raster.size.area.saturatingMultiply(by: framesUsed), rasterBytes: raster.byteCount,
-                rasterHasAlpha: header.hasAlpha,
-                resampledArea: last.resampledArea(of: raster.size).saturatingMultiply(by: framesUsed),
-                isLinear: last.isLinear,
-                steps: job.chain.cost(at: plan.steps.map(\.size), converting: header.conversionCost),
-                output: job.output, outputFormat: format, efforts: job.efforts,
-                resultArea: last.size.area.saturatingMultiply(by: frames), resultFrames: frames,
-                plainArea: last.plainArea.saturatingMultiply(by: frames),
-                resultHasAlpha: last.hasAlpha, isNoiseSaturated: last.isNoiseSaturated))
-        plan.estimatedMemoryBytes = cost.bytes
-        plan.expectedWork = cost.work
-        return (plan, cost)
+            steps: try steps(of: job.chain, header, decoder.raster(parameters)), format: .json, size: last.size,
+            frames: 1, isExact: last.isSizeKnown, largest: last.largest, estimatedMemoryBytes: 0)
     }
 
     private init(headerOnly header: SourceHeader, bytes: Int) {

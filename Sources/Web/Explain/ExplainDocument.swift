@@ -160,13 +160,25 @@ extension ExplainDocument.Format {
     ) {
         self.init(
             name: explanation.format?.rawValue, mimeType: explanation.format?.mediaType,
-            reason: FormatNegotiation.reason(
-                for: query, accept: accept, of: configuration.negotiation.choices(for: query)),
+            reason: Self.replacement(explanation)
+                ?? FormatNegotiation.reason(
+                    for: query, accept: accept, of: configuration.negotiation.choices(for: query)),
             upgrade: explanation.upgrade.map { upgrade in
                 ExplainDocument.Upgrade(
                     name: upgrade.format.rawValue, mimeType: upgrade.format.mediaType, underWay: upgrade.isUnderWay,
                     encodingSeconds: upgrade.encodingTime?.inSeconds)
             })
+    }
+}
+
+extension ExplainDocument.Format {
+    /// The reason of a format that is cheaper than the preferred one; nil = it is the preferred one.
+    private static func replacement(_ explanation: Explanation) -> String? {
+        guard case .planned(let plan) = explanation.plan, let preferred = plan.preferredFormat,
+            plan.format == explanation.format
+        else { return nil }
+        return "Encoding as \(preferred.rawValue) would take longer than 'max-processing-time', so it is the next "
+            + "cheaper format."
     }
 }
 

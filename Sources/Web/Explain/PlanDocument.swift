@@ -26,6 +26,8 @@ struct PlanDocument: Encodable {
     let shrinkOnLoad: Double
     let steps: [Step]
     let output: Output
+    let effort: Int?
+    let preferredFormat: String?
     let exact: Bool
     let estimatedMemoryBytes: Int
     let estimatedProcessorMilliseconds: Double
@@ -37,6 +39,7 @@ struct PlanDocument: Encodable {
         shrinkOnLoad = plan.shrinkOnLoad.thousandths
         steps = plan.steps.map { Step(name: $0.name, width: $0.size.width, height: $0.size.height) }
         output = Output(width: plan.size.width, height: plan.size.height, frames: plan.frames)
+        (effort, preferredFormat) = (plan.effort, plan.preferredFormat?.rawValue)
         exact = plan.isExact
         estimatedMemoryBytes = plan.estimatedMemoryBytes
         estimatedProcessorMilliseconds = plan.expectedWork.thousandths

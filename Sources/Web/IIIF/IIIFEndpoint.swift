@@ -138,7 +138,7 @@ extension Problem {
     /// The same problem with the parameters of a IIIF path instead of the parameters of a query. The path has been
     /// checked against the source's size, which may have changed since.
     fileprivate var namingIIIFParameters: Problem {
-        let names = ["url": "identifier", "crop": "region", "w": "size", "output": "format"]
+        let names = ["url": "identifier", "crop": "region", "w": "size", "h": "size", "output": "format"]
         guard let parameter, let name = names[parameter] else { return self }
         var problem = self
         problem.parameter = name

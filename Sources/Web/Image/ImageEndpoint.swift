@@ -18,6 +18,8 @@ struct ImageEndpoint: Sendable {
     var learner: TargetLearner?
     /// The reason to refuse an upload at the moment, before the body is read; nil if it is accepted.
     var refusalOfUpload: @Sendable (ImageRequest) -> PipelineError? = { _ in nil }
+    /// Whether requests have the parameters of queries; the paths of other services have options.
+    private var hasParameters = true
     private let token: AdminToken?
     /// The accounts of signing keys, by key ID.
     private let accounts: [String: KeyAccount]
@@ -57,11 +59,13 @@ struct ImageEndpoint: Sendable {
     /// The routes of the paths of another service, if the setting `compat` names one.
     var pathRoutes: [AuthorizedRoute] {
         guard let dialect = configuration.pathDialect else { return [] }
-        return dialect.routes.map { route in
+        var endpoint = self
+        endpoint.hasParameters = false
+        return dialect.routes.map { [endpoint] route in
             AuthorizedRoute(dialect, at: route, limits: configuration.limits) {
                 request, context, authorization throws(Problem) in
                 if let target = authorization.canonicalTarget { return redirect(to: target) }
-                return try await respond(to: request, at: route, context, authorization)
+                return try await endpoint.respond(to: request, at: route, context, authorization)
             }
         }
     }
@@ -121,7 +125,7 @@ struct ImageEndpoint: Sendable {
 
     /// The problem with the fields of the request that it depends on.
     func varying(_ problem: Problem, by query: ImageQuery) -> Problem {
-        var problem = problem
+        var problem = hasParameters ? problem : problem.withoutParameter
         problem.fields[.vary] = configuration.negotiation.vary(of: query)
         return problem
     }

@@ -71,17 +71,22 @@ struct ImageMetrics: Sendable {
         _ work: () async throws(PipelineError) -> ImageResponse
     ) async throws(PipelineError) -> ImageResponse {
         let image = try await countingFailures(work)
+        record(image)
+        return image
+    }
+
+    /// Records a successful request.
+    func record(_ image: ImageResponse) {
         answers[Outcome(image)]?.increment()
         let timings = image.timings
         let durations = [timings.fetch, timings.queue, timings.process, timings.store]
         for case (let timer, let duration?) in zip(stages, durations) { timer.record(duration) }
-        return image
     }
 
     /// Records only a failure of `work`, whose image is a step to another image.
-    func countingFailures(
-        _ work: () async throws(PipelineError) -> ImageResponse
-    ) async throws(PipelineError) -> ImageResponse {
+    func countingFailures<Result>(
+        _ work: () async throws(PipelineError) -> Result
+    ) async throws(PipelineError) -> Result {
         do throws(PipelineError) {
             return try await work()
         } catch {

@@ -26,9 +26,16 @@ struct SrcsetDocument: Codable, Hashable {
 
     /// - Parameters:
     ///   - images: in ascending order of width, at least one.
-    ///   - formats: the formats of `picture`, the preferred one first.
-    init(_ images: [SrcsetImage], sizes: String, formats: [OutputFormat], url: (ImageQuery) -> String) {
-        candidates = images.map { Candidate(width: $0.planned.size.width, url: url($0.query)) }
+    ///   - pictures: the images of `picture` by their formats, the preferred one first; empty if the query names the
+    ///     format.
+    init(
+        _ images: [SrcsetImage], sizes: String, pictures: [(format: OutputFormat, images: [SrcsetImage])],
+        url: (ImageQuery) -> String
+    ) {
+        func listed(_ images: [SrcsetImage]) -> [Candidate] {
+            images.map { Candidate(width: $0.planned.size.width, url: url($0.query)) }
+        }
+        candidates = listed(images)
         src = candidates.last?.url ?? ""
         srcset = candidates.srcset
         self.sizes = sizes
@@ -39,12 +46,9 @@ struct SrcsetDocument: Codable, Hashable {
             "<img src=\"\(src.htmlEscaped)\" srcset=\"\(srcset.htmlEscaped)\" sizes=\"\(sizes.htmlEscaped)\"\(size) "
             + "alt=\"\" loading=\"lazy\" decoding=\"async\">"
         html = element
-        guard !formats.isEmpty else { return }
-        let sources = formats.map { format in
-            let candidates = images.map {
-                Candidate(width: $0.planned.size.width, url: url($0.query.converted(to: format)))
-            }
-            return "<source type=\"\(format.mediaType)\" srcset=\"\(candidates.srcset.htmlEscaped)\" "
+        guard !pictures.isEmpty else { return }
+        let sources = pictures.map { format, images in
+            "<source type=\"\(format.mediaType)\" srcset=\"\(listed(images).srcset.htmlEscaped)\" "
                 + "sizes=\"\(sizes.htmlEscaped)\">"
         }
         picture = "<picture>\(sources.joined())\(element)</picture>"
@@ -64,7 +68,7 @@ extension [SrcsetDocument.Candidate] {
 
 extension ImageQuery {
     /// The same image in a format that is not negotiated.
-    fileprivate func converted(to format: OutputFormat) -> ImageQuery {
+    func converted(to format: OutputFormat) -> ImageQuery {
         var converted = self
         converted.output = output.converted(to: format)
         converted.formats = nil

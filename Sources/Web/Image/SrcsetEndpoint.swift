@@ -5,27 +5,46 @@ import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
 
-/// `GET /srcset`: the URLs of one image in several widths, up to the greatest width that the source allows. It reads
-/// the source's header as `/info` does, and processes nothing.
+/// `GET /srcset`: the URLs of one image in several widths, up to the greatest width that the source and the limits
+/// allow. It reads the source's header as `/info` does, and processes nothing.
 struct SrcsetEndpoint: Sendable {
     private let image: ImageEndpoint
     private let grammar: SrcsetGrammar
     private let urls: ImageURLBuilder
+    private let describe: @Sendable (ImageRequest) async throws(PipelineError) -> DescribedSource
     /// The size of a result, from the summary of its source.
     private let size: @Sendable (ImageRequest, SourceSummary) throws(PipelineError) -> PlannedSize
+    private let plan: @Sendable (ImageRequest, DescribedSource) async throws(PipelineError) -> ImagePlan
 
     /// The most bytes of all URLs, which the document repeats several times.
     private static let maxListBytes = 256 << 10
 
-    /// - Parameter image: describes sources.
+    /// - Parameters:
+    ///   - image: reads the header fields that affect images.
+    ///   - describe: describes sources.
+    ///   - plan: plans an image of a described source, or throws the error of requesting it.
     init(
         image: ImageEndpoint,
-        size: @escaping @Sendable (ImageRequest, SourceSummary) throws(PipelineError) -> PlannedSize
+        describe: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> DescribedSource,
+        size: @escaping @Sendable (ImageRequest, SourceSummary) throws(PipelineError) -> PlannedSize,
+        plan: @escaping @Sendable (ImageRequest, DescribedSource) async throws(PipelineError) -> ImagePlan
     ) {
         self.image = image
-        self.size = size
+        (self.describe, self.size, self.plan) = (describe, size, plan)
         grammar = SrcsetGrammar(limits: image.configuration.limits)
         urls = ImageURLBuilder(image.configuration)
+    }
+
+    /// The endpoint of a pipeline. Descriptions of sources count as image requests.
+    init(image: ImageEndpoint, _ pipeline: ImagePipeline, _ metrics: ImageMetrics) {
+        let describe = { @Sendable (request: ImageRequest) async throws(PipelineError) -> DescribedSource in
+            let source = try await metrics.countingFailures { () throws(PipelineError) in
+                try await pipeline.describe(request)
+            }
+            metrics.record(source.response)
+            return source
+        }
+        self.init(image: image, describe: describe, size: pipeline.size, plan: pipeline.plan)
     }
 
     var routes: [AuthorizedRoute] {
@@ -39,35 +58,59 @@ struct SrcsetEndpoint: Sendable {
         let query = try requireValid(grammar.parse(authorization.query))
         let imageRequest = try requireSource(query.first.sourceRequest(image.configuration.sourceMap))
         try requireAuthorized(authorization.requireSources(of: imageRequest))
-        let source = try await summary(for: query, request, authorization, context)
-        let images = try images(query, of: imageRequest, source)
+        let source = try await described(query, request, authorization, context)
+        guard let summary = try? SourceSummary(parsing: source.response.body) else { throw .internalError }
+        let (images, refusal) = try await answerable(
+            images(query, of: imageRequest, summary), of: source, authorization)
+        if images.isEmpty, let refusal { throw Problem(refusal) }
+        var pictures: [(format: OutputFormat, images: [SrcsetImage])] = []
+        for format in query.pictureFormats(for: summary, image.configuration.limits) {
+            let converted = images.map { SrcsetImage(query: $0.query.converted(to: format), planned: $0.planned) }
+            // A browser shows nothing if the URL of the first format that it supports fails.
+            let made = try await answerable(converted, of: source, authorization).images
+            if !made.isEmpty { pictures.append((format, made)) }
+        }
         let bytes = images.count * (images.last.map { urls.url(of: $0.query, for: authorization).utf8.count } ?? 0)
         guard bytes <= Self.maxListBytes else {
             throw Problem(.invalidParameter, "The list of these URLs would be too long: shorten the query or 'widths'.")
         }
-        let document = SrcsetDocument(
-            images, sizes: query.sizes, formats: query.pictureFormats(for: source, image.configuration.limits)
-        ) {
-            urls.url(of: $0, for: authorization)
-        }
-        return .json(document)
+        return .json(
+            SrcsetDocument(images, sizes: query.sizes, pictures: pictures) { urls.url(of: $0, for: authorization) })
     }
 
     /// Describes the source, or its fallback, as `/info` does.
-    private func summary(
-        for query: SrcsetQuery, _ request: Request, _ authorization: Authorization, _ context: ServerRequestContext
-    ) async throws(Problem) -> SourceSummary {
+    private func described(
+        _ query: SrcsetQuery, _ request: Request, _ authorization: Authorization, _ context: ServerRequestContext
+    ) async throws(Problem) -> DescribedSource {
         let imageRequest = try image.imageRequest(query.sourceQuery, of: request.headers, authorization, in: context)
-        let response: ImageResponse
+        let source: DescribedSource
         do throws(PipelineError) {
-            response = try await image.image(imageRequest)
+            source = try await describe(imageRequest)
         } catch {
             context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
             throw Problem(error, of: imageRequest.source, for: request, in: context, image.configuration)
         }
-        context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, response)
-        guard let summary = try? SourceSummary(parsing: response.body) else { throw .internalError }
-        return summary
+        context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, source.response)
+        return source
+    }
+
+    /// The images up to the widest that is not refused, in the format for a client that names none, and the last
+    /// refusal. A wider image takes no less time, so the widest is usually the only one to plan.
+    private func answerable(
+        _ images: [SrcsetImage], of source: DescribedSource, _ authorization: Authorization
+    ) async throws(Problem) -> (images: [SrcsetImage], refusal: PipelineError?) {
+        var refusal: PipelineError?
+        for count in stride(from: images.count, through: 1, by: -1) {
+            let request = try image.imageRequest(images[count - 1].query, of: HTTPFields(), authorization)
+            do throws(PipelineError) {
+                _ = try await plan(request, source)
+                return (Array(images.prefix(count)), refusal)
+            } catch {
+                guard error.isRefusalOfImage else { throw Problem(error) }
+                refusal = error
+            }
+        }
+        return ([], refusal)
     }
 
     /// An image for each width that differs from the narrower images.

@@ -98,10 +98,19 @@ extension Problem {
     }
 
     private init(_ error: TransformError) {
-        self.init(
-            .invalidParameter, "Parameter '\(error.parameter)' cannot be applied: \(error.reason).",
-            parameter: error.parameter)
+        self.init(.invalidParameter, Self.start(error.parameter) + error.reason + ".", parameter: error.parameter)
     }
+
+    /// The same problem without the parameter that cannot be applied, for requests with other names.
+    var withoutParameter: Problem {
+        guard let parameter, detail.hasPrefix(Self.start(parameter)) else { return self }
+        var problem = self
+        problem.parameter = nil
+        problem.detail = "The image cannot be made: \(detail.dropFirst(Self.start(parameter).count))"
+        return problem
+    }
+
+    private static func start(_ parameter: String) -> String { "Parameter '\(parameter)' cannot be applied: " }
 }
 
 extension PipelineError {

@@ -33,7 +33,7 @@ struct WorkerLoop {
     private let decoded: DecodedCache
     private let processor: InProcessImageProcessor
     /// The job that waits for `go`.
-    private var planned: PreparedJob?
+    private var planned: PlannedJob?
     /// The mark of the next job.
     private var mark: MemoryFile?
 
@@ -64,7 +64,7 @@ struct WorkerLoop {
                     try reply(.plan(plan))
                     break
                 }
-                if let job = planned.take() { try process(job, plan) }
+                if let job = planned.take() { try process(job, replyingWith: plan) }
             case .drop: planned = nil
             case .process:
                 if try plan(received) != nil, let job = planned.take() { try process(job) }
@@ -84,9 +84,8 @@ struct WorkerLoop {
         planned = nil
         guard let job = try prepared(request) else { return nil }
         do throws(ImageProcessingError) {
-            let plan = try job.plan()
-            planned = job
-            return plan
+            planned = try job.planned()
+            return planned?.plan
         } catch {
             try reply(.failure(error.shortened))
             return nil
@@ -105,7 +104,7 @@ struct WorkerLoop {
     }
 
     /// - Parameter plan: the plan to reply with the image.
-    private func process(_ job: PreparedJob, _ plan: ImagePlan? = nil) throws(WireError) {
+    private func process(_ job: PlannedJob, replyingWith plan: ImagePlan? = nil) throws(WireError) {
         let socket = socket
         let image: ProcessedImage
         do throws(ImageProcessingError) {

@@ -8,7 +8,7 @@ extension ProcessedImage {
         let numbers = [size.width, size.height, frames]
         let durations = [stages?.decode, stages?.transform, stages?.encode].compactMap { $0 }
         return numbers.allSatisfy((1...SourceHeader.maxSide).contains) && job.output.permits(format)
-            && (quality?.isSource != true || job.output.passthrough == .auto)
+            && (quality?.isSource != true || job.output.passthrough == .auto) && (0...9).contains(effort ?? 0)
             && durations.allSatisfy((.zero...Self.maxDuration).contains)
     }
 
@@ -22,7 +22,7 @@ extension ImagePlan {
         let sizes = [sourceSize, size, largest] + steps.map(\.size)
         let numbers = [sourceFrames, sourceBytes, framesUsed, frames, estimatedMemoryBytes]
         return steps.count <= WireEncoder.maxListCount && steps.allSatisfy { $0.name.utf8.count <= 64 }
-            && shrinkOnLoad.isFinite && (0...1e18).contains(expectedWork)
+            && shrinkOnLoad.isFinite && (0...9).contains(effort ?? 0) && (0...1e18).contains(expectedWork)
             && sizes.flatMap { [$0.width, $0.height] }.allSatisfy((0...SourceHeader.maxSide).contains)
             && numbers.allSatisfy((0...1 << 60).contains)
     }

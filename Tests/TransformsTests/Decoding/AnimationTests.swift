@@ -74,13 +74,13 @@ struct AnimationTests {
     }
 
     @Test(arguments: [
-        ("disposal.gif", AnimationOutput.webp, OutputFormat.webp), ("disposal.gif", .natural, .gif),
+        ("disposal.gif", AlternativeFormat.webp, OutputFormat.webp), ("disposal.gif", .natural, .gif),
         ("still.gif", .webp, .avif), ("pages.tiff", .webp, .avif),
     ])
     func `An animation keeps its frames in another format where the output says so`(
-        name: String, animation: AnimationOutput, expected: OutputFormat
+        name: String, alternative: AlternativeFormat, expected: OutputFormat
     ) throws {
-        let output = OutputOptions(format: .avif, animation: animation)
+        let output = OutputOptions(format: .avif, alternative: alternative)
         let source = try Fixture.image("animation/\(name)")
         let result = try produce(source, output: output)
         #expect(result.format == expected)

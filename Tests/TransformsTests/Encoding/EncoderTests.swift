@@ -126,8 +126,13 @@ struct EncoderOptionTests {
             return try InProcessImageProcessor().process(job) { false }.body.readableBytes
         }
         #expect(try made(EncoderEfforts(webp: 6)) < made(EncoderEfforts(webp: 0)))
-        let epochs = [EncoderEfforts(), EncoderEfforts(webp: 6), EncoderEfforts(png: 9)].map(EncoderEpoch.identifier)
+        let epochs = [EncoderEfforts(), EncoderEfforts(webp: 6), EncoderEfforts(png: 9)].map {
+            EncoderEpoch.identifier($0)
+        }
         #expect(Set(epochs).count == 3 && epochs[0] == EncoderEpoch.current)
+        // The limit on time may lower efforts.
+        let quick = EncoderEpoch.identifier(EncoderEfforts(), limits: PixelLimits(maxProcessingMilliseconds: 9))
+        #expect(!epochs.contains(quick))
         #expect(EncoderEfforts(webp: 9, avif: -1, jxl: 1, png: 0) == EncoderEfforts(webp: 6, avif: 0, jxl: 3, png: 1))
     }
 }

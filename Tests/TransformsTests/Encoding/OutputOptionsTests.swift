@@ -27,7 +27,7 @@ struct OutputOptionsTests {
             OutputOptions(format: .jpeg, interlaced: true, passthrough: .auto),
         ] { #expect(output.passthrough == .off && !output.key.contains("pass")) }
         for output in [
-            OutputOptions(format: .avif, passthrough: .auto, animation: .webp),
+            OutputOptions(format: .avif, passthrough: .auto, alternative: .webp),
             OutputOptions(format: .jpeg, quality: 5, palette: true, passthrough: .auto),
             OutputOptions(maxQuality: 50, passthrough: .auto).converted(to: .gif),
         ] { #expect(output.passthrough == .auto && output.key.contains("pass-auto")) }
@@ -61,7 +61,7 @@ struct OutputOptionsTests {
         #expect(open.converted(to: .avif) == OutputOptions(format: .avif))
         #expect(open.converted(to: .png) == OutputOptions(format: .png))
         #expect(OutputOptions(format: .webp, maxQuality: 90) == OutputOptions(format: .webp))
-        let animated = OutputOptions(format: .avif, maxQuality: 70, animation: .webp)
+        let animated = OutputOptions(format: .avif, maxQuality: 70, alternative: .webp)
         #expect(animated.quality == nil)
         #expect(animated.converted(to: .webp) == OutputOptions(format: .webp, quality: 70))
         #expect(animated.converted(to: .avif) == OutputOptions(format: .avif))

@@ -146,7 +146,7 @@ struct SourcePassthroughTests {
         #expect(try produce(source, output: Self.auto).frames == 4)
         #expect(try produce(source, output: Self.auto, pages: PageSelection(count: 3)).quality == nil)
         #expect(try produce(source, output: Self.auto, pages: PageSelection(first: 2)).quality == nil)
-        let webp = OutputOptions(format: .avif, passthrough: .auto, animation: .webp)
+        let webp = OutputOptions(format: .avif, passthrough: .auto, alternative: .webp)
         #expect(try produce(Fixture.image("animation/disposal.webp"), output: webp).format == .webp)
     }
 

@@ -40,6 +40,24 @@ struct EncodingSpeedTests {
         #expect(duration(palette) > duration(plain) * 5)
     }
 
+    @Test func `What was observed at one effort counts for another in proportion`() {
+        let speed = EncodingSpeed()
+        let (output, size) = (OutputOptions(format: .avif), PixelSize(width: 4_000, height: 3_000))
+        let (usual, least) = (speed.duration(of: size, as: output), speed.duration(of: size, as: output, effort: 0))
+        #expect(least < usual)
+        func observe(_ duration: Duration) {
+            speed.record(
+                ProcessedImage(
+                    body: ByteBuffer(), format: .avif, size: size, frames: 1, sourceFormat: .jpeg, effort: 0,
+                    stages: ProcessingStages(encode: duration)), as: output)
+        }
+        observe(least)
+        #expect(abs(speed.duration(of: size, as: output) / usual - 1) < 0.001)
+        for _ in 0..<200 { observe(least / 2) }
+        #expect(abs(speed.duration(of: size, as: output) / usual - 0.5) < 0.01)
+        #expect(abs(speed.duration(of: size, as: output, effort: 0) / least - 0.5) < 0.01)
+    }
+
     @Test func `Searches for a quality and for a size are observed apart`() {
         let speed = EncodingSpeed()
         let size = PixelSize(width: 1_000, height: 1_000)

@@ -63,9 +63,13 @@ function resultSize() {
 async function candidates(values, signal) {
   const hasBothSides = values.h || values.ar;
   if (hasBothSides) {
-    const at = (dpr) => address({ ...values, dpr: dpr === 1 ? "" : String(dpr) }, signal);
-    const [src, dense] = [await at(1), await at(2)];
-    return { src, srcset: [`${src} 1x`, `${dense} 2x`], sizes: "" };
+    const at = async (dpr) => {
+      const dense = { ...values, dpr: dpr === 1 ? "" : String(dpr) };
+      await askJSON(`/explain?${query(dense)}`, { signal });
+      return address(dense, signal);
+    };
+    const [src, dense] = [await at(1), await unlessRefused(() => at(2))];
+    return { src, srcset: [`${src} 1x`, ...(dense ? [`${dense} 2x`] : [])], sizes: "" };
   }
   const width = resultSize()?.width;
   const widths = width ? `widths=${ladder(width).join(",")}&` : "";
@@ -73,6 +77,16 @@ async function candidates(values, signal) {
   const data = await askJSON(`/srcset?${query({ ...values, w: "", dpr: "" })}&${widths}sizes=${encodeURIComponent(sizes)}`, { signal });
   const absolute = (url) => new URL(url, location.origin).href;
   return { src: absolute(data.src), srcset: data.candidates.map(({ url, width }) => `${absolute(url)} ${width}w`), sizes };
+}
+
+/** The result of `work`, or null if the server would refuse the image: a browser would show nothing. */
+async function unlessRefused(work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (error.status === 400 || error.status === 413) return null;
+    throw error;
+  }
 }
 
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
@@ -95,7 +109,9 @@ function htmlImage({ src, srcset, sizes }, indent = "     ") {
 async function picture(image, signal) {
   const sources = [];
   for (const output of ["avif", "webp"].filter(writes)) {
-    const { srcset, sizes } = await candidates({ ...state, output }, signal);
+    const found = await unlessRefused(() => candidates({ ...state, output }, signal));
+    if (!found) continue;
+    const { srcset, sizes } = found;
     sources.push(`  <source type="image/${output}" srcset="${escaped(srcset.join(", "))}"${sizes ? ` sizes="${sizes}"` : ""}>`);
   }
   const fallback = await candidates({ ...state, output: shown.info?.has_alpha ? "png" : "jpg" }, signal);

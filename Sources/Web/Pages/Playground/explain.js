@@ -35,6 +35,8 @@ function plan({ plan, plan_missing: missing }) {
     el("ol", { className: "steps" }, steps),
     table([
       ["Result", output ? `${dimensions(output.width, output.height)}, ${counted(output.frames ?? 1, "frame")}` : undefined],
+      ["Encoder's effort", plan.effort === undefined ? undefined : String(plan.effort)],
+      ["Instead of", plan.preferred_format && formatName(plan.preferred_format)],
       ["Shrink on load", plan.shrink_on_load > 1 ? `${plan.shrink_on_load} times` : "none"],
       ["Estimated memory", plan.estimated_memory_bytes === undefined ? undefined : bytes(plan.estimated_memory_bytes)],
     ]),

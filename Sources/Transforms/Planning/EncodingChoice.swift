@@ -1,0 +1,111 @@
+/// A format for the result of a job, and the efforts of its encoder.
+struct EncodingChoice {
+    let format: OutputFormat
+    let efforts: EncoderEfforts
+}
+
+extension ImageJob {
+    /// The encodings that the result may have, the preferred one first: each format that the output permits, at the
+    /// configured effort and then at lower ones. Throws if no format can hold the result.
+    ///
+    /// - Parameter last: the plan after the chain.
+    func encodings(
+        of header: SourceHeader, framesUsed: Int, _ last: ChainPlan
+    ) throws(ImageProcessingError) -> [EncodingChoice] {
+        let formats = output.formats(of: header.format, frames: framesUsed, hasAlpha: last.hasAlpha)
+        let fitting = formats.filter { $0.isText || Encoder(output, format: $0) { false }.isWritable(last.size) }
+        if fitting.isEmpty, let format = formats.first {
+            try Encoder(output, format: format) { false }.requireWritable(last.size)
+        }
+        return fitting.flatMap { format in
+            efforts.with(output.compression, for: .png).descending(for: format).map {
+                EncodingChoice(format: format, efforts: $0)
+            }
+        }
+    }
+
+    /// The job with the encoding of its plan.
+    func following(_ plan: ImagePlan) -> ImageJob {
+        var job = self
+        if plan.preferredFormat != nil { job.output = output.converted(to: plan.format) }
+        if let effort = plan.effort {
+            job.efforts = efforts.with(effort, for: plan.format)
+            job.output.compression = nil
+        }
+        return job
+    }
+
+    /// The error of work that would take too long with every encoding. It names the parameter of the request that
+    /// shortens the work most. If the request has none, the source is at fault.
+    ///
+    /// - Parameters:
+    ///   - work: the least expected processor time in milliseconds.
+    ///   - decoding: the part of it that only the number of frames shortens.
+    func refusal(work: Double, decoding: Double, frames: Int) -> ImageProcessingError {
+        let limit = Double(limits.maxProcessingMilliseconds)
+        let seconds = { (milliseconds: Double) in
+            milliseconds > 3_600_000 ? "hours" : "\((milliseconds / 100).rounded() / 10) s"
+        }
+        let allowed = "the setting max-processing-time allows at most \(seconds(limit))"
+        guard decoding <= limit || frames > 1 else {
+            return .tooLarge(
+                "Decoding the source would take about \(seconds(decoding)) of processor time; \(allowed).")
+        }
+        let smaller = "ask for a smaller width or height"
+        let (parameter, advice): (String?, String) =
+            if frames > 1 {
+                (pages.count == nil ? chain.sizeParameter : "n", "ask for fewer frames, or a smaller width or height")
+            } else if output.maxBytes != nil {
+                ("max_bytes", "leave out max_bytes, or \(smaller)")
+            } else if output.lossless || output.nearLossless {
+                (output.lossless ? "ll" : "nl", "ask for a lossy image, or for a smaller width or height")
+            } else {
+                (chain.sizeParameter ?? (output.isOpen ? nil : "output"), "\(smaller), or for another format")
+            }
+        let time = "take about \(seconds(work)) of processor time, with the fastest encoding"
+        return .tooLarge(parameter, "the image would \(time); \(allowed), so \(advice)")
+    }
+}
+
+extension TransformChain {
+    /// The query parameter that sets the size of the result; nil = the source does.
+    var sizeParameter: String? {
+        let resize = transforms.lazy.compactMap { $0 as? Resize }.first
+        guard let box = recipe?.box ?? resize?.box, !box.isEmpty else { return recipe?.padding == nil ? nil : "pad" }
+        if box.horizontal != nil { return "w" }
+        return box.vertical != nil ? "h" : box.minWidth != nil ? "min-w" : box.minHeight != nil ? "min-h" : "ar"
+    }
+}
+
+extension CostEstimate.Facts {
+    /// The facts of a job whose encoding is not chosen yet.
+    init(
+        _ job: ImageJob, _ raster: Decoder.Raster, _ header: SourceHeader, _ plan: ImagePlan, _ last: ChainPlan
+    ) {
+        let frames = plan.framesUsed
+        self.init(
+            sourceBytes: plan.sourceBytes, format: header.format, sourceArea: header.size.area, frames: frames,
+            decodedShare: Double(frames) / Double(max(header.frames, 1)),
+            needsWholeSource: header.needsWholeSource, scans: header.scans, plainBytes: header.plainBytes,
+            tags: header.filters.tags,
+            filterNanosecondsPerPixel: header.filters.nanosecondsPerPixel(rows: raster.size.height),
+            rasterArea: raster.size.area.saturatingMultiply(by: frames), rasterBytes: raster.byteCount,
+            rasterHasAlpha: header.hasAlpha,
+            resampledArea: last.resampledArea(of: raster.size).saturatingMultiply(by: frames),
+            isLinear: last.isLinear,
+            steps: job.chain.cost(at: plan.steps.map(\.size), converting: header.conversionCost),
+            output: job.output, outputFormat: plan.format, efforts: job.efforts, resultArea: last.size.area,
+            resultFrames: 1, plainArea: last.plainArea, resultHasAlpha: last.hasAlpha,
+            isNoiseSaturated: last.isNoiseSaturated)
+    }
+
+    /// The facts of the same job with this encoding.
+    func encoded(by choice: EncodingChoice) -> CostEstimate.Facts {
+        var facts = self
+        (facts.outputFormat, facts.efforts, facts.output.compression) = (choice.format, choice.efforts, nil)
+        facts.resultFrames = choice.format.supportsMultipleFrames ? frames : 1
+        facts.resultArea = resultArea.saturatingMultiply(by: facts.resultFrames)
+        facts.plainArea = plainArea.saturatingMultiply(by: facts.resultFrames)
+        return facts
+    }
+}

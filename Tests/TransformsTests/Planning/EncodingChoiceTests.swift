@@ -1,0 +1,166 @@
+import NIOCore
+import Testing
+
+@testable import DarkroomTransforms
+
+/// What becomes of an image that would take too long.
+struct EncodingChoiceTests {
+    private func plan(
+        _ source: ByteBuffer, _ recipe: Recipe = Recipe(), _ output: OutputOptions = OutputOptions(),
+        milliseconds: Int = PixelLimits().maxProcessingMilliseconds, efforts: EncoderEfforts = EncoderEfforts(),
+        pages: PageSelection = PageSelection()
+    ) throws(ImageProcessingError) -> ImagePlan {
+        let limits = PixelLimits(maxProcessingMilliseconds: milliseconds)
+        return try InProcessImageProcessor().plan(
+            ImageJob(
+                source: source, pages: pages, chain: TransformChain(recipe, limits: limits), output: output,
+                efforts: efforts, limits: limits))
+    }
+
+    /// A JPEG whose header states another size. Its file is as long as that of a photograph.
+    private func photograph(_ width: Int, _ height: Int) throws -> ByteBuffer {
+        var file = JPEGFile(try Fixture.image("formats/photo.jpg"))
+        let frame = try #require(file.segments.firstIndex { $0.marker == 0xC0 })
+        let sides = [height >> 8, height & 255, width >> 8, width & 255].map(UInt8.init)
+        file.segments[frame].content.replaceSubrange(1..<5, with: sides)
+        return file.bytes.followed(by: Array(repeating: 0, count: width * height / 3) + [0xFF, 0xD9])
+    }
+
+    @Test(arguments: [(4000, 3000), (3000, 4000)])
+    func `A photograph of 12 megapixels is encoded as AVIF at every width`(width: Int, height: Int) throws {
+        let source = try photograph(width, height)
+        for wanted in Array(stride(from: 320, to: width, by: 160)) + [width] {
+            for recipe in [Recipe.box(wanted), Recipe()] {
+                let plan = try plan(source, recipe, OutputOptions(format: .avif))
+                #expect(plan.format == .avif && plan.expectedWork <= 4000, "\(wanted)")
+            }
+        }
+        #expect(try plan(source, .box(800), OutputOptions(format: .avif)).effort == EncoderEfforts().avif)
+        #expect(try #require(plan(source, Recipe(), OutputOptions(format: .avif)).effort) < EncoderEfforts().avif)
+    }
+
+    @Test(arguments: [
+        OutputOptions(format: .avif), OutputOptions(format: .avif, lossless: true),
+        OutputOptions(format: .webp), OutputOptions(format: .webp, lossless: true),
+        OutputOptions(format: .jxl), OutputOptions(format: .jxl, lossless: true),
+        OutputOptions(format: .png, compression: 9),
+    ])
+    func `The effort is the greatest whose time is within the limit, and the image is encoded with it`(
+        _ output: OutputOptions
+    ) throws {
+        let source = try Fixture.image("formats/photo.jpg")
+        let format = try #require(output.format)
+        let settings = EncoderEfforts(jxl: 5)
+        let usual = try plan(source, Recipe(), output, efforts: settings)
+        let configured = try #require(settings.with(output.compression, for: .png)[format])
+        #expect(usual.effort == configured)
+        let limit = Int(usual.expectedWork * 0.98)
+        let faster = try plan(source, Recipe(), output, milliseconds: limit, efforts: settings)
+        let effort = try #require(faster.effort)
+        #expect(effort < configured && faster.expectedWork <= Double(limit) && faster.preferredFormat == nil)
+        #expect(faster.estimatedMemoryBytes <= usual.estimatedMemoryBytes)
+        var explicit = output
+        explicit.compression = nil
+        let greater = try plan(source, Recipe(), explicit, efforts: settings.with(effort + 1, for: format))
+        #expect(greater.expectedWork > Double(limit))
+        func made(_ output: OutputOptions, _ efforts: EncoderEfforts, _ limits: PixelLimits) throws -> ProcessedImage {
+            let job = ImageJob(
+                source: source, chain: TransformChain(Recipe()), output: output, efforts: efforts, limits: limits)
+            return try InProcessImageProcessor().process(job) { false }
+        }
+        let image = try made(output, settings, PixelLimits(maxProcessingMilliseconds: limit))
+        #expect(image.effort == effort)
+        #expect(try image.body == made(explicit, settings.with(effort, for: format), PixelLimits()).body)
+    }
+
+    @Test(arguments: [
+        ("formats/photo.avif", OutputOptions(), OutputFormat.avif, OutputFormat.jpeg),
+        ("formats/alpha.avif", OutputOptions(), .avif, .png),
+        ("formats/photo.avif", OutputOptions(lossless: true), .avif, .png),
+        ("formats/photo.avif", OutputOptions(passthrough: .auto), .avif, .jpeg),
+        ("formats/photo.jpg", OutputOptions(format: .avif, alternative: .natural), .avif, .jpeg),
+        ("formats/photo.jpg", OutputOptions(format: .avif, alternative: .webp), .avif, .webp),
+        ("formats/alpha.png", OutputOptions(format: .avif, alternative: .webp), .avif, .webp),
+        ("formats/photo.jpg", OutputOptions(format: .webp, alternative: .natural), .webp, .jpeg),
+    ])
+    func `A format that the server chose is replaced by the next that takes no longer than allowed`(
+        name: String, output: OutputOptions, preferred: OutputFormat, expected: OutputFormat
+    ) throws {
+        let source = try Fixture.image(name)
+        #expect(try plan(source, Recipe(), output).format == preferred)
+        let limit = try milliseconds(source, output, preferred)
+        let plan = try plan(source, Recipe(), output, milliseconds: limit)
+        #expect(plan.format == expected && plan.preferredFormat == preferred)
+        let made = try produce(source, output: output, limits: PixelLimits(maxProcessingMilliseconds: limit))
+        #expect(made.format == expected && made.size == plan.size)
+        #expect(SourceFormat(sniffing: made.body)?.mediaType == expected.mediaType)
+        // A request that names the format is refused.
+        let named = output.converted(to: preferred)
+        let error = #expect(throws: ImageProcessingError.self) {
+            try self.plan(source, Recipe(), named, milliseconds: limit)
+        }
+        guard case .badParameter(let refusal) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(["output", "ll"].contains(refusal.parameter))
+    }
+
+    /// A limit that is too short for a format at any effort.
+    private func milliseconds(_ source: ByteBuffer, _ output: OutputOptions, _ format: OutputFormat) throws -> Int {
+        let least = EncoderEfforts(webp: 0, avif: 0, jxl: 3, png: 1)
+        return Int(try plan(source, Recipe(), output.converted(to: format), efforts: least).expectedWork)
+    }
+
+    @Test func `An animation is never replaced by its first frame`() throws {
+        let source = try Fixture.image("animation/disposal.gif")
+        let output = OutputOptions(format: .avif, alternative: .webp)
+        #expect(try plan(source, .box(3000, enlarge: true), output, milliseconds: 100_000).format == .webp)
+        let error = #expect(throws: ImageProcessingError.self) {
+            try plan(source, .box(3000, enlarge: true), output, milliseconds: 100)
+        }
+        guard case .badParameter(let refusal) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(refusal.parameter == "w" && refusal.reason.contains("fewer frames"))
+    }
+
+    @Test func `A refusal names a parameter that the request has, or the source`() throws {
+        let photograph = try photograph(8000, 6000)
+        func refusal(
+            _ recipe: Recipe = Recipe(), _ output: OutputOptions = OutputOptions(format: .avif), milliseconds: Int = 900
+        ) -> (parameter: String?, sentence: String) {
+            do throws(ImageProcessingError) {
+                _ = try plan(photograph, recipe, output, milliseconds: milliseconds)
+                return (nil, "")
+            } catch {
+                switch error {
+                case .badParameter(let error): return (error.parameter, error.reason)
+                case .tooLarge(let sentence): return (nil, sentence)
+                default: return (nil, "\(error)")
+                }
+            }
+        }
+        #expect(refusal().parameter == "output")
+        #expect(refusal(.box(7000)).parameter == "w")
+        #expect(refusal(.box(nil, 5000)).parameter == "h")
+        #expect(refusal(.box(7000), OutputOptions(format: .webp, lossless: true)).parameter == "ll")
+        #expect(refusal(.box(7000), OutputOptions(format: .avif, maxBytes: 9)).parameter == "max_bytes")
+        for output in [OutputOptions(), OutputOptions(format: .avif, alternative: .webp)] {
+            let (parameter, sentence) = refusal(Recipe(), output)
+            #expect(parameter == nil && sentence.hasPrefix("The image would take about "), "\(sentence)")
+            #expect(sentence.contains("max-processing-time allows at most 0.9 s") && sentence.hasSuffix("."))
+        }
+    }
+
+    @Test func `A result that is too large by the source's size is the source's fault`() throws {
+        let source = try photograph(9000, 10)
+        let error = #expect(throws: ImageProcessingError.self) { try plan(source) }
+        guard case .tooLarge(let sentence) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(sentence.hasPrefix("The result would be 9000×10 pixels"))
+    }
+}
