@@ -1,6 +1,5 @@
 public import DarkroomHTTPCaching
 package import DarkroomNetwork
-package import DarkroomTransforms
 package import DarkroomWaiting
 
 /// How one request uses the caches: how fresh an answer it accepts, which tiers it reads and which it writes.

@@ -84,7 +84,7 @@ struct ResponseFraming {
     /// Whether the head states the length in one way, which it does not contradict.
     private(set) var isRegular: Bool
 
-    /// Nil if the head states several lengths and no chunks.
+    /// Nil if the head has no chunks, and several lengths or one that is not a number.
     init?(_ head: ResponseHead, hasBody: Bool) {
         var lengths: [Substring] = []
         var codings: [String] = []
@@ -96,10 +96,12 @@ struct ResponseFraming {
             }
         }
         let isChunked = codings.contains("chunked")
-        let sizes = Set(lengths.map { Int(digits: $0) })
-        guard isChunked || sizes.count <= 1 else { return nil }
+        // An empty length is no length.
+        let stated = lengths.filter { !$0.isEmpty }
+        let sizes = Set(stated.map { Int(digits: $0) })
+        guard isChunked || sizes.count <= 1 && !sizes.contains(nil) else { return nil }
         let size = isChunked ? nil : sizes.first ?? nil
-        isRegular = codings.isEmpty ? lengths.isEmpty || lengths.count == 1 && size != nil : codings == ["chunked"]
+        isRegular = codings.isEmpty ? lengths.count <= 1 && stated.count == lengths.count : codings == ["chunked"]
         isRegular = isRegular && !(isChunked && (head.isOld || !lengths.isEmpty))
         if let size { fields.add(name: "content-length", value: "\(size)") }
         guard hasBody else {

@@ -1,6 +1,5 @@
 package import DarkroomHTTPCaching
 public import DarkroomNetwork
-package import Foundation
 import HTTPTypes
 
 /// The reason for a missing original. Descriptions are fit for clients: they never contain a resolved address, a path

@@ -29,7 +29,8 @@ public struct OriginRouter: OriginFetching {
         do throws(OriginError) {
             return try await fetcher(for: request.url).fetch(request)
         } catch {
-            guard case .unexpectedStatus(let response) = error, response.status == 403,
+            // An empty list would permit all hosts.
+            guard case .unexpectedStatus(let response) = error, response.status == 403, !forbiddenIsMissing.isEmpty,
                 request.url.staysWithin(hosts: forbiddenIsMissing)
             else { throw error }
             throw .notFound(response)

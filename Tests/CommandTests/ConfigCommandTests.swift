@@ -40,7 +40,7 @@ struct ConfigCommandTests {
     @Test(arguments: [
         ("local-root: /no/such/folder\n", 1), ("signing-keys-file: /no/such/file\n", 1),
         ("admin-token-file: /no/such/file\n", 1), ("local-root: /no/such/folder\nport: x\n", 78),
-        ("signing-keys-file: /dev/null\n", 78), ("shared-store: s3://bucket\ns3-endpoint: 'http://a/b?c'\n", 78),
+        ("presets: {a: w=wide}\n", 78), ("shared-store: s3://bucket\ns3-endpoint: 'http://a/b?c'\n", 78),
     ])
     func `What the machine may have at the next start exits with 1, and a mistake in the settings with 78`(
         text: String, status: Int32

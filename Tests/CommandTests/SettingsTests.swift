@@ -64,6 +64,13 @@ struct SettingsTests {
         return file.path
     }()
 
+    /// A file of one field.
+    private static let fieldsFile: String = {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("fields-\(UUID().uuidString).json")
+        try? Data(#"{"img.example.com": {"Authorization": "Bearer abc"}}"#.utf8).write(to: file)
+        return file.path
+    }()
+
     private static let tokenFile: String = {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
         try? Data("correct-horse-battery\n".utf8).write(to: file)
@@ -124,7 +131,9 @@ struct SettingsTests {
         "purge-to": "varnish=http://edge:6081/;method=BAN,webhook=https://hooks.example/x;secret-file=\(secretFile)",
         "thumbor-key": "my-security-key", "thumbor-key-file": tokenFile, "thumbor-signature-type": "sha256",
         "thumbor-signature-length": "40", "thumbor-frames": "9", "thumbor-base-url": "https://example.com/",
-        "cloudflare-origin": "https://example.com/",
+        "cloudflare-origin": "https://example.com/", "origin-fields": "img.example.com=Referer: https://example.com/",
+        "origin-fields-file": fieldsFile, "forbidden-is-missing": "s3://media,img.example.com",
+        "redirects-to-http": "false",
     ]
 
     @Test(arguments: SettingsTable.rows.map(\.name))

@@ -62,17 +62,17 @@ struct SignedSpellingTests {
             answered += 1
             #expect(meaning == signed, "\(changed)")
         }
-        #expect(answered > 10)
+        #expect(answered > 5)
     }
 
-    /// A text with a byte encoded, decoded, doubled or left out, or with something appended.
+    /// A text with a byte encoded, decoded or doubled, encoded as a whole, or with something appended.
     private func respelled(_ text: String, _ numbers: inout SeededRandom) -> String {
         var bytes = Array(text.utf8)
         let place = bytes.indices.randomElement(using: &numbers) ?? 0
         let hex = Array(String(0x100 + Int(bytes[place]), radix: 16, uppercase: Bool.random(using: &numbers)).utf8)
-        switch Int.random(in: 0..<8, using: &numbers) {
+        switch Int.random(in: 0..<10, using: &numbers) {
         case 0...3: bytes.replaceSubrange(place...place, with: [0x25] + hex.dropFirst())
-        case 4: return text.replacing("%25", with: "%", maxReplacements: 1)
+        case 4: return text.replacing("%", with: "%25")
         case 5: return text.replacing("%2F", with: "/", maxReplacements: 1).replacing(":", with: "%3A")
         case 6: bytes.insert(bytes[place], at: place)
         default: return text + (["?x=1", "/", "#x", "%", "?"].randomElement(using: &numbers) ?? "")

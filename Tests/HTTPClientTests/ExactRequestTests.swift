@@ -25,6 +25,15 @@ struct ExactRequestTests {
         #expect(ExactRequest(.GET, url) == nil)
     }
 
+    @Test func `the HTTP client is given the origin alone, and the rest in fields`() {
+        let request = HTTPClientRequest(.POST, exactly: "http://h:81/%FF?x")
+        #expect(request.url == "http://h:81")
+        #expect(request.method == .POST)
+        #expect(request.headers["host"] == ["h:81"])
+        #expect(request.headers[ExactRequest.fieldName] == ["POST /%FF?x h:81"])
+        #expect(HTTPClientRequest(exactly: "/%FF").url.isEmpty)
+    }
+
     @Test func `the target and host on the socket are those of the vetted request`() throws {
         let (channel, head) = try connection(for: "http://h:81/%FF?'|[")
         channel.writeAndFlush(HTTPClientRequestPart.head(head), promise: nil)

@@ -67,8 +67,7 @@ struct ResponseParserTests {
     @Test(
         "the end of the connection is the end of a response without a length",
         arguments: [
-            ok + "\r\nabc", "HTTP/1.0 200 OK\r\n\r\nabc", ok + "Content-Length: x\r\n\r\nabc",
-            ok + "Content-Length: -1\r\n\r\nabc", ok + "Content-Length:\r\n\r\nabc",
+            ok + "\r\nabc", "HTTP/1.0 200 OK\r\n\r\nabc", ok + "Content-Length:\r\n\r\nabc",
             ok + "Transfer-Encoding: identity\r\n\r\nabc",
             // Only fields without a meaning are missing.
             ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n",
@@ -95,6 +94,7 @@ struct ResponseParserTests {
         "what no browser reads is malformed",
         arguments: [
             ok + "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc", ok + "Content-Length: 3, 4\r\n\r\nabc",
+            ok + "Content-Length: x\r\n\r\nabc", ok + "Content-Length: -1\r\n\r\nabc",
             ok + "X: \u{0}\r\n\r\n", "SSH-2.0-OpenSSH\r\n\r\n", "<html>\r\n\r\n", "HTTP/1.1\r\n\r\n",
             "HTTP/11 200 OK\r\n\r\n",
             "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n", "HTTP/1.1 +20 OK\r\n\r\n", "HTTP/1.1 099 x\r\n\r\n",

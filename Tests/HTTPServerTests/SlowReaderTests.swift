@@ -1,3 +1,4 @@
+import HTTPTypes
 import HummingbirdCore
 import NIOCore
 import NIOEmbedded
@@ -66,8 +67,10 @@ import Testing
         ) { [socket] _ in socket.pendingBytes }
         try channel.pipeline.syncOperations.addHandlers([socket, watch])
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        // As if the connection broke: closing it from this side waits for the client to take what was written.
+        let connection = try channel.pipeline.syncOperations.context(handler: watch)
         defer {
-            channel.close(promise: nil)
+            connection.close(promise: nil)
             channel.embeddedEventLoop.run()
         }
         try use(watch)
@@ -174,8 +177,8 @@ import Testing
             while state.unsent.bytes < bodyBytes { await Task.yield() }
             // One client may have half of the budget.
             let second = try await slowClient()
-            #expect(await first.received(atLeast: bodyBytes) < bodyBytes)
             #expect(await second.received(atLeast: bodyBytes) >= bodyBytes)
+            #expect(await first.received(atLeast: bodyBytes) < bodyBytes)
             #expect(state.unsent.bytes <= 3 * bodyBytes / 2)
         }
         while state.unsent.bytes > 0 { await Task.yield() }

@@ -170,7 +170,7 @@ final class LocalFilesTests {
     func `a 403 means that there is no original where the operator says so`(
         url: String, status: Int, isMissing: Bool
     ) async throws {
-        let response = UnusableResponse(bare: status)
+        let response = UnusableResponse(status: status, requestedAt: .distantPast, receivedAt: .distantPast)
         let origin = Fails(with: .unexpectedStatus(response))
         let router = OriginRouter(
             remote: origin, local: origin, objects: origin, forbiddenIsMissing: ["a.test", "s3://media*"])

@@ -222,7 +222,7 @@ struct FailureMemoryTests {
         #expect(bench.origin.requests.last?.validators.isEmpty == true)
     }
 
-    @Test(arguments: [400, 401, 403, 429])
+    @Test(arguments: [400, 401, 403, 451])
     func `A 4xx response does not permit a stale image`(status: Int) async throws {
         let bench = try Bench(.control("max-age=60, stale-if-error=600", etag: "a"))
         try await bench.ask()

@@ -200,7 +200,9 @@ struct FormatNegotiationTests {
         #expect(natural.converted(to: .png).quality == nil)
         let avif = try output("", "image/avif,image/webp")
         #expect(avif.converted(to: .avif).quality == nil && avif.converted(to: .webp).quality == 75)
-        #expect(try output("&q=auto", "image/webp") == OutputOptions(format: .webp, target: .medium))
-        #expect(try output("&nl", "image/webp") == OutputOptions(format: .webp, nearLossless: true))
+        let chosen = OutputOptions(format: .webp, target: .medium, alternative: .natural)
+        #expect(try output("&q=auto", "image/webp") == chosen)
+        let near = OutputOptions(format: .webp, maxQuality: 75, nearLossless: true, alternative: .natural)
+        #expect(try output("&nl", "image/webp") == near)
     }
 }

@@ -87,20 +87,6 @@ import Testing
         await store.close()
     }
 
-    @Test func `the rows of many entries without a file do not fill a volume`() async throws {
-        let volume = try Volume(bytes: 4 << 20)
-        let store = try await open(on: volume, isMeasured: false)
-        let row = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(repeating: 65, count: 20_000))
-        for number in 1...60 {
-            fixture.clock.advance(by: .seconds(1))
-            #expect(await store.storeAndWait(entry(200_000), for: key(number)), "entry \(number)")
-            #expect(await store.storeAndWait(row, for: key(number, 1)), "row \(number)")
-        }
-        #expect(await store.entry(for: key(60, 1)) == row)
-        #expect(store.statistics.corrupt == 0)
-        await store.close()
-    }
-
     @Test func `no entry is evicted for a larger one that they could not make room for`() async throws {
         let volume = try Volume(bytes: 8 << 20)
         let store = try await open(on: volume, isMeasured: false)

@@ -79,12 +79,13 @@ struct DialectPathTests {
         let path = "9x9/example.com/a%20b.jpg"
         let sent = "/\(thumbor.sign(path))/\(path)"
         let plain = "/\(thumbor.sign("9x9/example.com/a (b).jpg"))/9x9/example.com/a%20(b).jpg"
-        for (site, prefix, target, canonical) in [
+        let rows: [(TestSite, String, String, String)] = [
             (site, "/images", imgproxy + suffix, imgproxy), (site, "/images", padded, imgproxy),
             (site, "/images", padded + suffix, imgproxy), (other, "", sent + suffix, sent),
             (other, "", sent.replacing("=", with: "%3D"), sent), (other, "", plain.replacing("x", with: "%78"), plain),
             (other, "", plain.replacing("(", with: "%28") + suffix, plain),
-        ] {
+        ]
+        for (site, prefix, target, canonical) in rows {
             let response = try await site.respond(target)
             #expect(response.status == .movedPermanently, "\(target)")
             #expect(response.headers[.location] == prefix + canonical)

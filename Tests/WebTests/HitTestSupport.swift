@@ -88,10 +88,11 @@ private struct NamingProcessor: ImageProcessing {
     ) throws(ImageProcessingError) -> ProcessedImage {
         gate.pass()
         let format = job.output.format ?? .jpeg
+        let quality = job.output.converted(to: format).quality
         let text =
             format == .json
             ? ##"{"blurhash":"LEHV6nWB2yk8pyo0adR*.7kCMdnj","dominant_color":"#0a0b0c"}"##
-            : "\(format) of \(String(buffer: job.source)) at \(job.output.quality.map { "\($0)" } ?? "any") quality"
+            : "\(format) of \(String(buffer: job.source)) at \(quality.map { "\($0)" } ?? "any") quality"
         return ProcessedImage(
             body: ByteBuffer(string: text), format: format, size: PixelSize(width: 1, height: 1), frames: 1,
             sourceFormat: .jpeg)

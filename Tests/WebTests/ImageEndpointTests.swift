@@ -82,7 +82,8 @@ struct ImageEndpointTests {
         #expect(requests.map(\.source.canonical) == Array(repeating: "https://example.com/a.jpg?x=1", count: 2))
         #expect(requests.map(\.recipe.box.width) == [40, 40])
         #expect(requests.map(\.pages.first) == [2, PageSelection.primary])
-        #expect(requests.map(\.output) == [OutputOptions(format: .webp, quality: 50), OutputOptions(format: .png)])
+        let webp = OutputOptions(format: .webp, quality: 50, alternative: .natural)
+        #expect(requests.map(\.output) == [webp, OutputOptions(format: .png)])
     }
 
     @Test func `/info is the document of the unprocessed image with the same keys`() async throws {

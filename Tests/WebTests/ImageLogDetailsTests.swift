@@ -105,7 +105,7 @@ struct ImageLogDetailsTests {
                 "origin-error=connection_timeout"
             ),
             (.originUnavailable(retryAfterSeconds: 7), "origin-unavailable", "origin-error=destination_unavailable"),
-            (.notFound(status: 410), "source-not-found", "origin-error=not_found origin-status=410"),
+            (.notFound(status: 410), "source-gone", "origin-error=not_found origin-status=410"),
             (
                 .remembered(.notFound(status: 404), retryAfterSeconds: 7), "source-not-found",
                 "origin-error=not_found origin-status=404"

@@ -207,6 +207,7 @@ struct ParameterContractTests {
                 bad: ["", "a.png", "a b", ":a", "1:a", "a:", String(repeating: "a", count: 33)]
             ),
             "host": (good: ["a.org", "A", "::1"], bad: ["a.org:80", "[::1]", "a/b", ""]),
+            "default-for": (good: ["404", "404,410"], bad: ["", "400", "404,", ",404", "404 410"]),
             "tag": (good: ["a", "a b"], bad: ["", "é", "a\tb"]),
         ]
         let all = try contract.parameters(of: "/image", "get") + contract.parameters(of: "/cache", "delete")

@@ -52,7 +52,7 @@ struct SrcsetTests {
         let described = #"{"format":"jpeg","width":4000,"height":3000,"orientation":1,"pages":1}"#
         endpoints.srcset = .describing(described, configuration: configuration) { _ in .stub() }
         let text = "text:\(String(repeating: "(", count: 200)):l:t:20:000"
-        let steps = Array(repeating: text, count: 60).joined(separator: ",")
+        let steps = Array(repeating: text, count: 16).joined(separator: ",")
         let widths = (1...32).map { "\($0 * 10)" }.joined(separator: ",")
         let refused = try await TestSite(endpoints, configuration: configuration)
             .problem("\(source)&widths=\(widths)&steps=\(steps)")

@@ -25,9 +25,9 @@ struct OriginSettings: SettingTheme {
         "origin-fields-file", .optional(.text("PATH", "the path of a JSON file")), default: nil, isReloadable: true,
         help: "JSON file of additional request fields: an object of patterns of hosts to objects of fields.")
     let forbiddenIsMissing = Setting(
-        "forbidden-is-missing", .list(of: .hostGlob), default: [],
+        "forbidden-is-missing", .list(of: .sourceGlob), default: [],
         help: """
-            Hosts and buckets (s3://NAME/*) whose 403 means that the image does not exist, such as buckets whose \
+            Hosts and buckets (s3://NAME) whose 403 means that the image does not exist, such as buckets whose \
             objects cannot be listed. By default, none.
             """)
     let redirectsToHTTP = Setting(

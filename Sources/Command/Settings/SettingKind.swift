@@ -204,6 +204,18 @@ extension SettingKind where Value == String {
     }
 }
 
+extension SettingKind where Value == String {
+    /// A pattern of hosts, or of buckets as `s3://NAME`, in canonical spelling.
+    static var sourceGlob: SettingKind {
+        let grammar = "\(HostPattern.grammar), or s3:// and a bucket's name"
+        return SettingKind("GLOB", grammar, format: \.self) { value throws(SettingRefusal) in
+            guard let text = value.text else { throw .expected(grammar, got: value.shape) }
+            if let bucket = HostPattern.ofBucket(text) { return bucket }
+            return try HostPattern(setting: text, grammar: grammar).text
+        }
+    }
+}
+
 extension SettingKind where Value == CIDR {
     static var network: SettingKind {
         let grammar = "a network in CIDR notation such as 10.0.0.0/8"
@@ -222,6 +234,11 @@ extension SettingKind where Value == Rate {
 
 extension HostPattern {
     static let grammar = "a host name without scheme, port and path, with * and ? as wildcards"
+
+    /// A pattern of buckets in canonical spelling; nil if it does not begin with `s3://`, or has other characters.
+    static func ofBucket(_ text: String) -> String? {
+        text.lowercased().wholeMatch(of: /s3:\/\/[a-z0-9._*?-]+/).map { String($0.0) }
+    }
 
     /// Throws a refusal that repeats the text and shows the right form.
     init(setting text: String, grammar: String) throws(SettingRefusal) {

@@ -45,7 +45,7 @@ extension SigningKeyDefinition {
     /// seldom has dots.
     private func hostPatterns(at place: String) throws(SettingError) -> [String] {
         try (hosts ?? []).enumerated().map { index, text throws(SettingError) in
-            if let bucket = text.lowercased().wholeMatch(of: /s3:\/\/[a-z0-9._*?-]+/) { return String(bucket.0) }
+            if let bucket = HostPattern.ofBucket(text) { return bucket }
             do throws(HostPattern.Flaw) { return try HostPattern(parsing: text).text } catch {
                 var sentence = "\(place).hosts[\(index)] must be \(HostPattern.grammar), or s3:// and a bucket's name"
                 if case .matchesNothing(let host?) = error, host.contains(".") { sentence += "; write '\(host)'" }

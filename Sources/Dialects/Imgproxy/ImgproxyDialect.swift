@@ -127,7 +127,7 @@ struct ImgproxyPath {
                 (path, nil)
             }
         // A proxy encodes all colons or none. Otherwise, a signed path would have many spellings.
-        let decoded = options.contains(":") ? String(options) : options.replacing("%3A", with: ":")
+        let decoded = String(options.contains(":") ? options : options.replacing("%3A", with: ":"))
         guard let source else { return decoded }
         return (decoded.isEmpty ? "" : "\(decoded)/") + "plain/" + separated(source)
     }

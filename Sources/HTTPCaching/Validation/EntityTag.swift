@@ -23,8 +23,8 @@ public struct EntityTag: Hashable, Sendable {
         self = tag
     }
 
-    /// Reads an `ETag` field of an origin, which may lack the quotes, as many do. Nil for a text that would be a list or
-    /// `*` in a condition.
+    /// Reads an `ETag` field of an origin, which may lack the quotes, as many do. Nil for a text that would be a list
+    /// or `*` in a condition.
     init?(received text: String) {
         if let tag = EntityTag(parsing: text) {
             self = tag

@@ -36,6 +36,7 @@ final class ClientWatchHandler: ChannelDuplexHandler {
     /// A client that has let response bytes wait.
     private struct Reading {
         let reader: UnsentBytes.Reader
+        let startedAt: NIODeadline
         var allowance: ReadAllowance
         /// The bytes that the kernel had accepted at the last measurement.
         var acceptedBytes: Int
@@ -201,8 +202,10 @@ final class ClientWatchHandler: ChannelDuplexHandler {
         unsent.removeAll { $0.end <= accepted }
         guard pending > 0 else { return stopReading() }
         guard reading.allowance.deadline > now else { return disconnect(.rate) }
-        slowReaders.unsent.update(
-            reading.reader, holding: unsent.map(\.buffer), until: reading.allowance.deadline)
+        // A response that has just begun must not be the slowest of a client, before it could be read.
+        let hasBegun = now - reading.startedAt < Self.measuringInterval
+        let deadline = hasBegun ? now + 2 * TimeAmount(limits.writeTimeout) : reading.allowance.deadline
+        slowReaders.unsent.update(reading.reader, holding: unsent.map(\.buffer), until: deadline)
         scheduleMeasurements(context)
     }
 
@@ -213,7 +216,7 @@ final class ClientWatchHandler: ChannelDuplexHandler {
         }
         let allowance = ReadAllowance(
             limit: TimeAmount(limits.writeTimeout), bytesPerSecond: ConnectionLimits.minReadRate, at: now)
-        return Reading(reader: reader, allowance: allowance, acceptedBytes: 0)
+        return Reading(reader: reader, startedAt: now, allowance: allowance, acceptedBytes: 0)
     }
 
     /// Measures again once the kernel has taken the bytes written so far, and after a while.

@@ -70,6 +70,8 @@ package struct HostPattern: Hashable, Sendable {
         if let at = rest.lastIndex(of: "@") { rest = rest[at...].dropFirst() }
         let end = rest.lastIndex(of: "]").map { rest.index(after: $0) } ?? rest.lastIndex(of: ":") ?? rest.endIndex
         let host = rest[..<end]
-        return canonical(host.hasPrefix(".") ? "*.\(host.drop { $0 == "." })" : String(host))
+        let name = host.drop { $0 == "." }
+        guard !name.isEmpty else { return nil }
+        return canonical(host.hasPrefix(".") ? "*.\(name)" : String(name))
     }
 }

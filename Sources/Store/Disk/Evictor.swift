@@ -169,10 +169,8 @@ extension Evictor {
     func makeRoom(forFilesOf sizes: [Int], after error: StorageError) -> Bool {
         guard let smallest = sizes.min(), smallest <= state.totals.bytes else { return false }
         let reserve = min(Self.indexReserve, state.totals.bytes / 32)
-        // An entry takes an inode, and its folder may take another. Merging a log takes its size at first.
-        let wanted = StoreTotals(
-            entries: 2 * sizes.count,
-            bytes: sizes.reduce(0, +) + reserve + (logBytes > Self.indexReserve ? logBytes : 0))
+        // An entry takes an inode, and its folder may take another.
+        let wanted = StoreTotals(entries: 2 * sizes.count, bytes: sizes.reduce(0, +) + reserve)
         var freed = StoreTotals()
         while freed.bytes < wanted.bytes || freed.entries < wanted.entries {
             let evicted = evictBatch(upTo: .max, limit: shareOfEntries)

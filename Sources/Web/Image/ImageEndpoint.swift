@@ -3,6 +3,7 @@ import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
 

@@ -61,7 +61,7 @@ struct ImgproxyPathTests {
         ("/a.jpg", "https://img.example.com/a.jpg"), (":80/a.jpg", "https://img.example.com/:80/a.jpg"),
         ("https://img.example.com/a.jpg%3Fb", "https://img.example.com/a.jpg?b"),
         ("https://img.example.com.evil.example/a", "https://img.example.com/https://img.example.com.evil.example/a"),
-        ("https://img.example.com@evil.example/a", "https://img.example.com/https://img.example.com@evil.example/a"),
+        ("https://img.example.com%40evil.example/a", "https://img.example.com/https://img.example.com@evil.example/a"),
     ])
     func `a source without the base URL is a path behind it`(source: String, url: String) throws {
         let bench = try ImgproxyBench { $0.base = SourcePrefix("https://img.example.com/") }

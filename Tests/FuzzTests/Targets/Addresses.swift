@@ -19,8 +19,9 @@ extension FuzzTests {
                 try hold((1...1024).contains(key.utf8.count) && !key.utf8.contains(0) && !hasDots, "the key '\(key)'")
             }
             guard let host = url.host else { return }
-            let contacted = URL(string: canonical)
-            try hold(contacted?.absoluteString == canonical, "Foundation changes '\(canonical)'")
+            // The HTTP client parses the origin alone.
+            let contacted = URL(string: url.origin)
+            try hold(contacted?.absoluteString == url.origin, "Foundation changes '\(url.origin)'")
             try hold(
                 contacted?.host(percentEncoded: true) == "\(host)",
                 "'\(canonical)' has the host \(contacted?.host() ?? "-")")

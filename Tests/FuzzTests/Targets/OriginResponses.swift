@@ -12,6 +12,8 @@ extension FuzzTests {
             " ", ":", "Location: ", "ffffffffffffffff", "9223372036854775807",
         ]
         fuzzer.run("origin-responses", seeds: Self.originResponses, words: words) { input in
+            // Reads count, so that a longer input could not be read byte by byte.
+            guard input.count <= 8_000 else { return }
             let whole = Self.reading(of: [input])
             try hold(Self.reading(of: input.map { [$0] }) == whole, "another response byte by byte")
             let middle = input.count / 2

@@ -21,7 +21,7 @@ struct EncodingChoiceTests {
     private func photograph(_ width: Int, _ height: Int) throws -> ByteBuffer {
         var file = JPEGFile(try Fixture.image("formats/photo.jpg"))
         let frame = try #require(file.segments.firstIndex { $0.marker == 0xC0 })
-        let sides = [height >> 8, height & 255, width >> 8, width & 255].map(UInt8.init)
+        let sides = [height >> 8, height & 255, width >> 8, width & 255].map { UInt8($0) }
         file.segments[frame].content.replaceSubrange(1..<5, with: sides)
         return file.bytes.followed(by: Array(repeating: 0, count: width * height / 3) + [0xFF, 0xD9])
     }
@@ -31,8 +31,8 @@ struct EncodingChoiceTests {
         let source = try photograph(width, height)
         for wanted in Array(stride(from: 320, to: width, by: 160)) + [width] {
             for recipe in [Recipe.box(wanted), Recipe()] {
-                let plan = try plan(source, recipe, OutputOptions(format: .avif))
-                #expect(plan.format == .avif && plan.expectedWork <= 4000, "\(wanted)")
+                let planned = try plan(source, recipe, OutputOptions(format: .avif))
+                #expect(planned.format == .avif && planned.expectedWork <= 4000, "\(wanted)")
             }
         }
         #expect(try plan(source, .box(800), OutputOptions(format: .avif)).effort == EncoderEfforts().avif)
@@ -73,8 +73,8 @@ struct EncodingChoiceTests {
         #expect(try image.body == made(explicit, settings.with(effort, for: format), PixelLimits()).body)
     }
 
-    @Test(arguments: [
-        ("formats/photo.avif", OutputOptions(), OutputFormat.avif, OutputFormat.jpeg),
+    private static let choices: [(String, OutputOptions, OutputFormat, OutputFormat)] = [
+        ("formats/photo.avif", OutputOptions(), .avif, .jpeg),
         ("formats/alpha.avif", OutputOptions(), .avif, .png),
         ("formats/photo.avif", OutputOptions(lossless: true), .avif, .png),
         ("formats/photo.avif", OutputOptions(passthrough: .auto), .avif, .jpeg),
@@ -82,34 +82,33 @@ struct EncodingChoiceTests {
         ("formats/photo.jpg", OutputOptions(format: .avif, alternative: .webp), .avif, .webp),
         ("formats/alpha.png", OutputOptions(format: .avif, alternative: .webp), .avif, .webp),
         ("formats/photo.jpg", OutputOptions(format: .webp, alternative: .natural), .webp, .jpeg),
-    ])
+    ]
+
+    @Test(arguments: choices)
     func `A format that the server chose is replaced by the next that takes no longer than allowed`(
         name: String, output: OutputOptions, preferred: OutputFormat, expected: OutputFormat
     ) throws {
         let source = try Fixture.image(name)
-        #expect(try plan(source, Recipe(), output).format == preferred)
-        let limit = try milliseconds(source, output, preferred)
-        let plan = try plan(source, Recipe(), output, milliseconds: limit)
-        #expect(plan.format == expected && plan.preferredFormat == preferred)
-        let made = try produce(source, output: output, limits: PixelLimits(maxProcessingMilliseconds: limit))
-        #expect(made.format == expected && made.size == plan.size)
+        let recipe = Recipe.box(1600, enlarge: true)
+        // A limit that is too short for the preferred format at any effort.
+        let least = EncoderEfforts(webp: 0, avif: 0, jxl: 3, png: 1)
+        let fastest = try plan(source, recipe, output.converted(to: preferred), milliseconds: 1_000_000, efforts: least)
+        let limit = Int(fastest.expectedWork) - 1
+        #expect(try plan(source, recipe, output, milliseconds: 1_000_000).format == preferred)
+        let chosen = try plan(source, recipe, output, milliseconds: limit)
+        #expect(chosen.format == expected && chosen.preferredFormat == preferred)
+        let made = try produce(source, recipe, output: output, limits: PixelLimits(maxProcessingMilliseconds: limit))
+        #expect(made.format == expected && made.size == chosen.size)
         #expect(SourceFormat(sniffing: made.body)?.mediaType == expected.mediaType)
         // A request that names the format is refused.
-        let named = output.converted(to: preferred)
         let error = #expect(throws: ImageProcessingError.self) {
-            try self.plan(source, Recipe(), named, milliseconds: limit)
+            try plan(source, recipe, output.converted(to: preferred), milliseconds: limit)
         }
         guard case .badParameter(let refusal) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(["output", "ll"].contains(refusal.parameter))
-    }
-
-    /// A limit that is too short for a format at any effort.
-    private func milliseconds(_ source: ByteBuffer, _ output: OutputOptions, _ format: OutputFormat) throws -> Int {
-        let least = EncoderEfforts(webp: 0, avif: 0, jxl: 3, png: 1)
-        return Int(try plan(source, Recipe(), output.converted(to: format), efforts: least).expectedWork)
+        #expect(["output", "ll", "w"].contains(refusal.parameter))
     }
 
     @Test func `An animation is never replaced by its first frame`() throws {

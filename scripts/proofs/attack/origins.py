@@ -72,7 +72,7 @@ def request_lines(lab: Lab) -> Iterator[Check]:
     # The apostrophe is encoded in queries, as browsers do.
     spelled = lambda target: "?".join([*target.split("?")[:1], *(part.replace("'", "%27") for part in target.split("?")[1:])])
     try:
-        with lab.server(LOOPBACK, f"--source-map=shop=http://{origin.authority}/public/", "--rate-limit=0") as server:
+        with lab.server(LOOPBACK, f"--source-map=shop=http://{origin.authority}/public/") as server:
             for target in fixed + drawn:
                 asked(server, image(origin.url(target), "w=8"))
             expected = [f"GET {spelled(target)} HTTP/1.1" for target in dict.fromkeys(fixed + drawn)]
@@ -107,7 +107,7 @@ def odd_responses(lab: Lab) -> Iterator[Check]:
     }
     refused = {
         "lengths-differ": OK + b"Content-Length: 5\r\nContent-Length: " + size + b"\r\n\r\n" + photo,
-        "nul": whole(b"X: \x00", body=photo), "short": OK + b"Content-Length: 99999999\r\n\r\n" + photo,
+        "nul": whole(b"X: \x00", body=photo), "short": OK + b"Content-Length: 999999\r\n\r\n" + photo,
         "no-last-chunk": OK + b"Transfer-Encoding: chunked\r\n\r\n" + chunks[:-5],
         "bad-chunk": OK + b"Transfer-Encoding: chunked\r\n\r\n" + b"xyz\r\n" + photo,
         "not-gzip": whole(b"Content-Encoding: gzip", body=photo),
