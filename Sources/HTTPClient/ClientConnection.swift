@@ -2,7 +2,7 @@ package import AsyncHTTPClient
 package import NIOCore
 import NIOHTTP1
 
-/// The handlers that every connection of an HTTP client has in addition to those of AsyncHTTPClient.
+/// The handlers that every connection of an HTTP client has in addition to AsyncHTTPClient's own.
 ///
 ///     socket ─ TLS ─ RequestCheck ─ encoder ─ RequestWriter ─ ResponseReader ─ AsyncHTTPClient
 package enum ClientConnection {

@@ -32,8 +32,8 @@ struct LimitSettings: SettingTheme {
         help: """
             Maximum processor time of an image, as estimated from its header. An image that exceeds it is encoded with \
             less effort or, if the request does not name the format, in a cheaper format. If that is not enough, it is \
-            refused, and the response names the parameter to change. An image that takes far more time than estimated is \
-            stopped and quarantined.
+            refused, and the response names the parameter to change. An image that takes far more time than estimated \
+            is stopped and quarantined.
             """)
 }
 

@@ -27,8 +27,8 @@ extension Settings {
         }
         for pattern in self.origins.allowHosts where HostPattern.isOpen(pattern) {
             warnings.append(
-                "\(sources.spelling(of: \.origins.allowHosts, for: "'\(pattern)'")): '\(pattern)' also matches hosts of "
-                    + "domains that anyone can register. End it with a dot and a domain, as in '*.example.com'.")
+                "\(sources.spelling(of: \.origins.allowHosts, for: "'\(pattern)'")): '\(pattern)' also matches hosts "
+                    + "of domains that anyone can register. End it with a dot and a domain, as in '*.example.com'.")
         }
         if self.access.iiif, self.listeners.publicURL == nil, !self.listeners.trustedProxies.isEmpty {
             warnings.append(

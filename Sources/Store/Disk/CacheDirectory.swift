@@ -149,7 +149,7 @@ final class CacheDirectory {
             do {
                 return try open()
             } catch let error as StorageError {
-                // Without the lock, the files may be those of another store.
+                // Without the lock, the files may belong to another store.
                 guard isLackOfSpace(error), lock != nil, layout.removeSomeFiles(limit: limit) else { throw error }
                 if !hasLostFiles {
                     environment.logger.warning(

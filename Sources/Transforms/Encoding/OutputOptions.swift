@@ -164,7 +164,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
 public enum AlternativeFormat: String, Codable, CaseIterable, Sendable {
     /// None: of an animation the first frame is encoded, and an image that would take too long is refused.
     case none
-    /// WebP, then those of ``natural``.
+    /// WebP, then the formats of ``natural``.
     case webp
     /// The source's own format if browsers support it, then PNG with alpha and JPEG without.
     case natural

@@ -79,7 +79,7 @@ extension OutputFormat {
         var arguments: @Sendable (Encoder, _ quality: Int, _ strip: Bool) -> KeyValuePairs<String, VipsValue> = {
             _, _, _ in [:]
         }
-        /// The efforts for an image, given its pixels: at most those of the encoder.
+        /// The efforts for an image, given its pixels: at most the encoder's.
         var adaptedEfforts: @Sendable (Encoder, VipsImage) throws(VipsError) -> EncoderEfforts = {
             encoder, _ throws(VipsError) in encoder.efforts
         }

@@ -164,8 +164,8 @@ extension ProblemKind {
     static let sourceTooLarge = ProblemKind(
         "source-too-large", .contentTooLarge, title: "The source is too large",
         cause:
-            "The source exceeds a limit of this server on bytes, pixels, frames or processor time, and the request does "
-            + "not ask for less.",
+            "The source exceeds a limit of this server on bytes, pixels, frames or processor time, and the request "
+            + "does not ask for less.",
         remedy:
             "Use a smaller source, or request a smaller image with 'w' or 'h'; for animations and documents, request "
             + "fewer frames with 'n'. The limits are 'max-source-bytes', 'max-source-pixels', 'max-animation-pixels', "
