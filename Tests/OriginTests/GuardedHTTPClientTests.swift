@@ -41,6 +41,16 @@ struct GuardedHTTPClientTests {
         }
     }
 
+    @Test(arguments: [("/a.svg", "gzip, br"), ("/A.SVG?v=1", "gzip, br"), ("/svg", "identity"), ("/a?b=.svg", "identity")])
+    func `compression is requested for drawings`(target: String, codings: String) async throws {
+        try await withOrigin { _ in
+            [.respond()]
+        } _: { client, origin async throws in
+            _ = try await client.fetch(origin.url(target))
+            #expect(origin.requests.first?.fields["accept-encoding"] == codings)
+        }
+    }
+
     @Test func `extra fields are sent unless they are the fetcher's own`() async throws {
         let extra: HTTPFields = [
             .authorization: "Bearer x", .userAgent: "custom", HTTPField.Name(parsed: "Host") ?? .te: "evil",

@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import HTTPTypes
 import NIOHTTP1
 import ServiceContextModule
@@ -21,6 +22,11 @@ struct RequestHeaders {
     /// Whether the fetcher sets the field, or none may.
     static func isReserved(_ name: HTTPField.Name) -> Bool { reservedNames.contains(name.canonicalName) }
 
+    /// Compression halves drawings, and images of pixels hardly become smaller.
+    private static func codings(for url: SourceURL) -> String {
+        url.path.lowercased().hasSuffix(".svg") ? "gzip, br" : "identity"
+    }
+
     /// Our own fields, then the operator's and the caller's. The caller's take precedence over the operator's, and both
     /// over our `Accept` and `User-Agent`.
     ///
@@ -34,7 +40,7 @@ struct RequestHeaders {
             !Self.isReserved($0.name) && !trace.contains($0.name) && !allowed.contains($0.name)
         }
         let defaults: HTTPFields = [
-            .accept: "image/*,*/*;q=0.5", .userAgent: userAgent, .acceptEncoding: "identity",
+            .accept: "image/*,*/*;q=0.5", .userAgent: userAgent, .acceptEncoding: Self.codings(for: request.url),
         ]
         let ours = defaults.filter { !allowed.contains($0.name) && !operatorFields.contains($0.name) }
         selecting = HTTPFields(ours + operatorFields.map(\.digested) + allowed)
