@@ -32,6 +32,8 @@ struct ResponseHead {
     /// - Returns: false if the line has NUL, with which no browser accepts a response.
     mutating func append(_ line: ByteBufferView) -> Bool {
         guard !line.contains(0) else { return false }
+        // Nobody reads the fields of an interim response.
+        guard status >= 200 else { return true }
         // RFC 9112 §5.2: a line that begins with a blank continues the one before.
         if line.first?.isBlank == true {
             isRegular = false
@@ -84,7 +86,7 @@ struct ResponseFraming {
     /// Whether the head states the length in one way, which it does not contradict.
     private(set) var isRegular: Bool
 
-    /// Nil if the head has no chunks, and several lengths or one that is not a number.
+    /// Nil if the head has no chunks, and lengths that differ.
     init?(_ head: ResponseHead, hasBody: Bool) {
         var lengths: [Substring] = []
         var codings: [String] = []
@@ -96,10 +98,10 @@ struct ResponseFraming {
             }
         }
         let isChunked = codings.contains("chunked")
-        // An empty length is no length.
+        // An empty length is no length, and what is no number is none either.
         let stated = lengths.filter { !$0.isEmpty }
         let sizes = Set(stated.map { Int(digits: $0) })
-        guard isChunked || sizes.count <= 1 && !sizes.contains(nil) else { return nil }
+        guard isChunked || sizes.count <= 1 else { return nil }
         let size = isChunked ? nil : sizes.first ?? nil
         isRegular = codings.isEmpty ? lengths.count <= 1 && stated.count == lengths.count : codings == ["chunked"]
         isRegular = isRegular && !(isChunked && (head.isOld || !lengths.isEmpty))

@@ -104,6 +104,7 @@ package struct ResponseParser {
         case .body(let length):
             guard take(length, into: &parts) > 0 else { return false }
         case .chunkSize:
+            try takeSmallChunks()
             guard let line = try nextLine(.chunk) else { return false }
             guard let size = Self.chunkSize(line) else { throw .malformed }
             state = size > 0 ? .chunk(size) : .trailers
@@ -181,6 +182,22 @@ extension ResponseParser {
         return count
     }
 
+    /// Moves small chunks that have arrived completely to the body, as long as their lines are nothing but a size and a
+    /// line break: a body may consist of chunks of one byte.
+    private mutating func takeSmallChunks() throws(Failure) {
+        let arrived = rest
+        let isWithinLimits = arrived.withUnsafeReadableBytes { bytes in
+            while let chunk = SmallChunk(bytes, at: arrived.readerIndex.distance(to: rest.readerIndex)) {
+                guard limits.affords(chunk.overhead) else { return false }
+                limits.countBody(chunk.content.count)
+                body.writeBytes(chunk.content)
+                rest.moveReaderIndex(forwardBy: chunk.content.count + chunk.overhead)
+            }
+            return true
+        }
+        guard isWithinLimits else { throw .malformed }
+    }
+
     /// The next line without its end, or nil if it has not arrived completely.
     private mutating func nextLine(_ place: ResponseLimits.Place) throws(Failure) -> ByteBufferView? {
         let view = rest.readableBytesView
@@ -217,6 +234,30 @@ extension ResponseParser {
             size = size << 4 | Int(digit.hexDigitValue ?? 0)
         }
         return size
+    }
+}
+
+/// A chunk whose size has one or two digits, with nothing but line breaks around its content.
+private struct SmallChunk {
+    let content: Slice<UnsafeRawBufferPointer>
+    /// The bytes of its size and line breaks.
+    let overhead: Int
+
+    init?(_ bytes: UnsafeRawBufferPointer, at start: Int) {
+        guard start + 1 < bytes.count, let first = bytes[start].hexDigitValue else { return nil }
+        let second = bytes[start + 1].hexDigitValue
+        let size = Int(second.map { first << 4 | $0 } ?? first)
+        let digits = second == nil ? 1 : 2
+        let contentStart = start + digits + 2
+        let end = contentStart + size
+        guard size > 0, end + 2 <= bytes.count, Self.isLineBreak(bytes, contentStart - 2), Self.isLineBreak(bytes, end)
+        else { return nil }
+        content = bytes[contentStart..<end]
+        overhead = digits + 4
+    }
+
+    private static func isLineBreak(_ bytes: UnsafeRawBufferPointer, _ index: Int) -> Bool {
+        bytes[index] == UInt8(ascii: "\r") && bytes[index + 1] == UInt8(ascii: "\n")
     }
 }
 
@@ -269,7 +310,11 @@ private struct ResponseLimits {
     }
 
     private mutating func spend(_ bytes: Int) throws(ResponseParser.Failure) {
+        guard affords(bytes) else { throw .malformed }
+    }
+
+    mutating func affords(_ bytes: Int) -> Bool {
         overhead += bytes
-        guard overhead <= Self.maxOverhead + bodyBytes / Self.bytesPerOverhead else { throw .malformed }
+        return overhead <= Self.maxOverhead + bodyBytes / Self.bytesPerOverhead
     }
 }

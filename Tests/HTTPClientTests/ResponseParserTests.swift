@@ -23,6 +23,11 @@ struct ResponseParserTests {
         arguments: [
             (ok + "Content-Length: 3\r\n\r\nabc", "abc"), (ok + "content-length:\t3 \r\n\r\nabc", "abc"),
             (ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\nT: x\r\n\r\n", "abc"),
+            (
+                ok
+                    + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n01\r\nb\r\nA\r\n0123456789\r\n0b\r\n01234567890\r\n0\r\n\r\n",
+                "ab012345678901234567890"
+            ),
             (ok + "Transfer-Encoding: Chunked\r\n\r\n00003\r\nabc\r\n0\r\n\r\n", "abc"),
             (ok + "Content-Length: 0\r\n\r\n", ""), ("HTTP/1.1 204 None\r\n\r\n", ""),
             ("HTTP/1.1 304 Same\r\n\r\n", ""),
@@ -94,7 +99,7 @@ struct ResponseParserTests {
         "what no browser reads is malformed",
         arguments: [
             ok + "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc", ok + "Content-Length: 3, 4\r\n\r\nabc",
-            ok + "Content-Length: x\r\n\r\nabc", ok + "Content-Length: -1\r\n\r\nabc",
+            ok + "Content-Length: x\r\nContent-Length: 3\r\n\r\nabc", ok + "Content-Length: 3, -1\r\n\r\nabc",
             ok + "X: \u{0}\r\n\r\n", "SSH-2.0-OpenSSH\r\n\r\n", "<html>\r\n\r\n", "HTTP/1.1\r\n\r\n",
             "HTTP/11 200 OK\r\n\r\n",
             "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n", "HTTP/1.1 +20 OK\r\n\r\n", "HTTP/1.1 099 x\r\n\r\n",

@@ -41,7 +41,9 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test(arguments: [("/a.svg", "gzip, br"), ("/A.SVG?v=1", "gzip, br"), ("/svg", "identity"), ("/a?b=.svg", "identity")])
+    @Test(arguments: [
+        ("/a.svg", "gzip, br"), ("/A.SVG?v=1", "gzip, br"), ("/svg", "identity"), ("/a?b=.svg", "identity"),
+    ])
     func `compression is requested for drawings`(target: String, codings: String) async throws {
         try await withOrigin { _ in
             [.respond()]
@@ -175,7 +177,7 @@ struct GuardedHTTPClientTests {
             (.respond("404 Not Found"), .notFound(404)), (.respond("410 Gone"), .notFound(410)),
             (.respond("201 Created"), nil), (.respond("203 Changed"), nil),
             (.respond("204 No Content", body: ""), .unexpectedStatus(204)),
-            (.respond("206 Partial Content"), .unexpectedStatus(206)), (.respond("299 Odd"), nil),
+            (.respond("206 Partial Content"), nil), (.respond("299 Odd"), nil),
             (.respond("202 Accepted"), nil),
             (.respond("300 Choices"), .unexpectedStatus(300)), (.notModified(), .unexpectedStatus(304)),
             (.respond("403 Forbidden"), .unexpectedStatus(403)), (.respond("500 Oh"), .unexpectedStatus(500)),

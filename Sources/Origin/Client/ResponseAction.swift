@@ -24,8 +24,8 @@ enum ResponseAction: Equatable {
             return
         }
         switch head.status.code {
-        // The whole as one part. Some servers answer so without being asked for a range.
-        case 206 where head.headers.isComplete: self.init(success: head.headers, maxSourceBytes: maxSourceBytes)
+        // Some servers answer so without being asked for a range.
+        case 206 where !head.headers.lacksBytes: self.init(success: head.headers, maxSourceBytes: maxSourceBytes)
         // No content (204, 205), and partial content (206).
         case 204...206: self = .unexpectedStatus
         // An unknown success is treated as 200 (RFC 9110 §15).
@@ -56,10 +56,13 @@ enum ResponseAction: Equatable {
 }
 
 extension HTTPHeaders {
-    /// Whether the part of a 206 is the whole: `Content-Range: bytes 0-9/10` with a length of 10.
-    fileprivate var isComplete: Bool {
-        let length = first(name: "content-length").flatMap(Int.init(digits:))
-        guard let length, length > 0 else { return false }
-        return self["content-range"] == ["bytes 0-\(length - 1)/\(length)"]
+    /// Whether the part of a 206 is not the whole by its `Content-Range`, such as `bytes 0-9/10`. As in browsers, a
+    /// field that cannot be read says nothing.
+    fileprivate var lacksBytes: Bool {
+        self["content-range"].contains { range in
+            guard let range = range.wholeMatch(of: /bytes ([0-9]+)-([0-9]+)\/(?:([0-9]+)|\*)/) else { return false }
+            let size = range.3.map { Int($0) } ?? nil
+            return Int(range.1) != 0 || size.map { Int(range.2) != $0 - 1 } ?? (range.3 != nil)
+        }
     }
 }
