@@ -94,6 +94,9 @@ let package = Package(
             providers: [
                 .apt(["zlib1g-dev", "libbrotli-dev", "libzstd-dev"]), .brew(["brotli", "zstd"]),
             ]),
+        .systemLibrary(
+            name: "DarkroomCPublicSuffix", path: "Sources/CPublicSuffix",
+            providers: [.apt(["libpsl-dev"]), .brew(["libpsl"])]),
         room("Eviction"),
         room("Waiting"),
         .target(name: "DarkroomCMemory", path: "Sources/CMemory"),
@@ -111,7 +114,10 @@ let package = Package(
             packages: [grdb, nioCore, crypto, logging]),
         room(
             "Origin",
-            sees: ["CCompression", "Network", "HTTPCaching", "HTTPClient", "Machine", "ObjectStorage", "Waiting"],
+            sees: [
+                "CCompression", "CPublicSuffix", "Network", "HTTPCaching", "HTTPClient", "Machine", "ObjectStorage",
+                "Waiting",
+            ],
             packages: [
                 asyncHTTPClient, crypto, distributedTracing, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging,
                 serviceContext,

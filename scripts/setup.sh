@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs the system libraries that the package links: libvips with its codecs, zlib, Brotli and Zstandard for HTTP, and
-# SQLite for GRDB.
+# Installs the system libraries that the package links: libvips with its codecs, zlib, Brotli and Zstandard for HTTP, the
+# Public Suffix List, and SQLite for GRDB.
 # Returns quickly if they are present; uses sudo only to install missing packages.
 set -euo pipefail
 
-modules=(vips sqlite3 zlib libbrotlidec libzstd)
+modules=(vips sqlite3 zlib libbrotlidec libzstd libpsl)
 case "$(uname -s)" in
-    Darwin) modules=(vips libbrotlidec libzstd) ;; # SQLite and zlib come with the SDK.
+    Darwin) modules=(vips libbrotlidec libzstd libpsl) ;; # SQLite and zlib come with the SDK.
 esac
 
 # Since version 1.16, Debian and Ubuntu have the codecs of libheif in packages of their own: AV1 and HEVC are needed.
@@ -50,11 +50,11 @@ if [ "${BASH_SOURCE[0]}" != "$0" ]; then return; fi
 
 present && exit 0
 if command -v brew >/dev/null; then
-    echo "Installing vips, brotli, zstd and pkg-config with Homebrew" >&2
-    brew install --quiet vips brotli zstd pkg-config >/dev/null
+    echo "Installing vips, brotli, zstd, libpsl and pkg-config with Homebrew" >&2
+    brew install --quiet vips brotli zstd libpsl pkg-config >/dev/null
 elif command -v apt-get >/dev/null; then
     if ! libraries_present; then
-        packages=(libvips-dev libsqlite3-dev zlib1g-dev libbrotli-dev libzstd-dev pkg-config)
+        packages=(libvips-dev libsqlite3-dev zlib1g-dev libbrotli-dev libzstd-dev libpsl-dev pkg-config)
         echo "Installing ${packages[*]}" >&2
         apt_install "${packages[@]}"
     fi
@@ -64,7 +64,7 @@ elif command -v apt-get >/dev/null; then
         apt_install "${codecs[@]}"
     fi
 else
-    echo "No apt-get or brew: install pkg-config, and libvips 8.14 or later, SQLite 3, zlib, Brotli and zstd with their headers." >&2
+    echo "No apt-get or brew: install pkg-config, and libvips 8.14 or later, SQLite 3, zlib, Brotli, zstd and libpsl with their headers." >&2
     exit 1
 fi
 libraries_present || { echo "pkg-config still does not find: ${modules[*]}" >&2; exit 1; }

@@ -126,7 +126,7 @@ class Guest:
 
     def __init__(self, release: Release, server: Path, work: Path) -> None:
         self.root, self.folder, self.server = work / "root", work, server
-        packages = ",".join([*release.packages, "libsqlite3-0", "zlib1g", "libbrotli1", "libzstd1", "fonts-dejavu-core", "ca-certificates"])
+        packages = ",".join([*release.packages, "libsqlite3-0", "zlib1g", "libbrotli1", "libzstd1", "libpsl5", "fonts-dejavu-core", "ca-certificates"])
         run("mmdebstrap", "--quiet", "--variant=apt", "--components=main,universe" if "ubuntu" in release.mirror else "--components=main",
             f"--include={packages}", *release.options, release.suite, self.root, release.mirror)
         self.root.chmod(0o755)

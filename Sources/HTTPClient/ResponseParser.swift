@@ -192,6 +192,7 @@ extension ResponseParser {
                 limits.countBody(chunk.content.count)
                 body.writeBytes(chunk.content)
                 rest.moveReaderIndex(forwardBy: chunk.content.count + chunk.overhead)
+                searched = 0
             }
             return true
         }

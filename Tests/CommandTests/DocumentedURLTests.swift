@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import Testing
 
 /// The URLs that the documents ask a local server for.

@@ -208,11 +208,15 @@ extension ResponseParserTests {
         outcome(bytes: Array(response.utf8), isHEAD: isHEAD, ends: ends)
     }
 
-    /// The outcome for the whole response at once, which must be the same byte by byte.
+    /// The outcome for the whole response at once, which must be the same byte by byte, and cut in two at any place.
     private static func outcome(bytes: [UInt8], isHEAD: Bool = false, ends: Bool = false) -> Outcome {
         let whole = outcome(of: [ByteBuffer(bytes: bytes)], isHEAD, ends)
         let divided = outcome(of: bytes.map { ByteBuffer(bytes: [$0]) }, isHEAD, ends)
         #expect(whole == divided)
+        for cut in bytes.indices.dropFirst().prefix(500) {
+            let halves = [ByteBuffer(bytes: bytes[..<cut]), ByteBuffer(bytes: bytes[cut...])]
+            #expect(outcome(of: halves, isHEAD, ends) == whole, "cut at \(cut)")
+        }
         return whole
     }
 

@@ -214,9 +214,11 @@ struct RegisteredDomainTests {
         ("a.example.co.uk", "example.co.uk"), ("example.com.au", "example.com.au"), ("co.uk", "co.uk"),
         // Short names of owners are not labels of registries.
         ("a.b.ibm.com", "ibm.com"), ("a.b.abc.de", "abc.de"), ("a.co.example", "co.example"),
-        ("a.github.io", "github.io"), ("localhost", "localhost"), ("a_b.test.", "a_b.test"),
+        ("a.b.github.io", "b.github.io"), ("github.io", "github.io"), ("a.b.kawasaki.jp", "a.b.kawasaki.jp"),
+        ("x.city.kawasaki.jp", "city.kawasaki.jp"), ("a.b.xn--55qx5d.cn", "b.xn--55qx5d.cn"),
+        ("localhost", "localhost"), ("a_b.test.", "a_b.test"), ("", ""), (".", ""),
     ])
-    func `The registered domain is the last two labels, or three below a country's registry`(
+    func `The registered domain is the label below a public suffix, and that suffix`(
         name: String, domain: String
     ) {
         #expect(registeredDomain(of: name) == domain)
