@@ -45,17 +45,17 @@ struct Measurement: Codable {
         try Self.warmUp(order)
         VipsRuntime.returnFreedPages()
         let before = try ResidentMemory.forgettingPeak()
-        let prepared = try PreparedJob(try order.job())
-        let plan = try prepared.plan()
+        let job = try PreparedJob(try order.job()).planned()
+        let plan = job.plan
         (predictedMilliseconds, predictedBytes) = (plan.expectedWork, plan.estimatedMemoryBytes)
         (width, height, frames) = (plan.size.width, plan.size.height, plan.frames)
         (milliseconds, bytes) = (0, 0)
         guard rounds > 0 else { return }
-        let first = try Self.processed(prepared)
+        let first = try Self.processed(job)
         bytes = try ResidentMemory.peak() - before
         var shortest = first
         for _ in 1..<max(rounds, 2) where rounds > 1 && first < Self.longMilliseconds {
-            shortest = min(shortest, try Self.processed(prepared))
+            shortest = min(shortest, try Self.processed(job))
         }
         milliseconds = shortest
     }
@@ -64,7 +64,7 @@ struct Measurement: Codable {
     private static let longMilliseconds = 3000.0
 
     /// The milliseconds of one run.
-    private static func processed(_ job: PreparedJob) throws -> Double {
+    private static func processed(_ job: PlannedJob) throws -> Double {
         let start = milliseconds
         _ = try InProcessImageProcessor().process(job) { false }
         return milliseconds - start
@@ -78,9 +78,7 @@ struct Measurement: Codable {
         tiny.mark = nil
         tiny.recipe = Recipe()
         if order.recipe.text != nil { tiny.recipe.text = Text("a", size: 6) }
-        let prepared = try PreparedJob(try tiny.job())
-        _ = try prepared.plan()
-        _ = try processed(prepared)
+        _ = try processed(PreparedJob(try tiny.job()).planned())
     }
 
     /// Time on processors, which other programs on a busy machine cannot stretch as they do the clock's.
