@@ -21,7 +21,9 @@ struct DocumentedURLTests {
     @Test(.enabled(if: !targets.isEmpty, "there are no documents")) func `Every URL in the documents is answered`()
         async throws
     {
-        let fixtures = try await DarkroomProcess(["--local-root", URL.fixtures.path, "--formats", "avif,webp"])
+        // Long enough for a machine that is busy with other work.
+        let flags = ["--local-root", URL.fixtures.path, "--formats", "avif,webp", "--request-timeout", "60s"]
+        let fixtures = try await DarkroomProcess(flags)
         let samples = try await DarkroomProcess([])
         for target in Self.targets {
             let server = target.contains("local:///samples/") ? samples : fixtures
