@@ -92,6 +92,17 @@ import Testing
         await threads.end()
     }
 
+    @Test func `threads may end with the job that holds them last`() async {
+        for _ in 0..<20 {
+            await withCheckedContinuation { continuation in
+                let threads = ReaderThreads(count: 1)
+                threads.append(
+                    ReadJob(
+                        at: .now, read: { withExtendedLifetime(threads) {} }, answer: { _ in continuation.resume() }))
+            }
+        }
+    }
+
     @Test func `ending waits for the jobs that are queued, and refuses others`() async throws {
         let done = Atomic(0)
         let threads = ReaderThreads(count: 3)

@@ -78,7 +78,8 @@ final class CacheDirectory {
         if current != nil && !isIndexCorrupt { outages.begin(.directory, ["directory": "\(layout.path)"]) }
         abandon()
         do {
-            if isIndexCorrupt { try layout.setIndexAside() }
+            // Without the lock, the index is that of another store, which has taken over the directory.
+            if isIndexCorrupt, lock?.isInPlace == true { try layout.setIndexAside() }
             try openMakingSpace()
         } catch {
             let failure = error as? StorageError

@@ -122,11 +122,13 @@ final class ReaderThreads: Sendable {
     /// Waits for the next job; nil at the end.
     private static func next(_ queue: Queue, _ number: Int) -> ReadJob? {
         while true {
-            let (job, isEnd) = queue.state.withLock { state -> (ReadJob?, Bool) in
+            let (job, isEnd, _) = queue.state.withLock { state -> (ReadJob?, Bool, ReadJob?) in
+                // Released outside the lock: it may hold the last reference to the threads.
+                let finished = state.running[number]
                 let job = state.jobs.popFirst()
                 state.running[number] = job
                 if job == nil, !state.isEnding { state.sleeping += 1 }
-                return (job, state.isEnding)
+                return (job, state.isEnding, finished)
             }
             if job != nil || isEnd { return job }
             queue.wake.wait()
