@@ -32,9 +32,6 @@ struct ImageServer {
     private let descriptors: DescriptorLimit
     /// Nil = no spans are recorded.
     private let traces: TraceExport?
-    /// Origins have event loops of their own, so that work for a hostile response delays no client's request.
-    private static let originEventLoops = MultiThreadedEventLoopGroup(
-        numberOfThreads: NIOSingletons.groupLoopCountSuggestion)
     private let registry = PrometheusRegistry(
         help: [Observability.help, MeteredOrigin.help, MeteredProcessing.help, SharedBackend.help].reduce(into: [:]) {
             $0.merge($1) { first, _ in first }
@@ -77,7 +74,7 @@ struct ImageServer {
 
         // Origins: remote hosts, object stores and local files.
         let client = GuardedHTTPClient(
-            settings: settings.clientSettings, eventLoopGroup: Self.originEventLoops, logger: logger)
+            settings: settings.clientSettings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
         let stores = try ObjectSourceStores(settings, logger: logger)
 
         // The pipeline over these, and prefetching on top of it.
