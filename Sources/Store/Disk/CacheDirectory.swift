@@ -175,6 +175,14 @@ final class CacheDirectory {
         }
         let directory = try OpenDirectory(
             layout, notBefore: lastTime, mustReconcile: hasLostFiles, environment)
+        // If the directory was deleted meanwhile, another store may have it, and the log at this path may be that one's.
+        guard lock?.isInPlace == true else {
+            directory.index.abandon()
+            throw StorageError(operation: "open index", reason: "the directory was deleted", code: EWOULDBLOCK)
+        }
+        // Syncs the mark that the index is open. Without it, the index would count as closed properly after a power
+        // failure that loses the whole log, and files without rows would not be found.
+        try? directory.index.truncateLog()
         isIndexCorrupt = false
         hasLostFiles = false
         current = directory

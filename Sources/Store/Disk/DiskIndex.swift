@@ -51,10 +51,7 @@ final class DiskIndex: Sendable {
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
             do {
-                let (clock, condition, wasClosed) = try pool.write { try Self.begin($0, makeClock, mustReconcile) }
-                // Syncs the mark that the index is open. Without it, the index would count as closed properly after a
-                // power failure that loses the whole log, and files without rows would not be found.
-                if wasClosed { _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
+                let (clock, condition) = try pool.write { try Self.begin($0, makeClock, mustReconcile) }
                 return (pool, clock, condition)
             } catch {
                 try? pool.close()
@@ -111,13 +108,10 @@ final class DiskIndex: Sendable {
         } catch let error as StorageError {
             throw error
         } catch {
-            let failure = error as? DatabaseError
-            // A log that is lost with the tables in it leaves an index without them.
-            let lacksTables = failure?.message?.hasPrefix("no such table") ?? false
+            let result = (error as? DatabaseError)?.resultCode
             throw StorageError(
-                operation: operation, reason: String(describing: error),
-                code: failure?.resultCode == .SQLITE_FULL ? ENOSPC : nil,
-                isCorruption: lacksTables || [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(failure?.resultCode))
+                operation: operation, reason: String(describing: error), code: result == .SQLITE_FULL ? ENOSPC : nil,
+                isCorruption: [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(result))
         }
     }
 }
@@ -141,7 +135,7 @@ extension DiskIndex {
 extension DiskIndex {
     private static func begin(
         _ database: Database, _ makeClock: (_ last: Int64) -> MonotonicClock, _ mustReconcile: Bool
-    ) throws -> (MonotonicClock, Condition, wasClosed: Bool) {
+    ) throws -> (MonotonicClock, Condition) {
         try prepare(database)
         guard
             let state = try Row.fetchOne(database, sql: "SELECT entries, bytes, time, is_closed, reconciled FROM state")
@@ -156,13 +150,13 @@ extension DiskIndex {
         else { throw corruption("the totals are implausible") }
         let clock = makeClock(Int64.fromDatabaseValue(state[2]) ?? 0)
         let now = clock.microseconds
-        let wasClosed = Int64.fromDatabaseValue(state[3]) == 1
-        let reconciled = wasClosed && !mustReconcile ? Int64.fromDatabaseValue(state[4]) ?? 0 : 0
+        let wasClosed = !mustReconcile && Int64.fromDatabaseValue(state[3]) == 1
+        let reconciled = wasClosed ? Int64.fromDatabaseValue(state[4]) ?? 0 : 0
         let age = now.subtractingReportingOverflow(reconciled).partialValue
         try database.execute(
             sql: "UPDATE state SET is_closed = 0, time = ?, reconciled = ?", arguments: [now, reconciled])
         let isDue = reconciled == 0 || age < 0 || age > reconciliationInterval.microseconds
-        return (clock, Condition(totals: totals, isReconciliationDue: isDue), wasClosed)
+        return (clock, Condition(totals: totals, isReconciliationDue: isDue))
     }
 
     /// The most entries that the file can hold: each has at least two keys and a checksum.
