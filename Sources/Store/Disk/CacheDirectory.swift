@@ -175,7 +175,7 @@ final class CacheDirectory {
         }
         let directory = try OpenDirectory(
             layout, notBefore: lastTime, mustReconcile: hasLostFiles, environment)
-        // If the directory was deleted meanwhile, another store may have it, and the log at this path may be that one's.
+        // If the directory was deleted meanwhile, another store may have it, and the log at this path may be its own.
         guard lock?.isInPlace == true else {
             directory.index.abandon()
             throw StorageError(operation: "open index", reason: "the directory was deleted", code: EWOULDBLOCK)
