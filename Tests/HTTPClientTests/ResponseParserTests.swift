@@ -8,7 +8,7 @@ private let ok = "HTTP/1.1 200 OK\r\n"
 
 /// What a response means, however its bytes are divided.
 struct ResponseParserTests {
-    /// A parsed response: status, fields without those of the framing, body, and whether the connection is kept.
+    /// A parsed response: status, fields except framing fields, body, and whether the connection is kept.
     struct Outcome: Equatable {
         var status = 0
         var fields: [String] = []

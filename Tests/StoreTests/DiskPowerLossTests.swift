@@ -19,7 +19,7 @@ import Testing
 
     /// A recorded sequence: the directory after each operation, and all that was ever stored.
     private struct Recording: Sendable {
-        /// The first is that of a store which was closed, the last as well.
+        /// The first and the last belong to a store that was closed.
         var states: [Files] = []
         var stored: [EntryKey: [StoredEntry]] = [:]
     }

@@ -186,8 +186,8 @@ final class ClientWatchHandler: ChannelDuplexHandler {
         if bytes.readableBytes >= Self.minUnsentBytes { unsent.append((UnsentBytes.Buffer(bytes), writtenBytes)) }
     }
 
-    /// Measures how far the client has read, and disconnects it if it is out of time. If the kernel takes all bytes at
-    /// once, as those of most responses, nothing else happens.
+    /// Measures how far the client has read, and disconnects it if it is out of time. Nothing else happens if the
+    /// kernel takes all bytes at once, as it does for most responses.
     private func measure(_ context: ChannelHandlerContext) {
         let pending = pendingBytes(context.channel)
         guard pending > 0 || reading?.isWaiting == true else {

@@ -23,7 +23,8 @@ package struct SourcePermission: Hashable, Sendable {
 extension SourceGuard {
     /// What would have to be allowed for a source; nil if nothing is missing as far as that is known.
     ///
-    /// - Parameter found: the addresses of the host. By default, those of an address literal and of `localhost`.
+    /// - Parameter found: the addresses of the host. Default: a literal address, and the loopback
+    ///   addresses for `localhost`.
     func missingPermission(for url: SourceURL, at found: [IPAddress]? = nil) -> SourcePermission? {
         guard let host = url.host, let port = url.port, url.scheme.isWeb else { return nil }
         let isMapped = mapped.contains(url)

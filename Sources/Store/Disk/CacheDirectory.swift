@@ -78,7 +78,7 @@ final class CacheDirectory {
         if current != nil && !isIndexCorrupt { outages.begin(.directory, ["directory": "\(layout.path)"]) }
         abandon()
         do {
-            // Without the lock, the index is that of another store, which has taken over the directory.
+            // Without the lock, the index belongs to another store, which has taken over the directory.
             if isIndexCorrupt, lock?.isInPlace == true { try layout.setIndexAside() }
             try openMakingSpace()
         } catch {

@@ -25,7 +25,7 @@ struct FileVersion: Equatable, Sendable {
         changed = Int64(change.tv_sec) &* 1_000_000_000 &+ Int64(change.tv_nsec)
     }
 
-    /// Whether the bytes are those of another version, as after the file was removed: only its links have changed.
+    /// Whether another version has the same bytes, as after the file was removed: only its links have changed.
     func hasBytes(of other: FileVersion) -> Bool {
         identity == other.identity && byteCount == other.byteCount && modified == other.modified
     }
