@@ -32,7 +32,7 @@ struct ResponseHead {
     /// - Returns: false if the line has NUL, with which no browser accepts a response.
     mutating func append(_ line: ByteBufferView) -> Bool {
         guard !line.contains(0) else { return false }
-        // Nobody reads the fields of an interim response.
+        // The fields of interim responses are not used.
         guard status >= 200 else { return true }
         // RFC 9112 §5.2: a line that begins with a blank continues the one before.
         if line.first?.isBlank == true {
@@ -86,7 +86,7 @@ struct ResponseFraming {
     /// Whether the head states the length in one way, which it does not contradict.
     private(set) var isRegular: Bool
 
-    /// Nil if the head has no chunks, and lengths that differ.
+    /// Nil if the response is not chunked and its lengths differ.
     init?(_ head: ResponseHead, hasBody: Bool) {
         var lengths: [Substring] = []
         var codings: [String] = []
@@ -98,7 +98,7 @@ struct ResponseFraming {
             }
         }
         let isChunked = codings.contains("chunked")
-        // An empty length is no length, and what is no number is none either.
+        // As in browsers, a length that is empty or not a number is ignored.
         let stated = lengths.filter { !$0.isEmpty }
         let sizes = Set(stated.map { Int(digits: $0) })
         guard isChunked || sizes.count <= 1 else { return nil }

@@ -182,8 +182,8 @@ extension ResponseParser {
         return count
     }
 
-    /// Moves small chunks that have arrived completely to the body, as long as their lines are nothing but a size and a
-    /// line break: a body may consist of chunks of one byte.
+    /// Moves the small chunks that have arrived completely to the body, up to the first chunk with an extension. A body
+    /// may consist of one-byte chunks, and a parser step for each would block the event loop.
     private mutating func takeSmallChunks() throws(Failure) {
         let arrived = rest
         let isWithinLimits = arrived.withUnsafeReadableBytes { bytes in
@@ -238,7 +238,7 @@ extension ResponseParser {
     }
 }
 
-/// A chunk whose size has one or two digits, with nothing but line breaks around its content.
+/// A chunk of at most 255 bytes without an extension.
 private struct SmallChunk {
     let content: Slice<UnsafeRawBufferPointer>
     /// The bytes of its size and line breaks.

@@ -22,7 +22,7 @@ struct RequestHeaders {
     /// Whether the fetcher sets the field, or none may.
     static func isReserved(_ name: HTTPField.Name) -> Bool { reservedNames.contains(name.canonicalName) }
 
-    /// Compression halves drawings, and images of pixels hardly become smaller.
+    /// The codings to ask for: SVGs are half as large compressed, and other images hardly smaller.
     private static func codings(for url: SourceURL) -> String {
         url.path.lowercased().hasSuffix(".svg") ? "gzip, br" : "identity"
     }

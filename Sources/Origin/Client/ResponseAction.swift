@@ -56,8 +56,8 @@ enum ResponseAction: Equatable {
 }
 
 extension HTTPHeaders {
-    /// Whether the part of a 206 is not the whole by its `Content-Range`, such as `bytes 0-9/10`. As in browsers, a
-    /// field that cannot be read says nothing.
+    /// Whether the `Content-Range` of a 206, such as `bytes 0-9/20`, excludes bytes of the image. As in browsers, a
+    /// malformed field is ignored.
     fileprivate var lacksBytes: Bool {
         self["content-range"].contains { range in
             guard let range = range.wholeMatch(of: /bytes ([0-9]+)-([0-9]+)\/(?:([0-9]+)|\*)/) else { return false }

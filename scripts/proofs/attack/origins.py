@@ -156,7 +156,7 @@ def bombs(lab: Lab) -> Iterator[Check]:
 
 
 def floods(lab: Lab) -> Iterator[Check]:
-    """Six responses that are work without an image slow another client's hits no more than as many honest ones do, twice."""
+    """Beside six hostile responses, the median of another client's hits is at most twice the one beside six honest responses."""
     interim = b"HTTP/1.1 103 Early Hints\r\n" + b"Link: </a.css>; rel=preload\r\n" * 100 + b"\r\n"
     chunked = OK + b"Transfer-Encoding: chunked\r\n\r\n"
     floods = {
