@@ -90,13 +90,13 @@ final class DiskIndex: Sendable {
         try Self.attempt("merge log") { _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
     }
 
-    /// The bytes of the file that are in use. The file keeps the pages of deleted rows for new ones.
-    func usedBytes() throws(StorageError) -> Int {
+    /// The bytes of the file, and those of them that are in use. The file keeps the pages of deleted rows for new ones.
+    func measure() throws(StorageError) -> (allBytes: Int, usedBytes: Int) {
         try Self.attempt("measure") {
             try pool.writeWithoutTransaction { database in
                 let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
                 let unused = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
-                return (pages - unused) * Self.pageBytes
+                return (pages * Self.pageBytes, (pages - unused) * Self.pageBytes)
             }
         }
     }

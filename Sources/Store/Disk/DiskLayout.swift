@@ -38,8 +38,8 @@ struct DiskLayout: Sendable {
     /// The index and the files that SQLite keeps next to it.
     var indexFiles: [String] { [index] + ["-wal", "-shm", "-journal"].map { index + $0 } }
     private var probe: String { "\(path)/probe" }
-    /// The size of the index's log.
-    var logBytes: Int { if case .file(let bytes) = FileSystem.kind(of: index + "-wal") { bytes } else { 0 } }
+    /// The bytes that the index's log takes on the volume.
+    var logBytes: Int { if case .file(let bytes) = FileSystem.kind(of: index + "-wal") { blockBytes(bytes) } else { 0 } }
     var unusableIndex: String { "\(path)/index.sqlite.damaged" }
     var temporary: String { "\(path)/tmp" }
 

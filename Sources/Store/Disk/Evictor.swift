@@ -21,8 +21,8 @@ final class Evictor {
     private var environment: DiskEnvironment { directory.environment }
     private var configuration: DiskStore.Configuration { environment.configuration }
     private var state: DiskState { directory.state }
-    /// The bytes of the index in use, and of its log.
-    private var (indexBytes, logBytes) = (0, 0)
+    /// The bytes of the index in use, of its pages without rows, and of its log.
+    private var (indexBytes, emptyBytes, logBytes) = (0, 0, 0)
     /// Whether the store has exceeded its budget and is still above the low-water mark.
     private var isOverLowWater = false
     /// Whether the volume was short of space and does not have enough yet.
@@ -53,7 +53,8 @@ final class Evictor {
 
     private var usedBytes: Int { state.totals.bytes + indexBytes + max(logBytes, Self.logBytes(configuration)) }
     private var excessBytes: Int { usedBytes - Self.lowWaterBytes(configuration) }
-    private var isOverBudget: Bool { usedBytes > configuration.budgetBytes }
+    /// Pages without rows count, but no eviction frees them: up to a tenth of the budget, they leave room for entries.
+    private var isOverBudget: Bool { usedBytes + emptyBytes > configuration.budgetBytes }
 
     /// Whether there are entries to evict now.
     var isEvicting: Bool { isOverLowWater || isFreeingVolume }
@@ -132,10 +133,11 @@ final class Evictor {
     }
 
     private func measureIndex() {
-        guard let used = try? directory.current?.index.usedBytes() else { return }
-        indexBytes = used
+        guard let file = try? directory.current?.index.measure() else { return }
+        indexBytes = file.usedBytes
+        emptyBytes = file.allBytes - file.usedBytes
         logBytes = directory.layout.logBytes
-        state.indexBytes = used + logBytes
+        state.indexBytes = indexBytes + logBytes
     }
 }
 
