@@ -21,13 +21,13 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Costs Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance clients playground bench prove ssrf chaos corpus soak overload attack costs cluster edge fuzz site docs format \
+.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance clients playground browser bench prove ssrf chaos corpus soak overload attack costs cluster edge fuzz site docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo '  PORT=8080 sets the port of run. SWIFT_FLAGS is passed to every swift build and swift test.'
-	@echo '  MODULE=Store limits test to one module. SERVER names the executable that conformance, clients, deploy-check and the proofs drive.'
+	@echo '  MODULE=Store limits test to one module. SERVER names the executable that conformance, clients, browser, deploy-check and the proofs drive.'
 	@echo '  SEED makes conformance, chaos, costs, cluster and fuzz repeatable.'
 
 setup:
@@ -97,6 +97,12 @@ playground: setup ## Test the page at / in headless Chromium; writes screenshots
 	@scripts/setup-playground.sh
 	swift build --product darkroom $(SWIFT_FLAGS)
 	.build/playground/bin/python -B scripts/test-playground.py --screenshots .build/playground/screenshots
+
+browser: setup ## Compare results with headless Chromium over Fixtures/images or FOLDER=dir; ONLY=pattern; PICTURES=dir, STORE=dir, REFERENCES=dir
+	@scripts/setup-browser.sh
+	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
+	.build/browser/bin/python -B scripts/browser --server $(SERVER) $(if $(ONLY),--only '$(ONLY)') $(if $(PICTURES),--pictures $(PICTURES)) \
+		$(if $(STORE),--store $(STORE)) $(if $(REFERENCES),--references $(REFERENCES)) $(FOLDER)
 
 bench: setup ## Measure the service against baselines, nginx and goals, ROUNDS=5 times; SECTION=costs for declared costs
 	Benchmarks/run.sh $(SECTION)
