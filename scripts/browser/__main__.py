@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
@@ -23,7 +24,7 @@ sys.path.append(str(ROOT / "scripts/proofs"))
 
 import differences  # noqa: E402
 import references  # noqa: E402
-from comparison import compared, png_of, reduced, side_by_side  # noqa: E402
+from comparison import compared, misses, png_of, reduced, side_by_side  # noqa: E402
 from origin import Origin  # noqa: E402
 from report import AGREES, NOT_SHOWN, Outcome, printed, tabulated  # noqa: E402
 from server import Answer, Server  # noqa: E402
@@ -38,19 +39,21 @@ Item, Value = TypeVar("Item"), TypeVar("Value")
 
 def main() -> int:
     options = parse_arguments()
-    with tempfile.TemporaryDirectory(prefix="darkroom-browser-") as folder:
+    if missed := misses():
+        print(f"browser: the comparison misses {', '.join(missed)}", file=sys.stderr)
+        return 1
+    with ExitStack() as running:
+        folder = running.enter_context(tempfile.TemporaryDirectory(prefix="darkroom-browser-"))
         server = Server(options.server, Path(folder), *SETTINGS, *options.settings.split())
+        running.callback(server.stop)
         server.wait_until_it_listens()
         service = Service(server, Origin())
         viewer = chosen_viewer(service, options)
-        try:
-            began = time.monotonic()
-            judge = Judge(viewer, options.pictures)
-            outcomes = [judge.judged(file, answer) for file, answer in ahead(service.ask, found(options))]
-            seconds = time.monotonic() - began
-        finally:
-            viewer.stop()
-            server.stop()
+        running.callback(viewer.stop)
+        began = time.monotonic()
+        judge = Judge(viewer, options.pictures)
+        outcomes = [judge.judged(file, answer) for file, answer in ahead(service.ask, found(options))]
+        seconds = time.monotonic() - began
     if not outcomes:
         print("browser: no files", file=sys.stderr)
         return 2

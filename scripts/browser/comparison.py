@@ -42,6 +42,18 @@ def compared(first: numpy.ndarray, second: numpy.ndarray) -> Pair:
     return Pair(Difference(color.mean(), color.max()), Difference(alpha.mean(), alpha.max()))
 
 
+def misses() -> list[str]:
+    """The made-up differences that a comparison does not find, and those that it finds in equal images."""
+    picture = numpy.full((48, 64, 4), 255, numpy.uint8)
+    picture[..., 0] = numpy.linspace(0, 255, 64)
+    brighter, clear, spotted = picture.copy(), picture.copy(), picture.copy()
+    brighter[..., :3] = (picture[..., :3] / 255.0) ** (1 / 2.2) * 255
+    clear[..., 3] = 200
+    spotted[8:12, 8:12, :3] = 0
+    wanted = [("", picture), ("color", brighter), ("alpha", clear), ("color", spotted)]
+    return [cause or "equality" for cause, other in wanted if compared(picture, other).cause != cause]
+
+
 def grid(pixels: numpy.ndarray) -> tuple[int, int]:
     """The numbers of rows and columns of an image's blocks, which are nearly square."""
     height, width, _ = pixels.shape
