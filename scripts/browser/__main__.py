@@ -128,20 +128,23 @@ class Judge:
 
     def judged(self, file: File, answer: Answer) -> Outcome:
         try:
-            shown = self.viewer.shows(file, answer)
-            if not shown.pixels.any() and answer.status != 200:
-                raise NotShown(f"blank; {answer.status} {answer.problem}")
+            return self._judged(file, answer, self.viewer.shows(file, answer))
         except NotShown as reason:
             self.references[file.name] = None
             return Outcome(file.group, file.name, NOT_SHOWN, str(reason), "")
         finally:
             self.viewer.service.withdraw(file)
+
+    def _judged(self, file: File, answer: Answer, shown: Shown) -> Outcome:
+        if not shown.pixels.any() and answer.status != 200:
+            raise NotShown(f"blank; {answer.status} {answer.problem}")
         cause, detail = difference(file, answer, shown)
         if self.pictures and cause != AGREES:
             path = self.pictures / cause / f"{file.name}.png"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(png_of(side_by_side(shown.pixels, shown.result_pixels)))
-        row = next((row.name for row in self.rows if row.covers(file.name, file.body, cause)), "")
+        is_damaged = answer.status == 422 and self.viewer.finds_damage(file) and self.viewer.service.finds_damage(file)
+        row = next((row.name for row in self.rows if row.covers(file.name, file.body, cause, is_damaged)), "")
         self.references[file.name] = references.Picture(shown.size, png_of(reduced(shown.pixels)), row)
         return Outcome(file.group, file.name, cause, detail, row)
 

@@ -17,7 +17,7 @@ FLAGS = [
     "--disable-extensions", "--disable-background-networking", "--remote-debugging-pipe",
 ]  # fmt: skip
 START_SECONDS = 60
-FILES_PER_PAGE = 100
+SCRIPTS_PER_PAGE = 100
 """A page keeps decoded images; a new one frees them."""
 
 
@@ -37,11 +37,11 @@ class Chromium:
 
     def evaluate(self, expression: str, seconds: float) -> Any:
         """The value of a script, or of its promise. After an error, the next script gets a new page or browser."""
-        if self.evaluated % FILES_PER_PAGE == 0:
-            self._open_page()
-        self.evaluated += 1
         options = {"expression": expression, "awaitPromise": True, "returnByValue": True}
         try:
+            if self.evaluated % SCRIPTS_PER_PAGE == 0:
+                self._open_page()
+            self.evaluated += 1
             answer = self._ask("Runtime.evaluate", options, seconds, self.session)
         except ChromiumError:
             self._restart()

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs/browsers.md"
 HEADING = "## Where Darkroom differs from a browser"
+DAMAGED = "damaged file"
+"""The kind of files that browser and server show only in part."""
 CAUSES = ("size", "alpha", "color", "refused")
 
 
@@ -19,8 +21,9 @@ class Row(NamedTuple):
     """Names of `KINDS`, or patterns of paths or file names."""
     causes: set[str]
 
-    def covers(self, path: str, body: bytes, cause: str) -> bool:
-        return cause in self.causes and any(is_of_kind(kind, path, body) for kind in self.kinds)
+    def covers(self, path: str, body: bytes, cause: str, is_damaged: bool) -> bool:
+        """Whether the row states this difference of a file. `is_damaged` is what browser and server agree on."""
+        return cause in self.causes and any(is_damaged if kind == DAMAGED else is_of_kind(kind, path, body) for kind in self.kinds)
 
 
 def rows() -> list[Row]:
@@ -28,7 +31,7 @@ def rows() -> list[Row]:
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     found = [Row(name, re.findall(r"`([^`]+)`", files), set(re.findall(r"\w+", causes))) for name, files, causes, *_ in cells[2:]]
     for row in found:
-        if not row.kinds or not all(kind in KINDS or re.search(r"[*.]", kind) for kind in row.kinds) or not row.causes <= set(CAUSES):
+        if not row.kinds or not all(kind in (DAMAGED, *KINDS) or re.search(r"[*.]", kind) for kind in row.kinds) or not row.causes <= set(CAUSES):
             raise ValueError(f"{PAGE.name}: '{row.name}' needs file names or {', '.join(KINDS)} in backticks, and {', '.join(CAUSES)}")
     return found
 

@@ -45,11 +45,10 @@ class Service:
     def __init__(self, server: Server, origin: Origin) -> None:
         self.server, self.origin = server, origin
 
-    def ask(self, file: File, width: int | None = None) -> Answer:
-        """Our PNG of a file, in full size or in a width. File and PNG are at the origin until they are withdrawn."""
+    def ask(self, file: File, parameters: str = "") -> Answer:
+        """Our PNG of a file, by default in full size. File and PNG are at the origin until they are withdrawn."""
         self.origin.bodies[file.address] = (file.media_type, file.body)
-        size = f"&w={width}&enlarge=true" if width else ""
-        path = f"/image?output=png{size}&url={encoded(self.origin.base + file.address)}"
+        path = f"/image?output=png{parameters}&url={encoded(self.origin.base + file.address)}"
         for wait in WAITS:
             try:
                 answer = self.server.ask(path, timeout=ANSWER_SECONDS)
@@ -62,6 +61,10 @@ class Service:
         if answer.status == 200:
             self.origin.bodies[file.result_address] = ("image/png", answer.body)
         return answer
+
+    def finds_damage(self, file: File) -> bool:
+        """Whether the server shows a file only as far as it can be decoded."""
+        return self.ask(file, "&damaged=show").headers.get("x-damaged") == "?1"
 
     def withdraw(self, file: File) -> None:
         for address in (file.address, file.result_address):

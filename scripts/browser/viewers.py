@@ -52,6 +52,13 @@ class Browser:
             raise NotShown("not an image to it")
         return Shown(tuple(seen["size"]), array(seen, "file"), array(seen, "result"))
 
+    def finds_damage(self, file: File) -> bool:
+        """Whether the browser shows a file only as far as it can be decoded."""
+        try:
+            return not self._evaluated("isDecoded", file.address)
+        except ChromiumError:
+            return False
+
     def _evaluated(self, name: str, *arguments: str | int) -> Any:
         return self.chromium.evaluate(f"{name}({', '.join(map(repr, arguments))})", FILE_SECONDS)
 
@@ -77,6 +84,9 @@ class Stored:
             answer = drawn(self.service, file, answer, (width, height) if max(width, height) > GRID else reference.size)
         return Shown(reference.size, pixels, pixels_of(answer.body) if answer.status == 200 else None)
 
+    def finds_damage(self, file: File) -> bool:
+        return False
+
     def stop(self) -> None:
         pass
 
@@ -86,7 +96,7 @@ def drawn(service: Service, file: File, answer: Answer, size: Size) -> Answer:
     own = size_of(answer)
     if own is None or min(size) == 0 or not has_ratio(own, size):
         return answer
-    return service.ask(file, max(1, round(size[0] * min(1, DRAWING_SIDE / max(size)))))
+    return service.ask(file, f"&enlarge=true&w={max(1, round(size[0] * min(1, DRAWING_SIDE / max(size))))}")
 
 
 def array(seen: dict[str, Any], name: str) -> numpy.ndarray | None:
