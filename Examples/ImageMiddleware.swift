@@ -50,7 +50,7 @@ struct ImageMiddleware<Context: RequestContext>: RouterMiddleware {
         case .notFound: .notFound
         case .tooLarge: .contentTooLarge
         case .unsupported, .missingDecoder: .unsupportedMediaType
-        case .corrupt: .unprocessableContent
+        case .corrupt, .outdatedDecoder: .unprocessableContent
         case .overloaded, .originUnavailable, .cancelled: .serviceUnavailable
         case .originTimedOut, .timedOut: .gatewayTimeout
         default: .badGateway

@@ -160,7 +160,7 @@ extension PipelineError {
         case .notAllowed: "not_allowed"
         case .notFound(let status): status.map(String.init) ?? "not_found"
         case .tooLarge: "too_large"
-        case .unsupported, .missingDecoder: "unsupported"
+        case .unsupported, .missingDecoder, .outdatedDecoder: "unsupported"
         case .corrupt: "corrupt"
         case .originFailed(let failure), .originTimedOut(let failure):
             failure.proxyError?.rawValue ?? failure.receivedStatus.map(String.init) ?? "_OTHER"

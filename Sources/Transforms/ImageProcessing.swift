@@ -131,6 +131,8 @@ public indirect enum ImageProcessingError: Error, Codable, Sendable, Equatable {
     case unsupported
     /// The source is in a supported format for which this machine has no decoder.
     case missingDecoder(SourceFormat)
+    /// The source is valid, but the version of this machine's decoder is too old for it.
+    case outdatedDecoder(HEIFFeature)
     /// The source is corrupt or truncated, or is not what it claims to be.
     case corrupt(String)
     /// The source exceeds a limit, according to its header.

@@ -46,3 +46,52 @@ package enum Checksum {
         return UInt32(truncatingIfNeeded: crc32_z(0, start, bytes.count))
     }
 }
+
+/// The pixels of a PNG as a zlib stream (RFC 1950).
+package enum ZlibStream {
+    /// Whether a stream inflates to its end, without an error and to at least `count` bytes, and ends with their
+    /// checksum or lacks it; `end` is the length of the stream without its checksum, `checksum` the right one.
+    ///
+    /// - Returns: nil if it does not.
+    package static func whole(
+        _ stream: ByteBuffer, atLeast count: Int
+    ) -> (end: Int, checksum: UInt32)? {
+        stream.withUnsafeReadableBytes { whole(UnsafeRawBufferPointer($0), atLeast: count) }
+    }
+
+    private static func whole(_ bytes: UnsafeRawBufferPointer, atLeast count: Int) -> (end: Int, checksum: UInt32)? {
+        guard bytes.count > headerLength, let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
+            return nil
+        }
+        var state = z_stream()
+        // A stream without its header reports an error in its data, but none in its checksum.
+        guard inflateInit2_(&state, -MAX_WBITS, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+            return nil
+        }
+        defer { inflateEnd(&state) }
+        state.next_in = UnsafeMutablePointer(mutating: start + headerLength)
+        state.avail_in = UInt32(clamping: bytes.count - headerLength)
+        var checksum = adler32(0, nil, 0)
+        var written = 0
+        var outcome = Z_OK
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 65_536) { room in
+            // One row more than needed may follow, not as many as a stream may hold.
+            while outcome == Z_OK, written <= count + room.count {
+                state.next_out = room.baseAddress
+                state.avail_out = UInt32(room.count)
+                outcome = inflate(&state, Z_NO_FLUSH)
+                let length = room.count - Int(state.avail_out)
+                checksum = adler32(checksum, room.baseAddress, UInt32(length))
+                written += length
+            }
+        }
+        guard outcome == Z_STREAM_END, written >= count else { return nil }
+        let end = bytes.count - Int(state.avail_in)
+        let right = UInt32(truncatingIfNeeded: checksum)
+        guard bytes.count - end >= MemoryLayout<UInt32>.size else { return (end, right) }
+        let stated = bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self).bigEndian
+        return stated == right ? (end, right) : nil
+    }
+
+    private static let headerLength = 2
+}

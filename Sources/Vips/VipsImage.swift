@@ -134,6 +134,11 @@ public final class VipsImage: @unchecked Sendable {
         try built("avg").double("out")
     }
 
+    /// The largest of all samples.
+    package func maximum() throws(VipsError) -> Double {
+        try built("max").double("out")
+    }
+
     /// The samples of one pixel, band by band.
     public func pixel(x: Int, y: Int) throws(VipsError) -> [Double] {
         var vector: UnsafeMutablePointer<Double>?

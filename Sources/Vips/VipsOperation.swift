@@ -121,6 +121,11 @@ public struct VipsError: Error, Sendable, Equatable, CustomStringConvertible {
     /// libvips' own text in one line of at most 400 characters.
     public let message: String
 
+    package init(operation: String, message: String) {
+        self.operation = operation
+        self.message = message
+    }
+
     public var description: String { "\(operation): \(message)" }
 
     /// Reads and clears libvips' error buffer, right after `operation` failed.

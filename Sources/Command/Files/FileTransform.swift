@@ -35,6 +35,7 @@ extension ImageProcessingError {
         switch self {
         case .unsupported: "The input is not an image in a supported format."
         case .missingDecoder(let format): "The input cannot be read: \(MissingCodec.decoder(format).reason)."
+        case .outdatedDecoder(let feature): "The input cannot be read: \(feature.reason)."
         case .corrupt(let reason): "The input is corrupt or truncated (\(reason))."
         case .tooLarge(let reason): reason
         case .badParameter(let error): "\(error.parameter): \(error.reason)."

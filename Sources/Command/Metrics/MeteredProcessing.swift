@@ -88,7 +88,7 @@ extension ImageProcessingError {
     fileprivate var label: String {
         switch self {
         case .unsupported: "unsupported"
-        case .missingDecoder: "missing_decoder"
+        case .missingDecoder, .outdatedDecoder: "missing_decoder"
         case .corrupt: "corrupt"
         case .tooLarge: "too_large"
         case .badParameter: "bad_parameter"

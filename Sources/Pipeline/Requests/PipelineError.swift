@@ -22,6 +22,8 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     case unsupported
     /// This machine has no decoder for the source's format.
     case missingDecoder(SourceFormat)
+    /// This machine's decoder is too old for the source.
+    case outdatedDecoder(HEIFFeature)
     /// The source is corrupt or truncated.
     case corrupt
     /// The origin could not be reached, or its response was not an image.
@@ -132,6 +134,7 @@ extension PipelineError {
             switch error {
             case .unsupported: .unsupported
             case .missingDecoder(let format): .missingDecoder(format)
+            case .outdatedDecoder(let feature): .outdatedDecoder(feature)
             case .corrupt: .corrupt
             case .tooLarge(let reason): .tooLarge(reason)
             case .badParameter(let error): .badParameter(error)
@@ -147,8 +150,8 @@ extension PipelineError {
     /// The error of a request if its mark failed with this error.
     var ofMark: PipelineError {
         switch self {
-        case .invalidURL, .notAllowed, .notFound, .tooLarge, .unsupported, .missingDecoder, .corrupt, .originFailed,
-            .originTimedOut, .originUnavailable, .remembered, .loop:
+        case .invalidURL, .notAllowed, .notFound, .tooLarge, .unsupported, .missingDecoder, .outdatedDecoder, .corrupt,
+            .originFailed, .originTimedOut, .originUnavailable, .remembered, .loop:
             .mark(self)
         case .badParameter, .notCached, .timedOut, .overloaded, .cancelled, .failed, .mark: self
         }
@@ -157,7 +160,7 @@ extension PipelineError {
     /// Whether the same bytes would fail again.
     var isOfContent: Bool {
         switch self {
-        case .unsupported, .missingDecoder, .corrupt: true
+        case .unsupported, .missingDecoder, .outdatedDecoder, .corrupt: true
         default: false
         }
     }
@@ -167,7 +170,7 @@ extension PipelineError {
     var permitsStale: Bool {
         switch cause {
         case .originFailed(let failure): failure.verdict != .refused
-        case .originTimedOut, .originUnavailable, .corrupt, .unsupported, .missingDecoder: true
+        case .originTimedOut, .originUnavailable, .corrupt, .unsupported, .missingDecoder, .outdatedDecoder: true
         default: false
         }
     }
@@ -179,7 +182,7 @@ extension PipelineError {
         case .notFound(let status): status == 410 ? 410 : 404
         case .tooLarge: 413
         case .unsupported, .missingDecoder: 415
-        case .corrupt: 422
+        case .corrupt, .outdatedDecoder: 422
         case .originFailed(let failure):
             switch failure.verdict {
             case .refused: 403

@@ -30,13 +30,21 @@ extension VipsImage {
         _ mix: (VipsImage) throws(VipsError) -> VipsImage
     ) throws(VipsError) -> VipsImage {
         guard hasAlpha else { return try mix(self) }
-        let maxAlpha: VipsValue = .double(isShort ? 65535 : 255)
-        let straight = try mix(applying("premultiply", ["max_alpha": maxAlpha]))
-            .applying("unpremultiply", ["max_alpha": maxAlpha])
-        guard isShort else { return try straight.roundedToBytes() }
+        return try mix(applying("premultiply", ["max_alpha": maxAlpha])).dividedByAlpha(of: self)
+    }
+
+    /// The image with its colors divided by its alpha, rounded.
+    func dividedByAlpha() throws(VipsError) -> VipsImage { try dividedByAlpha(of: self) }
+
+    /// - Parameter original: an image with the samples that the result has.
+    private func dividedByAlpha(of original: VipsImage) throws(VipsError) -> VipsImage {
+        let straight = try applying("unpremultiply", ["max_alpha": original.maxAlpha])
+        guard original.isShort else { return try straight.roundedToBytes() }
         return try straight.applying("linear", ["a": .doubles([1]), "b": .doubles([0.5])])
             .applying("cast", ["format": "ushort"])
     }
+
+    private var maxAlpha: VipsValue { .double(isShort ? 65535 : 255) }
 
     /// The image with 8-bit samples, rounded: libvips' `cast` would truncate fractions, which darkens.
     func roundedToBytes() throws(VipsError) -> VipsImage {

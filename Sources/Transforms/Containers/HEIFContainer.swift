@@ -39,6 +39,8 @@ struct HEIFContainer: Sendable {
     }
 
     static let maxEntries = 16_384
+    /// The most properties that an item has.
+    static let maxUses = Int(UInt8.max)
 
     /// Returns nil for a file that does not describe its items as the standard requires.
     init?(of file: ByteBuffer) {
@@ -130,11 +132,13 @@ struct HEIFContainer: Sendable {
             for _ in 0..<uses {
                 // The highest bit says whether a reader must know the property.
                 let essential: UInt16 = isWide ? 0x8000 : 0x80
-                let use = isWide ? content.readInteger() : content.readInteger(as: UInt8.self).map(UInt16.init)
-                guard let use else { return false }
+                let short = isWide ? nil : content.readInteger(as: UInt8.self).map { UInt16($0) }
+                guard let use = isWide ? content.readInteger(as: UInt16.self) : short else { return false }
                 all[item, default: []].append(
                     Association(property: Int(use & (essential - 1)), isEssential: use & essential != 0))
             }
+            // Several boxes may name an item.
+            guard all.count <= maxEntries, (all[item]?.count ?? 0) <= maxUses else { return false }
         }
         return true
     }
@@ -148,12 +152,13 @@ extension HEIFContainer {
         properties.indices.contains(association.property - 1) ? properties[association.property - 1] : nil
     }
 
-    /// The code points of the primary item's colors; nil if it has an ICC profile, or states none.
+    /// The code points of the primary item's colors, stated by the container or by AV1; nil with an ICC profile, or if
+    /// none are stated.
     var color: HEIFColor? {
+        let coded = coded(primary)
         // A grid may leave the statement to its tiles.
-        let tile = references.first { $0.type == "dimg" && $0.from == primary }?.to.first
-        let stated = [primary, tile].lazy.compactMap { $0 }.map { properties(of: $0).filter { $0.type == "colr" } }
-        guard let boxes = stated.first(where: { !$0.isEmpty }) else { return nil }
+        let stated = [primary, coded].lazy.map { properties(of: $0).filter { $0.type == "colr" } }
+        guard let boxes = stated.first(where: { !$0.isEmpty }) else { return codedColor(of: coded) }
         var color: HEIFColor?
         for box in boxes {
             var fields = box.content
@@ -166,6 +171,17 @@ extension HEIFContainer {
                 primaries: primaries, transfer: transfer, matrix: matrix, isFullRange: flags & 0x80 != 0)
         }
         return color
+    }
+
+    /// The colors as AV1 states them; nil for another codec.
+    func codedColor(of item: UInt32) -> HEIFColor? {
+        types[item] == "av01" ? data(of: item).flatMap(AV1SequenceHeader.color(of:)) : nil
+    }
+
+    /// The first tile of a grid; another item itself.
+    func coded(_ item: UInt32) -> UInt32 {
+        guard types[item] == "grid" else { return item }
+        return references.first { $0.type == "dimg" && $0.from == item }?.to.first ?? item
     }
 
     /// The item with the alpha channel of an image.
@@ -188,4 +204,54 @@ extension HEIFContainer {
 
     /// Whether the colors of the primary item are multiplied by its alpha.
     var isPremultiplied: Bool { references.contains { $0.type == "prem" && $0.from == primary } }
+}
+
+extension HEIFContainer {
+    /// The first part of an item's data, in the file or among the descriptions (ISO/IEC 14496-12 §8.11.3).
+    func data(of item: UInt32) -> ByteBuffer? {
+        guard var rest = children.first(where: { $0.type == "iloc" })?.content,
+            let version = rest.readISOVersion()?.version, let sizes = rest.readInteger(as: UInt16.self),
+            let count = rest.readISOInteger(isWide: version > 1)
+        else { return nil }
+        let (offsetSize, lengthSize) = (Int(sizes >> 12), Int(sizes >> 8 & 0x0F))
+        let (baseSize, indexSize) = (Int(sizes >> 4 & 0x0F), version > 0 ? Int(sizes & 0x0F) : 0)
+        for _ in 0..<count {
+            guard let id = rest.readISOInteger(isWide: version > 1),
+                let method = version > 0 ? rest.readInteger(as: UInt16.self) : 0, rest.readSlice(length: 2) != nil,
+                let base = rest.readISOInteger(size: baseSize), let extents = rest.readInteger(as: UInt16.self)
+            else { return nil }
+            guard id == item, extents > 0 else {
+                let length = Int(extents) * (indexSize + offsetSize + lengthSize)
+                guard rest.readSlice(length: length) != nil else { return nil }
+                continue
+            }
+            guard rest.readSlice(length: indexSize) != nil, let offset = rest.readISOInteger(size: offsetSize),
+                let length = rest.readISOInteger(size: lengthSize)
+            else { return nil }
+            let descriptions = children.first { $0.type == "idat" }?.content
+            return part(method & 0x0F == 1 ? descriptions : file, base, offset, length)
+        }
+        return nil
+    }
+
+    /// A length of 0 is the rest.
+    private func part(_ bytes: ByteBuffer?, _ base: UInt64, _ offset: UInt64, _ length: UInt64) -> ByteBuffer? {
+        let (start, overflows) = base.addingReportingOverflow(offset)
+        guard let bytes, !overflows, start <= bytes.readableBytes else { return nil }
+        let rest = bytes.readableBytes - Int(start)
+        return bytes.getSlice(
+            at: bytes.readerIndex + Int(start), length: length == 0 ? rest : Int(min(length, UInt64(rest))))
+    }
+}
+
+extension ByteBuffer {
+    /// Reads an integer of 0, 4 or 8 bytes.
+    fileprivate mutating func readISOInteger(size: Int) -> UInt64? {
+        switch size {
+        case 0: 0
+        case 4: readInteger(as: UInt32.self).map { UInt64($0) }
+        case 8: readInteger()
+        default: nil
+        }
+    }
 }

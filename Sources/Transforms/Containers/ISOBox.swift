@@ -14,10 +14,11 @@ struct ISOBox: Sendable {
 
     init?(from rest: inout ByteBuffer) {
         start = rest.readerIndex
-        guard let size: UInt32 = rest.getInteger(at: start), let type = rest.getString(at: start + 4, length: 4) else {
+        guard let size: UInt32 = rest.getInteger(at: start), let type = rest.getBytes(at: start + 4, length: 4) else {
             return nil
         }
-        self.type = type
+        // Any four bytes are a type, and are written as they were read.
+        self.type = String(String.UnicodeScalarView(type.map { Unicode.Scalar($0) }))
         isOpenEnded = size == 0
         var headerLength = 8
         var length = size == 0 ? rest.readableBytes : Int(size)
@@ -59,7 +60,7 @@ extension ByteBuffer {
     mutating func writeISOBox(_ type: String, _ body: (inout ByteBuffer) -> Void) {
         let start = writerIndex
         writeInteger(UInt32(0))
-        writeString(type)
+        writeBytes(type.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
         body(&self)
         setInteger(UInt32(clamping: writerIndex - start), at: start)
     }

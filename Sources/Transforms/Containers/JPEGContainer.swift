@@ -137,6 +137,8 @@ struct JPEGContainer {
         static let sequentialFrames: [UInt8] = [0xC0, 0xC1, 0xC3, 0xC9, 0xCB]
         /// Baseline, extended sequential and progressive, all with Huffman coding.
         static let frames: ClosedRange<UInt8> = 0xC0...0xC2
+        /// All that libjpeg decodes.
+        static let anyFrames: [UInt8] = sequentialFrames + [0xC2, 0xCA]
         static let huffmanTables: UInt8 = 0xC4
         static let restarts: ClosedRange<UInt8> = 0xD0...0xD7
         static let scan: UInt8 = 0xDA
@@ -150,12 +152,68 @@ struct JPEGContainer {
 }
 
 extension JPEGContainer {
+    /// Whether the file has all scans and no end. The last scan may be incomplete.
+    static func lacksOnlyEnd(_ file: ByteBuffer) -> Bool {
+        guard !hasEnd(file) else { return false }
+        let segments = Segments.counted(in: file, atMost: HeaderLimits.maxSegments)
+        guard segments.areWhole, let pixels = segments.pixels else { return false }
+        // Coded data contain no such marker, but what follows the image may contain anything.
+        return file.readableBytesView.dropFirst(pixels).firstRange(of: end) == nil
+    }
+
+    /// The file with an end; nil unless it lacks only that.
+    static func withEnd(_ file: ByteBuffer) -> ByteBuffer? {
+        guard lacksOnlyEnd(file) else { return nil }
+        var ended = ByteBuffer()
+        ended.reserveCapacity(file.readableBytes + end.count)
+        ended.writeImmutableBuffer(file)
+        // Half of a marker, which would be another marker with what follows it.
+        while ended.readableBytesView.last == 0xFF { ended.moveWriterIndex(to: ended.writerIndex - 1) }
+        ended.writeBytes(end)
+        return ended
+    }
+
+    /// A file of ``withEnd(_:)`` with further bytes before its end. Decoders show them if the last scan is incomplete,
+    /// and ignore them otherwise.
+    static func withFiller(_ ended: ByteBuffer) -> ByteBuffer {
+        var filled = ByteBuffer()
+        filled.reserveCapacity(ended.readableBytes + filler.count)
+        filled.writeBytes(ended.readableBytesView.dropLast(end.count))
+        filled.writeBytes(filler)
+        filled.writeBytes(end)
+        return filled
+    }
+
+    private static let end: [UInt8] = [0xFF, Marker.end]
+    /// Codes of many lengths and values, and no marker.
+    private static let filler: [UInt8] = (0..<64).map { UInt8(truncatingIfNeeded: 0x35 + 0x5D * $0) & 0x7F }
+
+    /// Whether an end-of-image marker follows the last start of scan.
+    static func hasEnd(_ file: ByteBuffer) -> Bool {
+        let bytes = file.readableBytesView
+        var index = bytes.endIndex - 2
+        while index > bytes.startIndex {
+            if bytes[index] == 0xFF {
+                if bytes[index + 1] == Marker.end { return true }
+                if bytes[index + 1] == Marker.scan { return false }
+            }
+            index -= 1
+        }
+        return false
+    }
+
     /// The segments of a file, found as libjpeg finds them: it skips all bytes up to the next marker.
     struct Segments {
         private(set) var count = 0
         /// The scans among them; 1 if the first scan has all components of a sequential image, because decoders read
         /// nothing after it.
         private(set) var scans = 0
+        /// The position of the first scan's coded data.
+        private(set) var pixels: Int?
+        /// The coefficients of each component that no scan has delivered in full, one bit for each.
+        private var missing: [UInt8: UInt64] = [:]
+        /// Whether the scans deliver all coefficients of all components.
+        var areWhole: Bool { !missing.isEmpty && missing.values.allSatisfy { $0 == 0 } }
 
         /// Counts up to `limit` + 1 segments.
         static func counted(in file: ByteBuffer, atMost limit: Int) -> Segments {
@@ -176,11 +234,35 @@ extension JPEGContainer {
                 if Marker.sequentialFrames.contains(marker), content + 5 < bytes.count {
                     components = bytes[content + 5]
                 }
+                let fields = UnsafeRawBufferPointer(rebasing: bytes[content..<max(content, min(index, bytes.count))])
+                segments.addFrame(marker, fields)
                 guard marker == Marker.scan else { continue }
                 segments.scans += 1
+                segments.pixels = segments.pixels ?? index
+                segments.addScan(fields, isProgressive: components == nil)
                 if bytes[content] == components { break }
             }
             return segments
+        }
+
+        /// Three bytes for each component follow six others (B.2.2).
+        private mutating func addFrame(_ marker: UInt8, _ fields: UnsafeRawBufferPointer) {
+            guard Marker.anyFrames.contains(marker), fields.count > 5 else { return }
+            for index in stride(from: 6, to: min(6 + 3 * Int(fields[5]), fields.count), by: 3) {
+                missing[fields[index]] = .max
+            }
+        }
+
+        /// Two bytes for each component, then the first and last coefficient and the position of the last bit (B.2.3).
+        private mutating func addScan(_ fields: UnsafeRawBufferPointer, isProgressive: Bool) {
+            guard let count = fields.first.map({ Int($0) }), fields.count >= 4 + 2 * count else { return }
+            let (first, last, bits) = (fields[1 + 2 * count], fields[2 + 2 * count], fields[3 + 2 * count])
+            var delivered = UInt64.max
+            if isProgressive {
+                guard first <= last, last < 64, bits & 0x0F == 0 else { return }
+                delivered = (delivered >> (63 - UInt64(last - first))) << UInt64(first)
+            }
+            for index in 0..<count { missing[fields[1 + 2 * index]]? &= ~delivered }
         }
 
         /// The second byte of the next marker with a segment, or of the end of the image; nil if there is none.

@@ -67,19 +67,91 @@ extension PNGContainer {
     /// inflate all of them, each to up to 1000 times as many bytes.
     static let maxTextBytes = 256 << 10
 
-    /// The file, without its compressed texts if these are longer than ``maxTextBytes``.
-    static func withoutLongTexts(_ file: ByteBuffer) -> ByteBuffer {
+    /// The file as decoders read it: without its compressed texts if these are longer than ``maxTextBytes``, and with
+    /// the transparency of a palette behind the palette, with as many entries at most (§11.3.1.1). Decoders ignore
+    /// or refuse other transparency, browsers do not.
+    static func readable(_ file: ByteBuffer) -> ByteBuffer {
         var textBytes = 0
-        _ = eachChunkBeforePixels(of: file) { if $0.isCompressedText { textBytes += $0.length } }
-        guard textBytes > maxTextBytes else { return file }
+        var palette: PNGChunk?
+        var transparency: PNGChunk?
+        var isMisplaced = false
+        _ = eachChunkBeforePixels(of: file) { chunk in
+            switch chunk.type {
+            case PNGChunk.palette:
+                palette = chunk
+                isMisplaced = isMisplaced || transparency != nil
+            case PNGChunk.transparency: transparency = chunk
+            default: if chunk.isCompressedText { textBytes += chunk.length }
+            }
+        }
+        if let palette, let transparency, 3 * transparency.length > palette.length { isMisplaced = true }
+        guard textBytes > maxTextBytes || isMisplaced else { return file }
         var kept = ByteBuffer()
         kept.reserveCapacity(file.readableBytes)
         kept.writeInteger(signature)
         let rest = eachChunkBeforePixels(of: file) { chunk in
-            if !chunk.isCompressedText { kept.writeImmutableBuffer(chunk.bytes) }
+            if chunk.isCompressedText, textBytes > maxTextBytes { return }
+            if chunk.type == PNGChunk.transparency, isMisplaced { return }
+            kept.writeImmutableBuffer(chunk.bytes)
+            guard chunk.type == PNGChunk.palette, isMisplaced, let moved = transparency else { return }
+            kept.writePNGChunk(moved.type, moved.content.prefix(chunk.length / 3))
+            transparency = nil
         }
         kept.writeImmutableBuffer(rest)
         return kept
+    }
+
+    /// The file with its pixels in one chunk with the right checksums; nil unless all pixels are there.
+    ///
+    /// Decoders refuse a file with a wrong checksum, with other chunks between its pixels, or without its last bytes.
+    static func withWholePixels(_ file: ByteBuffer) -> ByteBuffer? {
+        var header: PNGChunk?
+        var isIntact = true
+        var kept = ByteBuffer()
+        kept.writeInteger(signature)
+        var rest = eachChunkBeforePixels(of: file) { chunk in
+            if chunk.type == PNGChunk.header { header = chunk }
+            if chunk.isCritical, !chunk.isIntact { isIntact = false }
+            kept.writeImmutableBuffer(chunk.bytes)
+        }
+        guard isIntact, let size = header.flatMap({ rasterBytes($0.content) }) else { return nil }
+        var pixels = ByteBuffer()
+        pixels.reserveCapacity(rest.readableBytes)
+        while let chunk = rest.readPNGChunk(orRest: PNGChunk.pixels), chunk.type != PNGChunk.end {
+            if chunk.type == PNGChunk.pixels { pixels.writeBytes(chunk.content) }
+        }
+        guard let whole = ZlibStream.whole(pixels, atLeast: size) else { return nil }
+        pixels.moveWriterIndex(to: whole.end)
+        pixels.writeInteger(whole.checksum)
+        kept.writePNGChunk(PNGChunk.pixels, pixels.readableBytesView)
+        kept.writePNGChunk(PNGChunk.end, ByteBuffer().readableBytesView)
+        return kept
+    }
+
+    /// The samples of a pixel by color type (§11.2.1).
+    private static let samples: [UInt8: Int] = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4]
+
+    /// The length of all filtered rows of the image, also in passes (§7.2, §8.2); nil for a header that is not valid.
+    private static func rasterBytes(_ header: ByteBufferView) -> Int? {
+        var fields = ByteBuffer(header)
+        guard let width = fields.readInteger(as: UInt32.self).map({ Int($0) }),
+            let height = fields.readInteger(as: UInt32.self).map({ Int($0) }),
+            let depth = fields.readInteger(as: UInt8.self).map({ Int($0) }),
+            let color = fields.readInteger(as: UInt8.self), let samples = samples[color],
+            let interlace = fields.getInteger(at: fields.readerIndex + 2, as: UInt8.self),
+            max(width, height) <= SourceHeader.maxSide, depth <= 16
+        else { return nil }
+        let passes: [(Int, Int, Int, Int)] =
+            interlace == 0
+            ? [(0, 0, 1, 1)]
+            : [
+                (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2),
+            ]
+        return passes.reduce(0) { (sum: Int, pass) -> Int in
+            let columns = (width - pass.0 + pass.2 - 1) / pass.2
+            let rows = (height - pass.1 + pass.3 - 1) / pass.3
+            return columns > 0 ? sum + rows * (1 + (columns * samples * depth + 7) / 8) : sum
+        }
     }
 
     /// - Returns: the file from its pixels on.
@@ -150,6 +222,9 @@ private struct PNGChunk {
         return content[end + 1] != 0
     }
 
+    /// The content, or as much of it as the file has.
+    var content: ByteBufferView { bytes.readableBytesView.dropFirst(8).prefix(length) }
+
     /// Whether the checksum matches type and content.
     var isIntact: Bool {
         let checksum = bytes.withUnsafeReadableBytes {
@@ -166,5 +241,26 @@ extension ByteBuffer {
             let bytes = readSlice(length: Int(length) + 12)
         else { return nil }
         return PNGChunk(type: type, length: Int(length), bytes: bytes)
+    }
+
+    /// The next chunk; what is left of it if it is of this type and incomplete.
+    fileprivate mutating func readPNGChunk(orRest type: UInt32) -> PNGChunk? {
+        if let chunk = readPNGChunk() { return chunk }
+        guard let length: UInt32 = getInteger(at: readerIndex), getInteger(at: readerIndex + 4) == type else {
+            return nil
+        }
+        defer { moveReaderIndex(to: writerIndex) }
+        return PNGChunk(type: type, length: Int(length), bytes: self)
+    }
+
+    fileprivate mutating func writePNGChunk(_ type: UInt32, _ content: ByteBufferView) {
+        let start = writerIndex
+        writeInteger(UInt32(clamping: content.count))
+        writeInteger(type)
+        writeBytes(content)
+        let checksum = withUnsafeReadableBytes {
+            Checksum.crc32(UnsafeRawBufferPointer(rebasing: $0[(start + 4 - readerIndex)...]))
+        }
+        writeInteger(checksum)
     }
 }

@@ -30,6 +30,51 @@ enum WebPContainer {
         return self.file(of: chunks, features: Features.alpha | Features.animation)
     }
 
+    /// The file with the length that its chunks have; nil if its header states it, if an image is not whole, or if
+    /// there is none.
+    ///
+    /// libwebp refuses a file that is shorter than it states, or that states less than its image.
+    static func withWholeLength(_ file: ByteBuffer) -> ByteBuffer? {
+        var rest = file
+        guard rest.readString(length: 4) == "RIFF",
+            let stated = rest.readInteger(endianness: .little, as: UInt32.self),
+            rest.readableBytes != stated, rest.readString(length: 4) == "WEBP"
+        else { return nil }
+        let start = file.readerIndex + chunkHeaderLength
+        var hasImage = false
+        // Whether the stated end is behind a chunk.
+        var isBoundary = false
+        var end = rest.readerIndex
+        while let name = rest.readString(length: 4),
+            let length = rest.readInteger(endianness: .little, as: UInt32.self)
+        {
+            guard rest.readSlice(length: Int(length)) != nil else {
+                if imageNames.contains(name) { return nil }
+                break
+            }
+            hasImage = hasImage || imageNames.contains(name)
+            end = rest.readerIndex
+            if length % 2 == 1 {
+                end += 1
+                rest.moveReaderIndex(forwardBy: min(1, rest.readableBytes))
+            }
+            if hasImage, end - start == stated { isBoundary = true }
+        }
+        guard hasImage, stated > end - start || !isBoundary,
+            let length = UInt32(exactly: end - start)
+        else { return nil }
+        let copied = min(end, file.writerIndex)
+        var whole = ByteBuffer()
+        whole.reserveCapacity(end - file.readerIndex)
+        whole.writeImmutableBuffer(file.getSlice(at: file.readerIndex, length: copied - file.readerIndex) ?? file)
+        whole.writeRepeatingByte(0, count: end - copied)
+        whole.setInteger(length, at: 4, endianness: .little)
+        return whole
+    }
+
+    /// The chunks with pixels.
+    private static let imageNames: Set = ["VP8 ", "VP8L", "ANMF"]
+
     private struct Chunk {
         let name: String
         /// With name and length in front of it, and padded to an even number of bytes.

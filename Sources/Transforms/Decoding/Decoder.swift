@@ -197,15 +197,32 @@ extension VipsImage {
     /// The samples as unsigned integers of 8 or 16 bits, the only samples that later steps support. TIFF has other
     /// samples too: signed samples are shifted to start at 0, 32-bit samples lose their lower half, floating point is
     /// converted to sRGB.
-    func withUnsignedSamples() throws(VipsError) -> VipsImage {
+    func withUnsignedSamples(interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
         switch sampleFormat {
         case "uchar", "ushort": self
         case "char": try converted(to: "uchar", scale: 1, offset: 128)
         case "short": try converted(to: "ushort", scale: 1, offset: 32768)
         case "uint": try converted(to: "ushort", scale: 1 / 65536, offset: 0)
         case "int": try converted(to: "ushort", scale: 1 / 65536, offset: 32768)
+        case "float", "double": try convertedFromFloats(interrupt: interrupt)
         default: try convertedToSRGB()
         }
+    }
+
+    /// No file states what its white is, so the largest sample decides: up to 16, samples are light of which 1 is
+    /// white; up to 255 or 65,535, they are integers in another format; beyond, the largest is white.
+    private func convertedFromFloats(interrupt: Interrupt?) throws(VipsError) -> VipsImage {
+        let samples = try rendered(interrupt: interrupt)
+        let largest = try samples.maximum()
+        let white = largest <= 16 ? 1 : largest <= 255 ? 255 : max(largest, 65535)
+        let bytes = try samples.splittingAlpha(
+            color: { color throws(VipsError) in
+                guard white == 1 else { return try color.bytes(times: 255 / white) }
+                guard color.bands == 1 else { return try color.convertedToSRGB() }
+                let light = try VipsImage.joiningBands([color, color, color])
+                return try light.applying("copy", ["interpretation": "scrgb"]).convertedToSRGB().band(0)
+            }, alpha: { alpha throws(VipsError) in try alpha.bytes(times: 255 / white) })
+        return try bytes.applying("copy", ["interpretation": bytes.bands < 3 ? "b-w" : "srgb"])
     }
 
     private func converted(to format: String, scale: Double, offset: Double) throws(VipsError) -> VipsImage {

@@ -81,22 +81,8 @@ enum JPEGShrink {
     /// A shrunk image has `floor(height / factor)` rows, so the last row of blocks may stay unread. If the file does
     /// not end properly, only a full decode shows whether it is corrupt.
     static func detectsTruncation(of source: ByteBuffer, height: Int, factor: Int) -> Bool {
-        height.isMultiple(of: factor) || endsProperly(source)
+        JPEGContainer.hasEnd(source) || height.isMultiple(of: factor) && !JPEGContainer.lacksOnlyEnd(source)
     }
 
     private static let shortestSide = 8
-
-    /// Whether an end-of-image marker follows the last start of scan.
-    private static func endsProperly(_ source: ByteBuffer) -> Bool {
-        let bytes = source.readableBytesView
-        var index = bytes.endIndex - 2
-        while index > bytes.startIndex {
-            if bytes[index] == 0xFF {
-                if bytes[index + 1] == 0xD9 { return true }
-                if bytes[index + 1] == 0xDA { return false }
-            }
-            index -= 1
-        }
-        return false
-    }
 }

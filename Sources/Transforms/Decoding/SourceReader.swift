@@ -4,7 +4,8 @@ import NIOCore
 /// The decoder of a source, with the bytes that it reads: one of libvips' loaders, or ``BitmapDecoder``.
 ///
 /// An image with a profile of more than ``maxProfileBytes`` is read as an image without one, and a PNG with long
-/// compressed texts as one without them.
+/// compressed texts as one without them. A file that lacks none of its pixels is read, whatever else is wrong with it:
+/// its container is rewritten.
 struct SourceReader: Sendable {
     /// The longest profile that is used, in bytes. Profiles of presses have up to 3 MB.
     static let maxProfileBytes = 4 << 20
@@ -12,6 +13,9 @@ struct SourceReader: Sendable {
     /// The bytes of a gzipped SVG are inflated. The bytes of an icon with a PNG begin with the PNG.
     let bytes: ByteBuffer
     private let codec: Codec
+    private let format: SourceFormat
+    /// Whether the source is a JPEG without an end, whose last scan may be incomplete.
+    private let lacksEnd: Bool
 
     private enum Codec {
         /// The image of an icon gets an alpha channel.
@@ -21,11 +25,17 @@ struct SourceReader: Sendable {
 
     /// - Parameter entry: the index of an icon's image; nil = the largest.
     init(of source: ByteBuffer, _ format: SourceFormat, entry: Int? = nil) throws(ImageProcessingError) {
+        self.format = format
+        let ended = format == .jpeg ? JPEGContainer.withEnd(source) : nil
+        lacksEnd = ended != nil
         if let loader = format.row.loader {
             bytes =
                 switch format {
                 case .svg: try SVGSource.plain(source)
-                case .png: PNGContainer.withoutLongTexts(source)
+                case .png: PNGContainer.readable(source)
+                case .jpeg: ended ?? source
+                case .webp: WebPContainer.withWholeLength(source) ?? source
+                case .avif, .heic: try HEIFRequirements.readable(source)
                 default: source
                 }
             codec = .loader(loader, addsAlpha: false)
@@ -43,7 +53,7 @@ struct SourceReader: Sendable {
                 let length = source.readableBytes - entry.start
                 let file = source.getSlice(at: source.readerIndex + entry.start, length: length) ?? source
                 if PNGContainer.isTruncatedBeforePixels(file) { throw .corrupt("PNG in an icon ends inside a chunk") }
-                bytes = PNGContainer.withoutLongTexts(file)
+                bytes = PNGContainer.readable(file)
                 codec = .loader(.png, addsAlpha: true)
             }
         }
@@ -56,7 +66,7 @@ struct SourceReader: Sendable {
         do {
             switch codec {
             case .loader(let loader, let addsAlpha):
-                return try open(loader, options) { lazy throws(VipsError) in
+                return try open(loader, bytes, options) { lazy throws(VipsError) in
                     try body(addsAlpha ? lazy.addingAlpha() : lazy)
                 }
             case .bitmap(let decoder):
@@ -77,23 +87,54 @@ struct SourceReader: Sendable {
         case .bitmap(let decoder):
             return try decoder.decode(interrupt: interrupt)
         case .loader(let loader, let addsAlpha):
-            if loader == .png, PNGContainer.hasWrongChecksum(bytes) { throw .corrupt("PNG with a wrong checksum") }
             do {
-                return try open(loader, options, toleratesErrors: toleratesErrors) { lazy throws(VipsError) in
-                    try (addsAlpha ? lazy.addingAlpha() : lazy.withUnsignedSamples()).rendered(interrupt: interrupt)
-                }
+                return try decoded(loader, addsAlpha, options, toleratesErrors, interrupt)
             } catch {
                 throw interrupt() ? .interrupted : .corrupt(error.description)
             }
         }
     }
 
+    private func decoded(
+        _ loader: VipsLoader, _ addsAlpha: Bool, _ options: KeyValuePairs<String, VipsValue>, _ toleratesErrors: Bool,
+        _ interrupt: @escaping Interrupt
+    ) throws(VipsError) -> VipsImage {
+        let render = { (lazy: VipsImage) throws(VipsError) -> VipsImage in
+            try (addsAlpha ? lazy.addingAlpha() : lazy.withUnsignedSamples(interrupt: interrupt))
+                .rendered(interrupt: interrupt)
+        }
+        do throws(VipsError) {
+            if loader == .png, PNGContainer.hasWrongChecksum(bytes) {
+                throw VipsError(operation: "pngload", message: "PNG with a wrong checksum")
+            }
+            let image = try open(loader, bytes, options, toleratesErrors: toleratesErrors, render)
+            if lacksEnd, !toleratesErrors { try checkLastScan(of: image, options) }
+            return image
+        } catch {
+            guard loader == .png, !interrupt(), let whole = PNGContainer.withWholePixels(bytes) else { throw error }
+            return try open(loader, whole, options, toleratesErrors: toleratesErrors, render)
+        }
+    }
+
+    /// Throws if a JPEG without an end lacks parts of its last scan: other bytes behind them then give another image.
+    private func checkLastScan(
+        of image: VipsImage, _ options: KeyValuePairs<String, VipsValue>
+    ) throws(VipsError) {
+        let isSame = try open(.jpeg, JPEGContainer.withFiller(bytes), options) { other throws(VipsError) in
+            try image.combining("subtract", with: other).applying("abs").maximum() == 0
+        }
+        guard isSame else { throw VipsError(operation: "jpegload", message: "incomplete last scan") }
+    }
+
     private func open<Result>(
-        _ loader: VipsLoader, _ options: KeyValuePairs<String, VipsValue>, toleratesErrors: Bool = false,
-        _ body: (VipsImage) throws(VipsError) -> Result
+        _ loader: VipsLoader, _ bytes: ByteBuffer, _ options: KeyValuePairs<String, VipsValue>,
+        toleratesErrors: Bool = false, _ body: (VipsImage) throws(VipsError) -> Result
     ) throws(VipsError) -> Result {
-        try loader.withImage(of: bytes, options, toleratesErrors: toleratesErrors) { lazy throws(VipsError) in
-            try body(lazy.withoutLongProfile())
+        var page = 0
+        if case .int(let stated)? = options.first(where: { $0.key == "page" })?.value { page = stated }
+        let alpha = AlphaForm(of: bytes, format, page: page)
+        return try loader.withImage(of: bytes, options, toleratesErrors: toleratesErrors) { lazy throws(VipsError) in
+            try body(alpha.straightened(lazy.withoutLongProfile()))
         }
     }
 }

@@ -26,6 +26,8 @@ extension Problem {
         case .missingDecoder(let format):
             self.init(
                 .unsupportedImage, "The source cannot be read: \(MissingCodec.decoder(format).reason).")
+        case .outdatedDecoder(let feature):
+            self.init(.corruptImage, "The source cannot be read: \(feature.reason).")
         case .corrupt:
             self.init(.corruptImage, "The source is corrupt, truncated or of another format than it claims.")
         case .originFailed(let trouble): self.init(trouble)

@@ -40,7 +40,7 @@ extension ImageProcessingError {
     /// The error with texts cut to 1,000 characters, and further if these are long in UTF-8.
     var shortened: ImageProcessingError {
         switch self {
-        case .unsupported, .missingDecoder, .interrupted: self
+        case .unsupported, .missingDecoder, .outdatedDecoder, .interrupted: self
         case .corrupt(let text): .corrupt(Self.cut(text))
         case .tooLarge(let text): .tooLarge(Self.cut(text))
         case .badParameter(let error):

@@ -96,4 +96,29 @@ struct WebPContainerTests {
             #expect(WebPContainer.stripped(ByteBuffer(string: text)) == nil)
         }
     }
+
+    @Test(arguments: ["formats/photo.webp", "formats/alpha.webp", "formats/lossless.webp", "animation/disposal.webp"])
+    func `A file whose header states another length is shown if its chunks are whole`(_ name: String) throws {
+        let whole = try Fixture.image(name)
+        #expect(WebPContainer.withWholeLength(whole) == nil)
+        #expect(WebPContainer.withWholeLength(whole.followed(by: Array("junkjunkjunk".utf8))) == nil)
+        let length = UInt32(whole.readableBytes - 8)
+        let expected = try produce(whole).body
+        for stated in [0, 4, length / 2, length - 2, length + 1, length + 2, length + 1000, .max] {
+            var damaged = whole
+            damaged.setInteger(stated, at: 4, endianness: .little)
+            #expect(WebPContainer.withWholeLength(damaged) == whole, "\(stated)")
+            #expect(try produce(damaged).body == expected, "\(stated)")
+            let cut = damaged.getSlice(at: 0, length: damaged.readableBytes - 10) ?? damaged
+            #expect(throws: ImageProcessingError.self, "\(stated)") { try produce(cut) }
+        }
+    }
+
+    @Test func `The padding of the last chunk may be missing`() throws {
+        var file = WebPFile(try Fixture.image("formats/photo.webp"))
+        file.chunks.append(WebPFile.Chunk(name: "XMP ", content: [1]))
+        let whole = file.bytes
+        let cut = whole.getSlice(at: 0, length: whole.readableBytes - 1) ?? whole
+        #expect(WebPContainer.withWholeLength(cut) == whole)
+    }
 }

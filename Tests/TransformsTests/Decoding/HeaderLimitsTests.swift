@@ -94,17 +94,17 @@ struct HeaderLimitsTests {
         let text = key + [UInt8](repeating: 0, count: half - key.count)
         let flagged = key + [1] + [UInt8](repeating: 0, count: half - key.count - 1)
         let limit = file(compressed: text, international: flagged)
-        #expect(PNGContainer.withoutLongTexts(limit) == limit)
+        #expect(PNGContainer.readable(limit) == limit)
         let over = file(compressed: text + [0], international: flagged)
-        #expect(PNGContainer.withoutLongTexts(over) == plain.bytes)
+        #expect(PNGContainer.readable(over) == plain.bytes)
         #expect(try produce(over).body == produce(plain.bytes).body)
         let icon = BitmapFile.icon([Array(over.readableBytesView)])
         #expect(try SourceReader(of: icon, .ico).bytes == plain.bytes)
         // Without the flag, the text is not compressed.
         let uncompressed = file(compressed: text, international: text + [0])
-        #expect(PNGContainer.withoutLongTexts(uncompressed) == uncompressed)
+        #expect(PNGContainer.readable(uncompressed) == uncompressed)
         let behind = file(compressed: text + [0], international: flagged, before: "IEND")
-        #expect(PNGContainer.withoutLongTexts(behind) == behind)
+        #expect(PNGContainer.readable(behind) == behind)
     }
 
     @Test func `A profile of up to 4 MiB is used, and an image with a longer one is read without it`() throws {

@@ -1,0 +1,104 @@
+import DarkroomVips
+import NIOCore
+import Testing
+
+@testable import DarkroomTransforms
+
+/// Bands behind the colors, as the file describes them.
+struct AlphaFormTests {
+    /// An uncompressed TIFF of 8×8 equal pixels.
+    private func tiff(_ pixel: [UInt8], photometric: UInt16, extra: [UInt16], isBig: Bool = false) -> ByteBuffer {
+        let samples = UInt16(pixel.count)
+        let entries: [(tag: UInt16, type: UInt16, values: [UInt32])] = [
+            (256, 3, [8]), (257, 3, [8]), (258, 3, pixel.map { _ in 8 }), (259, 3, [1]),
+            (262, 3, [UInt32(photometric)]),
+            (273, 4, [1000]), (277, 3, [UInt32(samples)]), (278, 3, [8]), (279, 4, [64 * UInt32(samples)]),
+            (338, 3, extra.map(UInt32.init)),
+        ].filter { !$0.2.isEmpty }
+        var (file, values) = (ByteBuffer(), ByteBuffer())
+        let offsetSize = isBig ? 8 : 4
+        func write(_ number: Int, _ size: Int, to buffer: inout ByteBuffer) {
+            for byte in 0..<size { buffer.writeInteger(UInt8(truncatingIfNeeded: number >> (8 * byte))) }
+        }
+        file.writeBytes(isBig ? [0x49, 0x49, 43, 0, 8, 0, 0, 0] : [0x49, 0x49, 42, 0])
+        write(isBig ? 16 : 8, offsetSize, to: &file)
+        write(entries.count, isBig ? 8 : 2, to: &file)
+        for entry in entries {
+            let size = entry.type == 3 ? 2 : 4
+            write(Int(entry.tag), 2, to: &file)
+            write(Int(entry.type), 2, to: &file)
+            write(entry.values.count, offsetSize, to: &file)
+            var field = ByteBuffer()
+            for value in entry.values { write(Int(value), size, to: &field) }
+            if field.readableBytes > offsetSize {
+                write(500 + values.readableBytes, offsetSize, to: &file)
+                values.writeBuffer(&field)
+            } else {
+                file.writeBuffer(&field)
+                while (file.readableBytes - (isBig ? 24 : 10)) % (isBig ? 20 : 12) != 0 { file.writeInteger(UInt8(0)) }
+            }
+        }
+        write(0, offsetSize, to: &file)
+        file.writeRepeatingByte(0, count: 500 - file.readableBytes)
+        file.writeBuffer(&values)
+        file.writeRepeatingByte(0, count: 1000 - file.readableBytes)
+        for _ in 0..<64 { file.writeBytes(pixel) }
+        return file
+    }
+
+    @Test(arguments: [false, true])
+    func `Only the samples that a TIFF calls alpha are alpha`(isBig: Bool) throws {
+        for (pixel, photometric, extra, expected) in [
+            ([255, 0, 0, 0], 2, [0], [255, 0, 0]), ([255, 0, 0, 0], 2, [], [255, 0, 0]),
+            ([255, 0, 0, 128], 2, [2], [255, 0, 0, 128]), ([128, 0, 0, 128], 2, [1], [255, 0, 0, 128]),
+            ([255, 0, 0, 128, 7], 2, [2, 0], [255, 0, 0, 128]), ([255, 0, 0, 0, 0], 2, [0, 0], [255, 0, 0]),
+            ([90, 0], 1, [0], [90, 90, 90]), ([90, 40], 1, [2], [90, 90, 90, 40]),
+        ] as [([UInt8], UInt16, [UInt16], [Int])] {
+            let file = tiff(pixel, photometric: photometric, extra: extra, isBig: isBig)
+            #expect(try SourceHeader(of: file).hasAlpha == (expected.count == 4), "\(pixel) \(extra)")
+            #expect(try Pixels(produce(file).body)[3, 3] == expected, "\(pixel) \(extra)")
+        }
+        // A fifth channel beside inks is no alpha.
+        let inks = try Pixels(produce(tiff([0, 255, 255, 0, 0], photometric: 5, extra: [0], isBig: isBig)).body)
+        #expect(inks.bands == 3 && inks[3, 3][0] > 150 && inks[3, 3][1] < 90)
+    }
+
+    @Test func `The samples of the page that is read count`() {
+        let file = tiff([1, 2, 3, 4], photometric: 2, extra: [0])
+        #expect(TIFFDirectory(of: file, page: 0)?.surplus == 1)
+        #expect(TIFFDirectory(of: file, page: 1) == nil)
+        for length in 0..<file.readableBytes {
+            _ = TIFFDirectory(of: ByteBuffer(bytes: file.readableBytesView.prefix(length)), page: 0)?.surplus
+        }
+    }
+
+    @Test func `Floating point samples are light, or integers if they exceed light`() throws {
+        func image(_ samples: [Double]) throws -> Pixels {
+            let black = try VipsImage.build("black", ["width": 2, "height": 2, "bands": .int(samples.count)])
+            let zeros = samples.map { _ in 0.0 }
+            return try black.applying("linear", ["a": .doubles(zeros), "b": .doubles(samples)])
+                .applying("cast", ["format": "float"])
+                .applying("copy", ["interpretation": samples.count < 3 ? "b-w" : "scrgb"])
+                .withUnsignedSamples().asPixels()
+        }
+        for (samples, expected) in [
+            ([0.5, 0, 1], [188, 0, 255]), ([4, 0, 1], [255, 0, 255]), ([255, 0, 100], [255, 0, 100]),
+            ([65535, 0, 25700], [255, 0, 100]), ([0.5, 0, 1, 0.5], [188, 0, 255, 128]), ([0.5], [188, 188, 188]),
+            ([100], [100, 100, 100]), ([0.5, 1], [188, 188, 188, 255]), ([255, 0, 100, 51], [255, 0, 100, 51]),
+        ] as [([Double], [Int])] {
+            #expect(try image(samples).distance(x: 1, y: 1, to: expected) <= 1, "\(samples)")
+        }
+    }
+
+    @Test func `Premultiplied colors of JPEG XL are divided`() throws {
+        let file = try Fixture.image("formats/alpha.jxl")
+        #expect(!JPEGXLHeader.isPremultiplied(file))
+        for length in 0..<min(file.readableBytes, 200) {
+            _ = JPEGXLHeader.isPremultiplied(ByteBuffer(bytes: file.readableBytesView.prefix(length)))
+        }
+        guard let corpus = Fixture.corpus else { return }
+        let name = "jxl-conformance/conformance/alpha_premultiplied.jxl"
+        let premultiplied = try Fixture.bytes(corpus.appendingPathComponent(name))
+        #expect(JPEGXLHeader.isPremultiplied(premultiplied))
+    }
+}
