@@ -100,6 +100,8 @@ public struct ProcessedImage: Codable, Sendable {
     public var sourceFormat: SourceFormat
     /// Whether the whole source was decoded; false = only its header was read, so the remaining bytes may be corrupt.
     public var isProven: Bool
+    /// Whether parts of the source could not be decoded, see ``DamagePolicy/show``.
+    public var isDamaged: Bool
     /// The quality of the result if the job left it to the image; nil if not.
     public var quality: ResultQuality?
     /// The effort of the encoder; nil for formats without efforts.
@@ -107,11 +109,14 @@ public struct ProcessedImage: Codable, Sendable {
     /// The time that each stage took; nil if the stages were not run or not measured.
     public var stages: ProcessingStages?
 
-    private enum CodingKeys: CodingKey { case format, size, frames, sourceFormat, isProven, quality, effort, stages }
+    private enum CodingKeys: CodingKey {
+        case format, size, frames, sourceFormat, isProven, isDamaged, quality, effort, stages
+    }
 
     public init(
         body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,
-        isProven: Bool = true, quality: ResultQuality? = nil, effort: Int? = nil, stages: ProcessingStages? = nil
+        isProven: Bool = true, isDamaged: Bool = false, quality: ResultQuality? = nil, effort: Int? = nil,
+        stages: ProcessingStages? = nil
     ) {
         self.body = body
         self.format = format
@@ -119,6 +124,7 @@ public struct ProcessedImage: Codable, Sendable {
         self.frames = frames
         self.sourceFormat = sourceFormat
         self.isProven = isProven
+        self.isDamaged = isDamaged
         self.quality = quality
         self.effort = effort
         self.stages = stages

@@ -59,7 +59,8 @@ public struct InProcessImageProcessor: ImageProcessing {
         return ProcessedImage(
             body: body, format: format, size: image.size,
             frames: format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
-            isProven: !job.isPartial, quality: quality, effort: planned.plan.effort, stages: timer.stages)
+            isProven: !job.isPartial && !image.isDamaged, isDamaged: image.isDamaged, quality: quality,
+            effort: planned.plan.effort, stages: timer.stages)
     }
 
     public func removeDecoded(identity: String) { decoded.removeAll(identity: identity) }
@@ -92,19 +93,34 @@ public struct InProcessImageProcessor: ImageProcessing {
         interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         let plan = try Self.planned(job, header, framesUsed: framesUsed)
-        let decoder = Decoder(source: job.source, header: header, isPartial: job.isPartial, interrupt: interrupt)
+        var decoder = Decoder(source: job.source, header: header, isPartial: job.isPartial, interrupt: interrupt)
+        do throws(ImageProcessingError) {
+            return try image(for: job, by: decoder, plan, mark: mark, framesUsed: framesUsed, &timer)
+        } catch {
+            guard case .corrupt = error, job.output.damaged == .show, !job.isPartial else { throw error }
+            decoder.isPartial = true
+            var image = try image(for: job, by: decoder, plan, mark: mark, framesUsed: framesUsed, &timer)
+            image.isDamaged = true
+            return image
+        }
+    }
+
+    private func image(
+        for job: ImageJob, by decoder: Decoder, _ plan: ChainPlan, mark: MarkSource?, framesUsed: Int,
+        _ timer: inout StageTimer
+    ) throws(ImageProcessingError) -> ImageFrames {
         let parameters = try decoder.parameters(of: job, framesUsed: framesUsed, as: plan.decode)
         let (pixels, isCached) = try pixels(of: job, parameters, by: decoder)
         timer.finishDecoding(isCached: isCached)
         return try transformed(
-            decoder.frames(of: pixels, parameters), by: job, header, mark, interrupt: interrupt)
+            decoder.frames(of: pixels, parameters), by: job, decoder.header, mark, interrupt: decoder.interrupt)
     }
 
     /// The decoded pixels, from the cache if the same bytes were decoded in the same way before.
     private func pixels(
         of job: ImageJob, _ parameters: DecodeParameters, by decoder: Decoder
     ) throws(ImageProcessingError) -> (DecodedPixels, isCached: Bool) {
-        guard let identity = job.identity, !job.isPartial else { return (try decoder.decode(parameters), false) }
+        guard let identity = job.identity, !decoder.isPartial else { return (try decoder.decode(parameters), false) }
         // Upright pixels are worth caching only if the chain would begin by orienting them.
         let isUpright =
             job.chain.startsWithAutoOrientation && parameters.frames == 1 && decoder.header.orientation != 1

@@ -43,6 +43,9 @@ struct FailureMemoryTests {
         let image = SourcePart(PageSelection(), needsPixels: true, variant: StoreKey(hashing: "a".utf8))
         let other = SourcePart(PageSelection(), needsPixels: true, variant: StoreKey(hashing: "b".utf8))
         #expect(image.includes(image) && image.includes(all) && !image.includes(other) && !all.includes(image))
+        // What is shown although it is damaged does not fail where a whole image would.
+        let shown = SourcePart(PageSelection(), needsPixels: true, variant: nil, showsDamage: true)
+        #expect(all.includes(shown) && shown.includes(shown) && !shown.includes(all))
     }
 
     @Test func `The delay has a jitter of a fifth`() {

@@ -177,6 +177,7 @@ struct ImageParametersTests {
         Row("nl", good: booleans, bad: ["yes"]),
         Row("palette", good: booleans, bad: ["yes", "256"]),
         Row("passthrough", good: ["auto", "off", "Auto"], bad: ["", nil, "on", "true"]),
+        Row("damaged", good: ["refuse", "show", "Show"], bad: ["", nil, "on", "true"]),
         Row("l", good: ["1", "9"], bad: ["0", "10"] + notWhole), Row("af", good: booleans, bad: ["yes"]),
         Row("ll", good: booleans, bad: ["yes"]),
         Row("il", good: booleans, bad: ["yes"]),

@@ -30,22 +30,31 @@ package struct SourcePart: Hashable, Sendable {
     private let needsPixels: Bool
     /// The only variant that needs the part; nil = all that need these frames or pages.
     private let variant: StoreKey?
+    /// Whether it is decoded as far as possible.
+    private let showsDamage: Bool
 
-    package init(_ pages: PageSelection?, needsPixels: Bool, variant: StoreKey?) {
+    package init(_ pages: PageSelection?, needsPixels: Bool, variant: StoreKey?, showsDamage: Bool = false) {
+        self.showsDamage = showsDamage
         self.pages = pages
         self.needsPixels = needsPixels
         self.variant = variant
     }
 
     /// The same of all variants.
-    package var ofAllVariants: SourcePart { SourcePart(pages, needsPixels: needsPixels, variant: nil) }
+    package var ofAllVariants: SourcePart {
+        SourcePart(pages, needsPixels: needsPixels, variant: nil, showsDamage: showsDamage)
+    }
 
     /// The same of all variants, and of whichever frames or pages a request selects.
-    package var ofAllPages: SourcePart { SourcePart(nil, needsPixels: needsPixels, variant: nil) }
+    package var ofAllPages: SourcePart {
+        SourcePart(nil, needsPixels: needsPixels, variant: nil, showsDamage: showsDamage)
+    }
 
     /// Whether decoding this part decodes the other too, so that it fails if the other does.
     func includes(_ other: SourcePart) -> Bool {
-        guard needsPixels || !other.needsPixels, other.variant == nil || other.variant == variant else { return false }
+        guard needsPixels || !other.needsPixels, !showsDamage || other.showsDamage,
+            other.variant == nil || other.variant == variant
+        else { return false }
         guard let selected = other.pages else { return true }
         return pages?.includes(selected) ?? false
     }

@@ -83,6 +83,9 @@ struct ProcessingSettings: SettingTheme {
     let passthrough = Setting(
         "passthrough", .choice(of: Passthrough.self), default: .off,
         help: "Default of the query parameter 'passthrough'.")
+    let damaged = Setting(
+        "damaged", .choice(of: DamagePolicy.self), default: .refuse,
+        help: "Default of the query parameter 'damaged'.")
     let webpEffort = Setting(
         "webp-effort", .integer(EncoderEfforts.webpRange), default: EncoderEfforts().webp,
         help: "Effort of the WebP encoder to make smaller files; 6 takes twice as long as 4.")

@@ -74,7 +74,8 @@ extension Settings {
     var grammarLimits: QueryLimits {
         QueryLimits(
             maxOutputSide: self.limits.maxOutputSide, maxFrames: self.limits.maxFrames,
-            defaultResampling: self.processing.resample, defaultPassthrough: self.processing.passthrough)
+            defaultResampling: self.processing.resample, defaultPassthrough: self.processing.passthrough,
+            defaultDamaged: self.processing.damaged)
     }
 
     var pixelLimits: PixelLimits {

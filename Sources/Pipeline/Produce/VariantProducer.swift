@@ -31,6 +31,8 @@ struct VariantProducer: Sendable {
         var timings: Timings
         /// Whether it was produced for another request.
         var isShared = false
+        /// Whether parts of the source could not be decoded.
+        var isDamaged = false
     }
 
     /// - Parameter mark: finds the bytes of the request's mark, if it has one.
@@ -77,13 +79,14 @@ struct VariantProducer: Sendable {
             digest: digest.hex, quality: image.quality)
         let entry = StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest)
         // If only the header was read, the remaining bytes may be corrupt: neither the original nor the result is
-        // stored.
-        let isVerified = image.isProven || original.tier != nil
+        // stored. The same holds for a damaged original.
+        let isVerified = (image.isProven || original.tier != nil) && !image.isDamaged
         if isVerified { original.record.markVerified() }
         let isStored =
             isVerified ? await cache.store(entry, from: original, cost: result.duration, for: request.access) : false
         timings.store = stopwatch.lap()
-        return Produced(body: image.body, record: record, isStored: isStored, timings: timings)
+        return Produced(
+            body: image.body, record: record, isStored: isStored, timings: timings, isDamaged: image.isDamaged)
     }
 
     private func process(

@@ -35,6 +35,8 @@ public struct ImageResponse: Sendable {
     public var fallbackReason: PipelineError?
     /// Whether this is the ``ImageRequest/interim`` output, which the requested output will replace.
     public var isInterim = false
+    /// Whether parts of the source could not be decoded, see ``DamagePolicy/show``. Such an image is not stored.
+    public var isDamaged = false
     /// The placeholders that the request asked for; nil if it asked for none, or if they could not be computed.
     public var placeholders: Placeholders?
     /// The quality of the result if the request left it to the image; nil if not.

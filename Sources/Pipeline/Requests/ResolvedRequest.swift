@@ -42,7 +42,8 @@ struct ResolvedRequest: Sendable {
     /// The request as the caches see it.
     var access: CacheAccess {
         let part = SourcePart(
-            input.pages.shown(in: input.output), needsPixels: !input.output.isHeaderOnly, variant: keys.variant.entry)
+            input.pages.shown(in: input.output), needsPixels: !input.output.isHeaderOnly, variant: keys.variant.entry,
+            showsDamage: input.output.damaged == .show)
         return CacheAccess(
             keys: keys, source: input.source, part: part, options: input.cache, epoch: epoch, deadline: deadline,
             share: input.account?.share)

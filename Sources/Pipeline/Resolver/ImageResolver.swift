@@ -254,7 +254,9 @@ struct ImageResolver: Sendable {
         if report.forwarded == nil { report.isShared = produced.isShared }
         var timings = produced.timings
         timings.fetch = fetchTime
-        return response(produced.body, produced.record, original.record, report, timings)
+        var response = response(produced.body, produced.record, original.record, report, timings)
+        response.isDamaged = produced.isDamaged
+        return response
     }
 
     /// Produces a request's variant, with its mark if it has one.

@@ -50,6 +50,7 @@ struct ImageQueryDraft: Sendable {
     init(_ limits: QueryLimits) {
         query = ImageQuery(recipe: Recipe(resampling: limits.defaultResampling))
         output.passthrough = limits.defaultPassthrough
+        output.damaged = limits.defaultDamaged
     }
 
     /// The draft that ``finished(_:)`` makes this query of.

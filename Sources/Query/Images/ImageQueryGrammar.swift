@@ -12,17 +12,20 @@ package struct QueryLimits: Hashable, Sendable {
     package var defaultResampling: Resampling
     /// The default of `passthrough`.
     package var defaultPassthrough: Passthrough
+    /// The default of `damaged`.
+    package var defaultDamaged: DamagePolicy
     /// The formats for which the server has no encoder.
     package var unwritable: Set<OutputFormat> = []
 
     package init(
         maxOutputSide: Int = 8192, maxFrames: Int = 256, defaultResampling: Resampling = .fast,
-        defaultPassthrough: Passthrough = .off
+        defaultPassthrough: Passthrough = .off, defaultDamaged: DamagePolicy = .refuse
     ) {
         self.maxOutputSide = maxOutputSide
         self.maxFrames = maxFrames
         self.defaultResampling = defaultResampling
         self.defaultPassthrough = defaultPassthrough
+        self.defaultDamaged = defaultDamaged
     }
 
     /// Throws if the server has no encoder for the format.

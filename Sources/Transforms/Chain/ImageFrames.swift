@@ -14,6 +14,8 @@ public struct ImageFrames: Sendable {
     public let loop: Int
     /// Whether a chain has returned the frames as the decoder delivered them. Known only if the job requires it.
     var isUnchanged = false
+    /// Whether parts of the source could not be decoded.
+    var isDamaged = false
 
     /// - Parameter frames: at least one; an empty list is a programming error.
     init(frames: [VipsImage], extent: Extent? = nil, orientation: Int = 1, delays: [Int] = [], loop: Int = 0) {

@@ -5,13 +5,15 @@ import NIOCore
 struct Decoder {
     let source: ByteBuffer
     let header: SourceHeader
-    /// Whether the source is only the beginning of a file.
+    /// Whether the source is only the beginning of a file, or damaged: what is missing becomes gray.
     var isPartial = false
     let interrupt: Interrupt
 
     /// Decodes all pixels that `parameters` select.
     func decode(_ parameters: DecodeParameters) throws(ImageProcessingError) -> DecodedPixels {
-        if header.format == .gif, GIFContainer.isTruncated(source) { throw .corrupt("GIF ends inside a block") }
+        if header.format == .gif, !isPartial, GIFContainer.isTruncated(source) {
+            throw .corrupt("GIF ends inside a block")
+        }
         let image = try SourceReader(of: source, header.format, entry: parameters.entry)
             .pixels(options(parameters), toleratesErrors: isPartial, interrupt: interrupt)
         return DecodedPixels(image: image, extent: extent(of: image, parameters), orientation: header.orientation)

@@ -104,7 +104,7 @@ struct SourceReader: Sendable {
                 .rendered(interrupt: interrupt)
         }
         do throws(VipsError) {
-            if loader == .png, PNGContainer.hasWrongChecksum(bytes) {
+            if loader == .png, !toleratesErrors, PNGContainer.hasWrongChecksum(bytes) {
                 throw VipsError(operation: "pngload", message: "PNG with a wrong checksum")
             }
             let image = try open(loader, bytes, options, toleratesErrors: toleratesErrors, render)

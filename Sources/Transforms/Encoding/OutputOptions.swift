@@ -22,6 +22,8 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var palette: Bool
     /// Whether a source may be the result; never if the result is interlaced or has a palette.
     public package(set) var passthrough: Passthrough
+    /// Whether a damaged source is shown as far as it can be decoded.
+    public package(set) var damaged = DamagePolicy.refuse
     /// Whether the other options permit that a source is the result.
     package private(set) var supportsPassthrough = false
     /// The compression level of a PNG, 1…9; nil = the level of the server's efforts.
@@ -96,6 +98,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if nearLossless { parts.append("nl") }
         if palette { parts.append("palette") }
         if passthrough != .off { parts.append("pass-\(passthrough.rawValue)") }
+        if damaged != .refuse { parts.append("damaged-\(damaged.rawValue)") }
         if let compression { parts.append("level-\(compression)") }
         if filtersRows { parts.append("filters") }
         if !details.isEmpty { parts.append("\(details.rawValue)") }

@@ -103,6 +103,7 @@ struct ImageHTTPResponse {
         fields[.vary] = configuration.negotiation.vary(of: query)
         fields[.acceptCH] = configuration.negotiation.acceptCH(of: query)
         fields[.quality] = image.quality?.description
+        fields[.damaged] = image.isDamaged ? "?1" : nil
         fields[.placeholderBlurHash] = image.placeholders?.blurHash
         fields[.placeholderThumbHash] = image.placeholders?.thumbHash
         fields[.placeholderColor] = image.placeholders?.dominantColor
@@ -135,24 +136,27 @@ struct ImageHTTPResponse {
         }
         var control = image.cachePolicy.cacheControl(
             age: image.age, sentAge: age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
-        if image.isInterim { (control.isImmutable, control.staleWhileRevalidate) = (false, nil) }
+        if image.isInterim || image.isDamaged { (control.isImmutable, control.staleWhileRevalidate) = (false, nil) }
         return authorization.restricting(control).description
     }
 
     /// Zero for a response that is to be replaced soon: caches that ignore `Age`, as nginx does, would add it to the
     /// short lifetime.
-    private var age: Duration { isFallback || image.isInterim ? .zero : image.age }
+    private var age: Duration { isFallback || image.isInterim || image.isDamaged ? .zero : image.age }
 
     private var cap: Duration {
         var cap = configuration.variantMaxAge
         if isFallback { cap = min(cap, Self.fallbackMaxAge) }
         if image.isInterim { cap = min(cap, Self.interimMaxAge) }
+        if image.isDamaged { cap = min(cap, Self.damagedMaxAge) }
         if let remaining = authorization.remaining(at: configuration.now()) { cap = min(cap, remaining) }
         return cap
     }
 
     /// Short, because the source may be available again soon.
     private static let fallbackMaxAge = Duration.seconds(60)
+    /// Short, because the source may be replaced by an intact file.
+    private static let damagedMaxAge = Duration.seconds(60)
     /// Short, because the image in the preferred format is under way.
     private static let interimMaxAge = Duration.seconds(10)
 }

@@ -9,6 +9,7 @@ extension ProcessedImage {
         let durations = [stages?.decode, stages?.transform, stages?.encode].compactMap { $0 }
         return numbers.allSatisfy((1...SourceHeader.maxSide).contains) && job.output.permits(format)
             && (quality?.isSource != true || job.output.passthrough == .auto) && (0...9).contains(effort ?? 0)
+            && (!isDamaged || job.output.damaged == .show && !isProven)
             && durations.allSatisfy((.zero...Self.maxDuration).contains)
     }
 

@@ -27,6 +27,10 @@ extension ImageParameters {
                 "First frame or page, counted from 1, or the `primary`, `largest` or `smallest` page or image of an "
                     + "icon."),
         ]
-        return form + quality + pages
+        let damage = Row(
+            "damaged", .choice(DamagePolicy.self), \.output.damaged, .encoding, .decode,
+            "Whether a source of which parts cannot be decoded is refused, or shown as far as possible, for a minute and "
+                + "with `X-Damaged`. The default is a setting.")
+        return form + quality + pages + [damage]
     }
 }

@@ -67,6 +67,7 @@ const GROUPS = [
     check("nl", "Near-lossless"), fitting("formats", "Formats for Auto, in order of preference", ["avif", "webp"].filter(writes).join(",")),
     check("il", "Progressive or interlaced"), fitting("palette", "Palette PNG"), fitting("l", "Compression of PNG", "6"),
     fitting("af", "Filters of PNG rows"),
+    choice("damaged", "Damaged source", { "": "Server default", refuse: "Is refused", show: "Is shown as far as possible" }),
     choice("passthrough", "Source as the result", { "": "Server default", off: "Never", auto: "Where encoding saves nothing" }),
     text("n", "Number of frames or pages", "all", "number"), text("page", "First frame or page", "1"),
   ]],
