@@ -163,6 +163,14 @@ extension VipsImage {
         return made
     }
 
+    /// A lookup table for `maplut` with fractions: one row of 256 or 65,536 entries, the same in all bands.
+    package static func table(_ entries: [Float]) -> VipsImage {
+        guard let made = copying(entries, width: entries.count, height: 1, bands: 1, VIPS_FORMAT_FLOAT) else {
+            preconditionFailure("no memory for a table of \(entries.count) entries")
+        }
+        return made
+    }
+
     /// A matrix for `conv` or `recomb`, with rows of equal length. `scale` divides the sums of a convolution.
     package static func matrix(_ rows: [[Double]], scale: Double = 1) -> VipsImage {
         VipsRuntime.start()

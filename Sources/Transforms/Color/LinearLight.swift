@@ -10,9 +10,9 @@ struct LinearLight {
 
     /// Nil for samples that do not follow the sRGB curve, such as CMYK.
     init?(_ image: VipsImage) {
-        guard ["srgb", "b-w", "rgb16", "grey16"].contains(image.interpretation), image.isByte || image.isShort else {
-            return nil
-        }
+        guard ["srgb", "b-w", "rgb16", "grey16"].contains(image.interpretation), image.isByte || image.isShort,
+            image.statedSpace?.curve ?? .sRGB == .sRGB
+        else { return nil }
         isShort = image.isShort
         interpretation = image.interpretation
     }
@@ -46,7 +46,7 @@ struct LinearLight {
 
     private static let byteToLight = table(256) { UInt16((SRGBCurve.light($0 / 255) * 65535).rounded()) }
     private static let shortToLight = table(65536) { UInt16((SRGBCurve.light($0 / 65535) * 65535).rounded()) }
-    private static let lightToByte = table(65536) { UInt8((SRGBCurve.sample($0 / 65535) * 255).rounded()) }
+    static let lightToByte = table(65536) { UInt8((SRGBCurve.sample($0 / 65535) * 255).rounded()) }
 
     private static func table<Sample: FixedWidthInteger>(
         _ count: Int, _ sample: (Double) -> Sample

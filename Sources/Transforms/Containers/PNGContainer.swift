@@ -155,7 +155,7 @@ extension PNGContainer {
     }
 
     /// - Returns: the file from its pixels on.
-    private static func eachChunkBeforePixels(of file: ByteBuffer, _ body: (PNGChunk) -> Void) -> ByteBuffer {
+    static func eachChunkBeforePixels(of file: ByteBuffer, _ body: (PNGChunk) -> Void) -> ByteBuffer {
         var rest = file
         guard rest.readInteger(as: UInt64.self) == signature else { return rest }
         var end = rest
@@ -183,7 +183,7 @@ extension PNGContainer {
 }
 
 /// A chunk with its length, its type and its checksum (§5.3).
-private struct PNGChunk {
+struct PNGChunk {
     let type: UInt32
     /// The length of the content.
     let length: Int

@@ -16,6 +16,8 @@ struct SourceReader: Sendable {
     private let format: SourceFormat
     /// Whether the source is a JPEG without an end, whose last scan may be incomplete.
     private let lacksEnd: Bool
+    /// The color space that the bytes state without an ICC profile, and whether it takes precedence over a profile.
+    private let color: (code: ColorCode, isFirst: Bool)?
 
     private enum Codec {
         /// The image of an icon gets an alpha channel.
@@ -39,9 +41,11 @@ struct SourceReader: Sendable {
                 default: source
                 }
             codec = .loader(loader, addsAlpha: false)
+            color = Self.color(of: bytes, format)
         } else if format == .bmp {
             bytes = source
             codec = .bitmap(BitmapDecoder(header: try BitmapHeader(ofFile: source), source: source))
+            color = nil
         } else {
             let directory = try IconDirectory(of: source)
             let entry = directory.entries[entry ?? directory.largest]
@@ -49,13 +53,23 @@ struct SourceReader: Sendable {
             case .bitmap(let header):
                 bytes = source
                 codec = .bitmap(BitmapDecoder(header: header, source: source))
+                color = nil
             case .png:
                 let length = source.readableBytes - entry.start
                 let file = source.getSlice(at: source.readerIndex + entry.start, length: length) ?? source
                 if PNGContainer.isTruncatedBeforePixels(file) { throw .corrupt("PNG in an icon ends inside a chunk") }
                 bytes = PNGContainer.readable(file)
                 codec = .loader(.png, addsAlpha: true)
+                color = Self.color(of: bytes, .png)
             }
+        }
+    }
+
+    /// The color space that a file states without an ICC profile. libvips reports none.
+    static func color(of file: ByteBuffer, _ format: SourceFormat) -> (code: ColorCode, isFirst: Bool)? {
+        switch format {
+        case .png: PNGContainer.color(of: file)
+        default: nil
         }
     }
 
@@ -134,7 +148,9 @@ struct SourceReader: Sendable {
         if case .int(let stated)? = options.first(where: { $0.key == "page" })?.value { page = stated }
         let alpha = AlphaForm(of: bytes, format, page: page)
         return try loader.withImage(of: bytes, options, toleratesErrors: toleratesErrors) { lazy throws(VipsError) in
-            try body(alpha.straightened(lazy.withoutLongProfile()))
+            try body(
+                alpha.straightened(lazy.withoutLongProfile())
+                    .describing(color?.code, overProfile: color?.isFirst ?? false))
         }
     }
 }

@@ -84,11 +84,11 @@ struct Encoder {
             arrays: image.delays.isEmpty ? [:] : ["delay": image.delays])
     }
 
-    /// The revision of the choices in `Formats`, `Planning`, `Decoder`, `Resampling` and `ImageDescriber`. An estimate
-    /// of time is such a choice: it decides how far efforts are lowered.
+    /// The revision of the choices in `Color`, `Formats`, `Planning`, `Decoder`, `Resampling` and `ImageDescriber`. An
+    /// estimate of time is such a choice: it decides how far efforts are lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys.
-    static let defaultsRevision = "10"
+    static let defaultsRevision = "11"
 }
 
 /// Identifies the encoders of this process: libvips, its codec libraries, and our own defaults.

@@ -43,10 +43,10 @@ extension TransformChain {
         -> Bool
     {
         if result.isIdentical(to: decoded) { return true }
-        // 8-bit gray samples without a profile that gives them another meaning.
+        // 8-bit gray samples without a color space that gives them another meaning.
         let frame = decoded.first
         guard result.size == decoded.size, frame.interpretation == "b-w", frame.isByte, frame.bands <= 2,
-            frame.blob("icc-profile-data").map(ICCProfile.init)?.suits(frame) != true
+            frame.statedSpace == nil, frame.blob("icc-profile-data").map(ICCProfile.init)?.suits(frame) != true
         else { return false }
         let others = TransformChain(transforms.filter { !($0 is ToSRGB) })
         let colorless = try? others.apply(to: decoded, start: start, interrupt: interrupt)

@@ -50,6 +50,37 @@ struct ICCProfile {
         }
     }
 
+    /// The color space of a profile for HDR; nil for any other. Its curves would show HDR far too dark: their white is
+    /// the greatest light.
+    ///
+    /// Known by its code points (ICC.1:2022 §9.2.17), or, as libjxl 0.7 writes it, by the shape of its curve.
+    var spaceOfHDR: ColorSpace? {
+        guard text(at: 16) == "RGB " else { return nil }
+        if let offset = offset(of: "cicp"), let codes = bytes.getBytes(at: offset + 8, length: 4) {
+            let points = CodePoints(
+                primaries: Int(codes[0]), transfer: Int(codes[1]), matrix: Int(codes[2]), isFullRange: codes[3] == 1)
+            return points.space.flatMap { $0.curve.isHDR ? $0 : nil }
+        }
+        guard let curve = [TransferCurve.pq, .hlg].first(where: hasCurve), let red = xyz("rXYZ"),
+            let green = xyz("gXYZ"), let blue = xyz("bXYZ")
+        else { return nil }
+        return ColorSpace(
+            toXYZ: ColorMatrix(red: SIMD3(red), green: SIMD3(green), blue: SIMD3(blue)), curve: curve)
+    }
+
+    /// Whether the table of the red curve has this shape, at its quarters.
+    private func hasCurve(_ curve: TransferCurve) -> Bool {
+        guard let offset = offset(of: "rTRC"), text(at: offset) == "curv",
+            let count = bytes.getInteger(at: offset + 8, as: UInt32.self), count > 16
+        else { return false }
+        return [0.25, 0.5, 0.75].allSatisfy { place in
+            let index = Int(place * Double(count - 1))
+            guard let entry = bytes.getInteger(at: offset + 12 + 2 * index, as: UInt16.self) else { return false }
+            let expected = curve.light(Double(index) / Double(count - 1)) / curve.light(1)
+            return abs(Double(entry) / 65535 - expected) < 0.002 + expected / 20
+        }
+    }
+
     private static let maxNameBytes = 1024
 
     /// The curve's midpoint distinguishes sRGB (0.214) from a gamma of 1.8 (0.287) or 1.0; 2.2 (0.218) is close enough.

@@ -1,8 +1,8 @@
 import DarkroomVips
 import NIOCore
 
-/// Converts any source to 8-bit sRGB: embedded profiles, CMYK, Display P3, 16 bits, gray, Lab (libvips `icc_transform`,
-/// `colourspace`).
+/// Converts any source to 8-bit sRGB: ICC profiles, the code points of PNG, AVIF and HEIC, gamma and chromaticities of
+/// PNG, HDR, CMYK, 16 bits, gray, Lab (libvips `icc_transform`, `colourspace`, `maplut`, `recomb`).
 public struct ToSRGB: Transform, Hashable {
     public init() {}
 
@@ -11,13 +11,14 @@ public struct ToSRGB: Transform, Hashable {
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try image.mapFrames { frame throws(VipsError) in try frame.convertedToSRGB() }
+        try image.mapFrames { frame throws(VipsError) in try frame.convertedToSRGB(interrupt: context.interrupt) }
     }
 }
 
 extension VipsImage {
     /// The image as 8-bit sRGB, and alpha if it had any. The first extra channel of a TIFF counts as alpha.
-    func convertedToSRGB() throws(VipsError) -> VipsImage {
+    func convertedToSRGB(interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
+        if let space = statedSpace { return try converted(from: space, interrupt: interrupt) }
         // An image with an unusable profile is not refused: its samples are taken as sRGB, or as plain CMYK.
         if needsProfile, let converted = try? convertedByProfile() { return converted }
         if interpretation == "srgb", isByte, bands == 3 || bands == 4 { return self }
@@ -26,8 +27,9 @@ extension VipsImage {
         return converted.bands <= 4 ? converted : try converted.band(0, count: 4)
     }
 
-    /// The cost of the conversion by a profile, beyond the cost of any image.
+    /// The cost of the conversion by a profile or a color code, beyond the cost of any image.
     var conversionCost: TransformCost {
+        if let space = statedSpace { return costOfConverting(from: space) }
         guard needsProfile else { return .none }
         // For each frame, the profile is read, and for CMYK a table is computed.
         var cost =
