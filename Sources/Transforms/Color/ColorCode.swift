@@ -35,6 +35,12 @@ struct CodePoints: Hashable, Sendable {
         self.isFullRange = isFullRange
     }
 
+    init(_ color: HEIFColor) {
+        self.init(
+            primaries: Int(color.primaries), transfer: Int(color.transfer), matrix: Int(color.matrix),
+            isFullRange: color.isFullRange)
+    }
+
     /// Nil if primaries or transfer are reserved, or no browser supports them.
     var space: ColorSpace? {
         guard let toXYZ = Chromaticities(codePoint: primaries)?.toXYZ, let curve else { return nil }

@@ -69,6 +69,9 @@ struct SourceReader: Sendable {
     static func color(of file: ByteBuffer, _ format: SourceFormat) -> (code: ColorCode, isFirst: Bool)? {
         switch format {
         case .png: PNGContainer.color(of: file)
+        case .avif, .heic:
+            // The container reports no code points beside a profile.
+            HEIFContainer(of: file)?.color.map { (code: .codePoints(CodePoints($0)), isFirst: false) }
         default: nil
         }
     }

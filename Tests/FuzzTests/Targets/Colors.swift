@@ -14,6 +14,7 @@ extension FuzzTests {
         fuzzer.run("colors", bytes: seeds, words: words) { input in
             let file = ByteBuffer(bytes: input)
             var codes: [ColorCode?] = [PNGContainer.color(of: file)?.code]
+            codes.append(HEIFContainer(of: file)?.color.map { .codePoints(CodePoints($0)) })
             // The same numbers as a field, which no chunk has bounded.
             let numbers = input.prefix(36).enumerated().reduce(into: Array(repeating: 0, count: 9)) { sums, byte in
                 sums[byte.offset / 4] = sums[byte.offset / 4] << 8 | Int(byte.element)

@@ -42,6 +42,38 @@ struct StatedColorTests {
         #expect(plain.distance(x: 25, y: 25, to: shown[25, 25]) > 50)
     }
 
+    /// On every system: libraries that convert by themselves would make the colors too strong.
+    @Test(.enabled(if: OutputFormat.avif.isAvailable))
+    func `An AVIF is converted by its code points once`() throws {
+        let image = try Drawing.flat(64, 64, [200, 60, 60])
+        let plain = try VipsSaver.heif.encode(image, ["compression": "av1", "lossless": true])
+        let start = try #require(plain.range(of: "nclx"))
+        for (codes, expected) in [
+            ([1, 13], [200, 60, 60]), ([12, 13], [217, 42, 52]), ([12, 1], [217, 42, 52]), ([9, 14], [247, 0, 53]),
+            ([255, 255], [200, 60, 60]), ([12, 255], [200, 60, 60]),
+        ] as [([UInt8], [Int])] {
+            var source = plain
+            source.setBytes([0, codes[0], 0, codes[1]], at: start + 4)
+            let result = try Pixels(produce(source).body)
+            #expect(result.isFlat(expected, tolerance: 4), "\(codes): \(result[9, 9])")
+        }
+    }
+
+    @Test(.enabled(if: SourceFormat.avif.isAvailable))
+    func `An AVIF in PQ is tone-mapped from samples of more than 8 bits`() throws {
+        var source = try Fixture.image("color/twelve-bit.avif")
+        let start = try #require(source.range(of: "nclx"))
+        source.setBytes([0, 9, 0, 16], at: start + 4)
+        let result = try Pixels(produce(source).body)
+        for (x, y, color) in [
+            (25, 175, [255, 255, 252]), (75, 175, [228, 229, 225]), (125, 175, [54, 54, 53]),
+            (175, 175, [0, 0, 0]), (25, 25, [255, 0, 0]),
+        ] {
+            #expect(result.distance(x: x, y: y, to: color) <= 4, "\(x),\(y): \(result[x, y])")
+        }
+        #expect(try SourceHeader(of: source).conversionCost != .none)
+    }
+
     @Test func `Passthrough never sends a file whose look depends on what it strips`() throws {
         for chunk in [Self.p3, Self.linear] {
             for color in [[200, 60, 60], [128]] as [[UInt8]] {
