@@ -149,6 +149,7 @@ public struct InProcessImageProcessor: ImageProcessing {
             throw interrupt() ? .interrupted : .transformFailed("\(error)")
         }
         try job.limits.check(output: result.size, setBy: job.chain.sizeParameter)
+        result.isFromGray = image.first.bands <= 2
         if job.output.passthrough == .auto {
             result.isUnchanged = job.chain.hasLeft(image, in: result, start: header.plan, interrupt: interrupt)
         }

@@ -16,6 +16,8 @@ public struct ImageFrames: Sendable {
     var isUnchanged = false
     /// Whether parts of the source could not be decoded.
     var isDamaged = false
+    /// Whether the decoder delivered gray samples.
+    var isFromGray = false
 
     /// - Parameter frames: at least one; an empty list is a programming error.
     init(frames: [VipsImage], extent: Extent? = nil, orientation: Int = 1, delays: [Int] = [], loop: Int = 0) {

@@ -29,7 +29,8 @@ struct Encoder {
         do {
             let notice = CopyrightNotice(of: image.first)
             let opaque = try opaque(image).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
-            let pixels = try joinedFrames(of: opaque)
+            let color = try joinedFrames(of: opaque)
+            let pixels = image.isFromGray && format.row.holdsGray ? try color.withoutEqualColors() : color
             timer.finishTransforming()
             return try EncoderPass(
                 encoder: adapted(to: pixels), saver: saver, pixels: pixels, strip: notice.isEmpty
@@ -89,6 +90,23 @@ struct Encoder {
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys.
     static let defaultsRevision = "11"
+}
+
+extension VipsImage {
+    /// An image of three equal color channels with only one of them. Any other image is returned as it is.
+    fileprivate func withoutEqualColors() throws(VipsError) -> VipsImage {
+        let bands = bands
+        guard isByte, bands == 3 || bands == 4 else { return self }
+        let isGray = try withSamples { samples in
+            stride(from: 0, to: samples.count - 2, by: bands).allSatisfy { pixel in
+                samples[pixel] == samples[pixel + 1] && samples[pixel] == samples[pixel + 2]
+            }
+        }
+        guard isGray else { return self }
+        let gray = try band(0)
+        return try (bands == 4 ? VipsImage.joiningBands([gray, band(3)]) : gray)
+            .applying("copy", ["interpretation": "b-w"]).rendered()
+    }
 }
 
 /// Identifies the encoders of this process: libvips, its codec libraries, and our own defaults.

@@ -18,7 +18,7 @@ extension SourceFormat.Row {
 extension OutputFormat.Row {
     static let jpeg = OutputFormat.Row(
         mediaType: "image/jpeg", aliases: ["jpeg"], extensions: ["jpg", "jpeg", "jpe"], saver: .jpeg,
-        isEssential: true, hasAlpha: false, isInterlaceable: true, defaultQuality: 80, maxSide: 65_500,
+        isEssential: true, hasAlpha: false, holdsGray: true, isInterlaceable: true, defaultQuality: 80, maxSide: 65_500,
         stripped: JPEGContainer.stripped, qualityModel: { .jpeg },
         arguments: { encoder, quality, strip in
             [

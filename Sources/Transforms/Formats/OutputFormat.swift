@@ -58,6 +58,8 @@ extension OutputFormat {
         /// Whether it is sent only to clients whose `Accept` names it, so that `output=auto` may choose it.
         var isNegotiated = false
         var hasAlpha = true
+        /// Whether gray is written as one channel.
+        var holdsGray = false
         var frames = Frames.one
         /// Whether a lossy format also has a lossless mode.
         var hasLosslessMode = false

@@ -10,7 +10,8 @@ extension SourceFormat.Row {
 
 extension OutputFormat.Row {
     static let png = OutputFormat.Row(
-        mediaType: "image/png", extensions: ["png"], saver: .png, isEssential: true, isInterlaceable: true,
+        mediaType: "image/png", extensions: ["png"], saver: .png, isEssential: true, holdsGray: true,
+        isInterlaceable: true,
         stripped: PNGContainer.stripped,
         arguments: { encoder, _, strip in
             [

@@ -90,6 +90,22 @@ struct StatedColorTests {
         #expect(try Pixels(result.body).isFlat([200, 60, 60]))
     }
 
+    @Test(arguments: [("color/grey.png", 1), ("color/grey-alpha.png", 2), ("color/grey.jpg", 1)])
+    func `A gray source stays gray`(_ name: String, _ bands: Int) throws {
+        let source = try Fixture.image(name)
+        for format in [OutputFormat.png, .jpeg] {
+            func bandsOfResult(_ recipe: Recipe) throws -> Int {
+                let body = try produce(source, recipe, output: OutputOptions(format: format)).body
+                let loader: VipsLoader = format == .png ? .png : .jpeg
+                return try loader.withImage(of: body) { $0.bands }
+            }
+            #expect(try bandsOfResult(.box(50, 50)) == (format == .jpeg ? 1 : bands))
+            #expect(try bandsOfResult(.with { $0.tint = Tint(Color(red: 0x66, green: 0x33, blue: 0x99)) }) >= 3)
+        }
+        let color = try produce(Fixture.image("color/squares.png"), .with { $0.filter = .greyscale })
+        #expect(try VipsLoader.png.withImage(of: color.body) { $0.bands } == 3)
+    }
+
     @Test func `The cost of converting is estimated`() throws {
         let plain = try SourceHeader(of: Self.png([200, 60, 60], []))
         #expect(plain.conversionCost == .none)
