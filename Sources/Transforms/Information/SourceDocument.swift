@@ -29,6 +29,10 @@ struct SourceDocument: Encodable {
     let colorSpace: String
     /// The description of the embedded ICC profile.
     let iccProfile: String?
+    /// The color space that applies; nil if the file states none, which means sRGB.
+    let color: ColorDocument?
+    /// Whether the image is HDR (PQ or HLG), which results show tone-mapped.
+    let hdr: Bool
     let density: Density?
     /// Whether the file is progressive or interlaced.
     let progressive: Bool
@@ -43,6 +47,38 @@ struct SourceDocument: Encodable {
     var blurhash: String?
     var thumbhash: String?
     var lqip: String?
+
+    /// The name of a profile, code points of ITU-T H.273, or PNG's gamma and chromaticities.
+    struct ColorDocument: Encodable {
+        var profile: String?
+        var primaries, transfer, matrix: Int?
+        var fullRange: Bool?
+        var gamma: Double?
+        /// x and y of white, red, green and blue.
+        var chromaticities: [Double]?
+
+        /// - Parameters:
+        ///   - stated: the color space without a profile.
+        ///   - profile: the name of the profile.
+        init?(_ stated: (code: ColorCode, isFirst: Bool)?, _ image: VipsImage, profile: String?) {
+            let hasProfile = image.has("icc-profile-data")
+            guard let (code, isFirst) = stated, isFirst || !hasProfile else {
+                guard hasProfile else { return nil }
+                self.profile = profile ?? "unnamed"
+                return
+            }
+            switch code {
+            case .codePoints(let points):
+                (primaries, transfer, matrix) = (points.primaries, points.transfer, points.matrix)
+                fullRange = points.isFullRange
+            case .measured(let gamma, let chromaticities):
+                self.gamma = gamma.map { Double($0) / 100_000 }
+                self.chromaticities = chromaticities.map { points in
+                    [points.white, points.red, points.green, points.blue].flatMap { [$0.x, $0.y] }
+                }
+            }
+        }
+    }
 
     /// Pixels per inch.
     struct Density: Encodable {
@@ -112,8 +148,11 @@ extension SourceDocument {
         hasAlpha = image.hasAlpha
         bitDepth = image.int("heif-bitdepth") ?? image.sampleBits
         colorSpace = image.colorModel
-        iccProfile = image.blob("icc-profile-data").flatMap { ICCProfile(bytes: $0).description }.flatMap(
+        let profile = image.blob("icc-profile-data").flatMap { ICCProfile(bytes: $0).description }.flatMap(
             embedded.clean)
+        iccProfile = profile
+        color = ColorDocument(SourceReader.color(of: job.source, header.format), image, profile: profile)
+        hdr = image.statedSpace?.curve.isHDR ?? false
         density = header.format.row.statesDensity ? Density(image.density) : nil
         progressive = image.int("interlaced") == 1 || image.int("jpeg-multiscan") == 1
         chromaSubsampling = image.text("jpeg-chroma-subsample").flatMap(embedded.clean)

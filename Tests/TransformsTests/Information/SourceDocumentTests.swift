@@ -71,6 +71,28 @@ struct SourceDocumentTests {
         #expect(!profile.unicodeScalars.contains { $0.value < 0x20 })
     }
 
+    @Test func `The color space that applies is stated, and HDR`() throws {
+        func stated(_ chunks: [(String, [UInt8])], in name: String = "color/squares.png") throws -> [String: Any] {
+            var file = PNGFile(try Fixture.image(name))
+            for (type, content) in chunks { file.insert(type, content, before: "IDAT") }
+            return try document(file.bytes)
+        }
+        let points = try stated([("cICP", [9, 16, 0, 1])])
+        #expect(points["hdr"] as? Bool == true)
+        let color = try #require(points["color"] as? [String: Any])
+        #expect(color["primaries"] as? Int == 9 && color["transfer"] as? Int == 16 && color["matrix"] as? Int == 0)
+        #expect(color["full_range"] as? Bool == true && color.count == 4)
+        let gamma = try stated([("gAMA", [0, 0, 177, 143])])
+        #expect(gamma["hdr"] as? Bool == false)
+        #expect(gamma["color"] as? [String: Double] == ["gamma": 0.45455])
+        let profile = try stated([("gAMA", [0, 0, 177, 143])], in: "color/icc-swap.png")
+        #expect((profile["color"] as? [String: String])?["profile"] == profile["icc_profile"] as? String)
+        #expect(profile["icc_profile"] != nil)
+        let overruled = try stated([("cICP", [1, 13, 0, 1])], in: "color/icc-swap.png")
+        #expect((overruled["color"] as? [String: Any])?["primaries"] as? Int == 1 && overruled["icc_profile"] == nil)
+        #expect(try stated([])["color"] == nil)
+    }
+
     @Test func `Texts are clipped, and stripped of control characters`() throws {
         let hostile = "a\u{1B}[31m\u{202E}\"}\\\n" + String(repeating: "é", count: 5_000)
         let source = try Drawing.flat(20, 20, [9, 9, 9]).setting(texts: [

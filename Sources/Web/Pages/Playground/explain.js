@@ -63,7 +63,7 @@ async function infoPanel(signal) {
     ["Size", dimensions(data.upright_width, data.upright_height)],
     ["As stored", `${dimensions(data.width, data.height)}, orientation ${data.orientation}`],
     ["Frames or pages", data.pages > 1 ? number(data.pages) : undefined],
-    ["Color", [data.color_space, `${data.bit_depth} bits`, data.has_alpha && "with alpha", data.icc_profile].filter(Boolean).join(", ")],
+    ["Color", [data.color_space, `${data.bit_depth} bits`, data.has_alpha && "with alpha", data.icc_profile, data.hdr && "HDR"].filter(Boolean).join(", ")],
     ["Chroma subsampling", data.chroma_subsampling], ["Progressive", yes(data.progressive)],
     ...Object.entries({ ...metadata, ...exif }).map(([name, value]) => [title(name), String(value)]),
     ["SHA-256", el("code", {}, data.sha256)],
