@@ -76,9 +76,16 @@ public struct ImageJob: Codable, Sendable {
                     reason: "\(header.page) was asked for, but the source has \(header.frames) "
                         + (header.frames == 1 ? "frame or page" : "frames or pages")))
         }
-        guard output.holdsSeveralFrames(of: header.format) else { return 1 }
-        let requested = pages.count ?? (header.format.isAnimation ? header.frames : 1)
-        return min(requested, header.frames - header.page + 1)
+        let all = header.format.isAnimation ? header.frames : 1
+        let requested = output.holdsSeveralFrames(of: header.format) ? pages.count ?? all : 1
+        let used = min(requested, header.frames - header.page + 1)
+        let last = header.page - 1 + pages.span(of: header, framesUsed: used)
+        guard header.format != .gif || last <= HeaderLimits.maxFrames else {
+            throw .tooLarge(
+                "The GIF has \(header.frames) frames; the first \(HeaderLimits.maxFrames) can be read. Ask for "
+                    + "fewer, for example with n=\(max(1, HeaderLimits.maxFrames - header.page + 1)).")
+        }
+        return used
     }
 }
 
@@ -88,6 +95,11 @@ public struct PageSelection: Hashable, Codable, Sendable {
     public var first: Int
     /// The number of frames or pages that are used; nil = all frames of an animation, one page of a document.
     public var count: Int?
+    /// Whether the frames of an animation are chosen evenly from all frames after the first, so that its duration
+    /// stays. Otherwise the first `count` of them are used.
+    public var isThinned = false
+    /// Whether the last frame or page is used if there are fewer than ``first``. Otherwise that is an error.
+    public var mayBeFewer = false
 
     /// In place of a number: the primary image of a HEIC or AVIF file, and the first page of other formats.
     public static let primary = 0
@@ -97,8 +109,17 @@ public struct PageSelection: Hashable, Codable, Sendable {
     public static let smallest = -2
 
     /// All of an animation, or the primary page of a document by default.
-    public init(first: Int = PageSelection.primary, count: Int? = nil) {
+    public init(
+        first: Int = PageSelection.primary, count: Int? = nil, isThinned: Bool = false, mayBeFewer: Bool = false
+    ) {
         self.first = first
         self.count = count
+        self.isThinned = isThinned && count ?? 1 > 1
+        self.mayBeFewer = mayBeFewer && first > 0
+    }
+
+    /// The frames or pages from which so many are chosen.
+    func span(of header: SourceHeader, framesUsed: Int) -> Int {
+        isThinned && framesUsed > 1 && header.format.isAnimation ? header.frames - header.page + 1 : framesUsed
     }
 }

@@ -168,7 +168,8 @@ package struct PreparedJob: Sendable {
     package init(_ job: ImageJob) throws(ImageProcessingError) {
         self.job = job
         if !job.isPartial, let digest = job.chain.digest { try digest.check(job.source) }
-        header = try SourceHeader(of: job.source, page: job.pages.first, maxPages: job.limits.maxFrames)
+        header = try SourceHeader(
+            of: job.source, pages: job.pages, maxPages: min(job.limits.maxFrames, HeaderLimits.maxComparedPages))
         guard !job.chain.marks.isEmpty else { return }
         // Never an image without its mark.
         guard let bytes = job.mark else { throw .transformFailed("the job has no bytes for its mark") }

@@ -1,9 +1,9 @@
 import DarkroomCVips
 package import NIOCore
 
-/// An image of 8-bit sRGB samples in memory that is written row by row, for decoders other than libvips' own.
+/// An image in memory that is written row by row, for decoders other than libvips' own.
 package struct VipsCanvas: Sendable {
-    /// An image that has these fields and no pixels. Only its fields may be read.
+    /// An image of 8-bit sRGB samples that has these fields and no pixels. Only its fields may be read.
     ///
     /// - Parameters:
     ///   - bands: 3 = red, green and blue; 4 = alpha too.
@@ -27,14 +27,16 @@ package struct VipsCanvas: Sendable {
     package let image: VipsImage
     private let rowBytes: Int
 
-    /// A canvas like this template, whose samples are 0. Throws if memory is exhausted.
-    package init(_ template: VipsImage) throws(VipsError) {
+    /// A canvas like this template, or like several of them one below the other, whose samples are 0. Throws if memory
+    /// is exhausted.
+    package init(_ template: VipsImage, frames: Int = 1) throws(VipsError) {
         guard let memory = vips_image_new_memory() else { throw .taken(after: "canvas") }
         image = VipsImage(taking: memory)
-        rowBytes = template.width * template.bands
-        guard darkroom_allocate(template.pointer, memory, Int32(clamping: template.height)) == 0,
+        let (height, isTooHigh) = template.height.multipliedReportingOverflow(by: frames)
+        guard !isTooHigh, darkroom_allocate(template.pointer, memory, Int32(clamping: height)) == 0,
             let samples = memory.pointee.data
         else { throw .taken(after: "canvas") }
+        rowBytes = image.byteCount / height
         // A decoder may leave pixels out, and the memory may hold pixels of another image.
         samples.update(repeating: 0, count: image.byteCount)
     }
@@ -43,10 +45,14 @@ package struct VipsCanvas: Sendable {
     ///
     /// - Parameter samples: the samples of all pixels in the row, bands interleaved.
     package func write(_ samples: [UInt8], row: Int) {
-        precondition(samples.count == rowBytes && row >= 0 && row < image.height, "a row outside of the image")
-        samples.withUnsafeBufferPointer { samples in
-            guard let source = samples.baseAddress, let target = image.pointer.pointee.data else { return }
-            (target + row * rowBytes).update(from: source, count: samples.count)
-        }
+        precondition(samples.count == rowBytes, "not one row")
+        samples.withUnsafeBytes { write($0, row: row) }
+    }
+
+    /// Writes whole rows of samples in the image's own format.
+    package func write(_ samples: UnsafeRawBufferPointer, row: Int) {
+        precondition(row >= 0 && row * rowBytes + samples.count <= image.byteCount, "rows outside of the image")
+        guard let source = samples.baseAddress, let target = image.pointer.pointee.data else { return }
+        UnsafeMutableRawPointer(target + row * rowBytes).copyMemory(from: source, byteCount: samples.count)
     }
 }

@@ -164,6 +164,21 @@ struct CacheOptionTests {
         #expect(try SourceHeader(of: first.body).frames == 1)
     }
 
+    @Test func `An animated PNG is an animation in WebP and its first frame in PNG`() async throws {
+        let origin = try await PictureOrigin(.picture("animation/disposal.png", "Cache-Control: max-age=60"))
+        let server = try await server()
+        for accept in ["image/webp,*/*", "image/avif,image/webp,*/*"] {
+            let moving = try await server.image(origin.url(), "w=48&wait=best", fields: [("Accept", accept)])
+            #expect(moving["content-type"] == "image/webp")
+            #expect(try SourceHeader(of: moving.body).frames == 4)
+        }
+        let few = try await server.image(origin.url(), "output=webp&n=2&pick=even")
+        #expect(try SourceHeader(of: few.body).frames == 2)
+        let still = try await server.image(origin.url(), "output=png")
+        let header = try SourceHeader(of: still.body)
+        #expect(still.status == 200 && header.frames == 1 && header.size == PixelSize(width: 96, height: 64))
+    }
+
     @Test func `ScaleDownLargeImages: what would be too large is scaled down where the request says so`() async throws {
         let server = try await server(["--max-output-side", "100", "--local-root", URL.fixtures.path])
         #expect(try await server.image("local:///sample.jpg").status == 413)

@@ -63,9 +63,9 @@ package struct SourcePart: Hashable, Sendable {
 extension PageSelection {
     /// Whether the other frames or pages are among these, as far as that is known without the source.
     fileprivate func includes(_ other: PageSelection) -> Bool {
-        guard first == other.first else { return false }
-        if count == other.count || other.count == 1 { return true }
-        guard let count, let fewer = other.count else { return false }
+        guard first == other.first, mayBeFewer == other.mayBeFewer else { return false }
+        if self == other || other.count == 1 { return true }
+        guard !isThinned, !other.isThinned, let count, let fewer = other.count else { return false }
         return fewer <= count
     }
 }

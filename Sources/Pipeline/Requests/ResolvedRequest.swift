@@ -117,6 +117,7 @@ extension RequestKeys {
         let pages = request.pages.shown(in: output)
         parts.append(count: pages.first)
         parts.append(count: pages.count ?? 0)
+        parts.append(count: (pages.isThinned ? 1 : 0) + (pages.mayBeFewer ? 2 : 0))
         parts.append(output.key)
         parts.append(epoch)
         parts.append(chain.key)
@@ -128,6 +129,7 @@ extension RequestKeys {
 extension PageSelection {
     /// The pages that an output shows: their number does not matter if it holds only one frame.
     fileprivate func shown(in output: OutputOptions) -> PageSelection {
-        PageSelection(first: first, count: output.mayHoldSeveralFrames ? count : 1)
+        PageSelection(
+            first: first, count: output.mayHoldSeveralFrames ? count : 1, isThinned: isThinned, mayBeFewer: mayBeFewer)
     }
 }

@@ -127,7 +127,7 @@ struct GIFContainer {
         kept.writeImmutableBuffer(read)
     }
 
-    private enum Block {
+    enum Block {
         static let extensions: UInt8 = 0x21
         static let image: UInt8 = 0x2C
         static let trailer: UInt8 = 0x3B
@@ -140,14 +140,14 @@ struct GIFContainer {
 extension ByteBuffer {
     /// Reads a byte of flags, `behind` more bytes, and the color table that the flags declare; false if the GIF ends
     /// earlier.
-    fileprivate mutating func skipGIFColors(behind: Int) -> Bool {
+    mutating func skipGIFColors(behind: Int) -> Bool {
         guard let flags = readInteger(as: UInt8.self) else { return false }
         let colors = flags & 0x80 == 0 ? 0 : 2 << Int(flags & 7)
         return readSlice(length: behind + 3 * colors) != nil
     }
 
     /// Reads sub-blocks up to their terminator; false if the GIF ends earlier.
-    fileprivate mutating func skipGIFSubBlocks() -> Bool {
+    mutating func skipGIFSubBlocks() -> Bool {
         while let length = readInteger(as: UInt8.self) {
             if length == 0 { return true }
             guard readSlice(length: Int(length)) != nil else { return false }

@@ -6,8 +6,10 @@ enum PNGContainer {
     /// The file with only header, palette, transparent color and pixels. Texts, times, EXIF, animation frames, color
     /// spaces and bytes after the end are removed.
     ///
-    /// Returns nil for a file whose chunks are out of order or corrupt, or that has critical chunks of other kinds.
+    /// Returns nil for a file whose chunks are out of order or corrupt, or that has critical chunks of other kinds, and
+    /// for an animation, whose first frame may be another image.
     static func stripped(_ file: ByteBuffer) -> ByteBuffer? {
+        guard PNGAnimation(in: file) == nil else { return nil }
         var rest = file
         guard rest.readInteger(as: UInt64.self) == signature else { return nil }
         var kept = ByteBuffer()
@@ -236,7 +238,7 @@ struct PNGChunk {
 
 extension ByteBuffer {
     /// The next chunk of a PNG; nil if it is incomplete.
-    fileprivate mutating func readPNGChunk() -> PNGChunk? {
+    mutating func readPNGChunk() -> PNGChunk? {
         guard let length: UInt32 = getInteger(at: readerIndex), let type: UInt32 = getInteger(at: readerIndex + 4),
             let bytes = readSlice(length: Int(length) + 12)
         else { return nil }
@@ -253,7 +255,8 @@ extension ByteBuffer {
         return PNGChunk(type: type, length: Int(length), bytes: self)
     }
 
-    fileprivate mutating func writePNGChunk(_ type: UInt32, _ content: ByteBufferView) {
+    /// Writes a chunk with its length and checksum.
+    mutating func writePNGChunk(_ type: UInt32, _ content: ByteBufferView) {
         let start = writerIndex
         writeInteger(UInt32(clamping: content.count))
         writeInteger(type)

@@ -14,8 +14,10 @@ struct Decoder {
         if header.format == .gif, !isPartial, GIFContainer.isTruncated(source) {
             throw .corrupt("GIF ends inside a block")
         }
-        let image = try SourceReader(of: source, header.format, entry: parameters.entry)
-            .pixels(options(parameters), toleratesErrors: isPartial, interrupt: interrupt)
+        let reader = try SourceReader(of: source, header.format, entry: parameters.entry)
+        let image = try reader.pixels(
+            options(parameters, reader), frames: parameters.frameIndices, toleratesErrors: isPartial,
+            interrupt: interrupt)
         return DecodedPixels(image: image, extent: extent(of: image, parameters), orientation: header.orientation)
     }
 
@@ -35,10 +37,12 @@ struct Decoder {
     func frames(
         of pixels: DecodedPixels, _ parameters: DecodeParameters
     ) throws(ImageProcessingError) -> ImageFrames {
+        // A PNG whose frames are damaged is its default image.
+        let isStill = header.format == .png && pixels.image.height == header.size.height
         do {
             return ImageFrames(
-                frames: try pixels.frames(parameters.frames), extent: pixels.extent, orientation: pixels.orientation,
-                delays: delays(pixels.image, parameters), loop: pixels.image.int("loop") ?? 0)
+                frames: try pixels.frames(isStill ? 1 : parameters.frames), extent: pixels.extent,
+                orientation: pixels.orientation, delays: isStill ? [] : delays(of: parameters), loop: header.loop)
         } catch {
             throw .corrupt(error.description)
         }
@@ -50,7 +54,8 @@ struct Decoder {
         of job: ImageJob, framesUsed: Int, as request: ChainPlan.Decode
     ) throws(ImageProcessingError) -> DecodeParameters {
         let (headroom, maxPixels) = (job.resampling.headroom, job.limits.maxSourcePixels)
-        var parameters = DecodeParameters(firstPage: header.page, frames: framesUsed)
+        var parameters = DecodeParameters(
+            firstPage: header.page, frames: framesUsed, span: job.pages.span(of: header, framesUsed: framesUsed))
         switch header.format {
         case .jpeg:
             parameters.shrink = try shrink(for: request, headroom: headroom, maxPixels: maxPixels)
@@ -72,8 +77,9 @@ struct Decoder {
         return parameters
     }
 
-    func options(_ parameters: DecodeParameters) -> KeyValuePairs<String, VipsValue> {
-        switch header.format {
+    func options(_ parameters: DecodeParameters, _ reader: SourceReader) -> KeyValuePairs<String, VipsValue> {
+        let pages = reader.pages(of: parameters.frameIndices)
+        return switch header.format {
         case .jpeg:
             ["access": "sequential", "shrink": .int(parameters.shrink)]
         case .webp where parameters.frames == 1:
@@ -82,8 +88,8 @@ struct Decoder {
             ]
         case .svg:
             ["scale": .double(parameters.scale)]
-        case let format where format.isAnimation || format.row.hasPages:
-            ["access": "sequential", "page": .int(parameters.firstPage - 1), "n": .int(parameters.frames)]
+        case let format where format == .gif || format == .webp || format.row.hasPages:
+            ["access": "sequential", "page": .int(pages[0]), "n": .int(SourceReader.span(of: pages))]
         default:
             ["access": "sequential"]
         }
@@ -118,17 +124,25 @@ struct Decoder {
     private func extent(of image: VipsImage, _ parameters: DecodeParameters) -> Extent {
         let shrink = Double(parameters.shrink)
         guard shrink > 1 else {
-            return Extent(PixelSize(width: image.width, height: image.height / parameters.frames))
+            return Extent(
+                header.format == .png
+                    ? header.size : PixelSize(width: image.width, height: image.height / parameters.frames))
         }
         return Extent(width: Double(header.size.width) / shrink, height: Double(header.size.height) / shrink)
     }
 
-    /// The delays of the frames used, taken from the delays of the whole file; 100 ms for a frame without a delay.
-    private func delays(_ image: VipsImage, _ parameters: DecodeParameters) -> [Int] {
+    /// The delays of the frames used, each with the delays of the frames left out after it.
+    private func delays(of parameters: DecodeParameters) -> [Int] {
         guard parameters.frames > 1, header.format.isAnimation else { return [] }
-        let all = image.ints("delay") ?? []
-        let used = Array(all.dropFirst(parameters.firstPage - 1).prefix(parameters.frames))
-        return used + Array(repeating: 100, count: parameters.frames - used.count)
+        let indices = parameters.frameIndices
+        let ends = indices.dropFirst() + [parameters.firstPage - 1 + parameters.span]
+        return zip(indices, ends).map { start, end in (start..<end).reduce(0) { $0 + shownDelay(of: $1) } }
+    }
+
+    /// The time that browsers show a frame for: 100 ms for a frame without a delay, or with one of up to 10 ms.
+    private func shownDelay(of frame: Int) -> Int {
+        guard frame < header.delays.count, header.delays[frame] > 10 else { return 100 }
+        return header.delays[frame]
     }
 }
 
@@ -144,9 +158,13 @@ extension Decoder {
     /// Asks the loader, which reports its size before it decodes.
     func raster(_ parameters: DecodeParameters) throws(ImageProcessingError) -> Raster {
         let reader = try SourceReader(of: source, header.format, entry: parameters.entry)
-        return try reader.withFields(options(parameters)) { lazy in
+        // The frames of a PNG are not loaded together.
+        let isComposed = header.format == .png
+        let loaded = isComposed ? 1 : SourceReader.span(of: reader.pages(of: parameters.frameIndices))
+        return try reader.withFields(options(parameters, reader)) { lazy in
             Raster(
-                size: PixelSize(width: lazy.width, height: lazy.height / parameters.frames), byteCount: lazy.byteCount)
+                size: PixelSize(width: lazy.width, height: lazy.height / loaded),
+                byteCount: (lazy.byteCount / loaded).saturatingMultiply(by: parameters.frames))
         }
     }
 }
@@ -185,14 +203,23 @@ struct DecodedPixels: Sendable {
 struct DecodeParameters: Hashable, Sendable {
     /// The first frame or page, counted from 1.
     var firstPage = 1
-    /// The number of frames or pages, at least 1.
+    /// The number of frames or pages that are delivered, at least 1.
     var frames = 1
+    /// The number of frames or pages from which they are chosen evenly, at least ``frames``.
+    var span = 1
     /// The factor by which a JPEG is shrunk on load: 1, 2, 4 or 8.
     var shrink = 1
     /// The scale at which a WebP is decoded or an SVG is drawn. For an icon, the scale of the image at ``entry``.
     var scale = 1.0
     /// The index of an icon's image; nil = the largest.
     var entry: Int?
+
+    init(firstPage: Int = 1, frames: Int = 1, span: Int? = nil) {
+        (self.firstPage, self.frames, self.span) = (firstPage, frames, span ?? frames)
+    }
+
+    /// The frames or pages that are delivered, counted from 0.
+    var frameIndices: [Int] { (0..<frames).map { firstPage - 1 + $0 * span / frames } }
 }
 
 extension VipsImage {

@@ -4,8 +4,11 @@ import NIOCore
 enum HeaderLimits {
     /// The most segments of a JPEG. libjpeg keeps them in a list that it walks from the start for each segment.
     static let maxSegments = 4096
-    /// The most frames of a WebP. libwebp walks its list of frames from the start for each frame.
+    /// The most frames of a WebP, whose list libwebp walks from the start for each frame, and the most frames of a GIF
+    /// that libvips reads.
     static let maxFrames = 4096
+    /// The most pages of a document whose sizes are compared, each of which has a header of its own.
+    static let maxComparedPages = 256
 
     /// Throws `.tooLarge` for a file with more parts.
     ///

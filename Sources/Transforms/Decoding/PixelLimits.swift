@@ -4,7 +4,7 @@ public struct PixelLimits: Hashable, Codable, Sendable {
     public var maxSourcePixels: Int
     /// Pixels of all frames used, together; 120 million by default.
     public var maxAnimationPixels: Int
-    /// Frames of an animation; 256 by default.
+    /// Frames of an animation; by default, their number alone refuses nothing.
     public var maxFrames: Int
     /// Pixels of the result's longer side; 8192 by default.
     public var maxOutputSide: Int
@@ -14,9 +14,13 @@ public struct PixelLimits: Hashable, Codable, Sendable {
     /// default.
     public var maxProcessingMilliseconds: Int
 
+    /// More frames than the other limits allow.
+    public static let unlimitedFrames = 100_000
+
     /// Limits with these defaults.
     public init(
-        maxSourcePixels: Int = 60_000_000, maxAnimationPixels: Int = 120_000_000, maxFrames: Int = 256,
+        maxSourcePixels: Int = 60_000_000, maxAnimationPixels: Int = 120_000_000,
+        maxFrames: Int = PixelLimits.unlimitedFrames,
         maxOutputSide: Int = 8192, maxOutputPixels: Int = 50_000_000, maxProcessingMilliseconds: Int = 4000
     ) {
         self.maxSourcePixels = maxSourcePixels
@@ -35,16 +39,16 @@ public struct PixelLimits: Hashable, Codable, Sendable {
             throw .tooLarge(
                 "The source is \(header.size) pixels; at most \(maxSourcePixels) pixels per frame are accepted.")
         }
+        let fitting = min(maxFrames, maxAnimationPixels / max(header.size.area, 1))
+        let advice = "Ask for fewer, for example with \(header.format.parameters(forFrames: fitting))."
         guard framesUsed <= maxFrames else {
-            throw .tooLarge(
-                "The animation has \(framesUsed) frames; at most \(maxFrames) are accepted. "
-                    + "Ask for fewer, for example with n=1.")
+            throw .tooLarge("The animation has \(framesUsed) frames; at most \(maxFrames) are accepted. \(advice)")
         }
         let (total, overflow) = header.size.area.multipliedReportingOverflow(by: framesUsed)
         guard !overflow, framesUsed == 1 || total <= maxAnimationPixels else {
             throw .tooLarge(
                 "The animation's \(framesUsed) frames of \(header.size) pixels exceed the "
-                    + "\(maxAnimationPixels) pixels accepted in total. Ask for fewer, for example with n=1.")
+                    + "\(maxAnimationPixels) pixels accepted in total. \(advice)")
         }
     }
 
@@ -68,6 +72,13 @@ public struct PixelLimits: Hashable, Codable, Sendable {
                 "the image would have to be enlarged to \(size) pixels on the way; at most \(maxOutputPixels) pixels "
                     + "are allowed")
         }
+    }
+}
+
+extension SourceFormat {
+    /// The parameters that keep so many frames of an animation and its duration, or so many pages.
+    func parameters(forFrames count: Int) -> String {
+        count < 2 ? "n=1" : isAnimation ? "n=\(count)&pick=even" : "n=\(count)"
     }
 }
 

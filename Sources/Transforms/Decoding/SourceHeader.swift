@@ -9,6 +9,10 @@ public struct SourceHeader: Hashable, Sendable {
     public let size: PixelSize
     /// Frames or pages in the file, at least 1.
     public let frames: Int
+    /// The delay of each frame of an animation in milliseconds, as the file states it; empty for other files.
+    let delays: [Int]
+    /// How many times an animation plays; 0 = indefinitely.
+    let loop: Int
     /// The frame or page described, counted from 1. For a number that the file does not have, the first is described.
     private(set) var page = 1
     /// The index of the icon's image that was asked for; nil = the image that suits the request.
@@ -33,13 +37,13 @@ public struct SourceHeader: Hashable, Sendable {
     /// Detects the format and reads the header. Throws `.unsupported`, `.corrupt`, or `.tooLarge` for a file that takes
     /// too long to read its header from.
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
-        try self.init(of: source, page: PageSelection.primary, maxPages: 1)
+        try self.init(of: source, pages: PageSelection(), maxPages: 1)
     }
 
     /// Reads the header of the frame or page that ``PageSelection/first`` names.
     ///
     /// - Parameter maxPages: the most pages that are compared for the largest or smallest; more are `.tooLarge`.
-    init(of source: ByteBuffer, page: Int, maxPages: Int) throws(ImageProcessingError) {
+    init(of source: ByteBuffer, pages: PageSelection, maxPages: Int) throws(ImageProcessingError) {
         guard let format = SourceFormat(sniffing: source) else { throw .unsupported }
         guard format.isAvailable else { throw .missingDecoder(format) }
         if format == .png {
@@ -47,11 +51,12 @@ public struct SourceHeader: Hashable, Sendable {
             if PNGContainer.hasWrongChecksum(source, beforePixels: true) { throw .corrupt("PNG with a wrong checksum") }
         }
         let scans = try HeaderLimits.check(source, format)
-        let entry = format == .ico ? try IconDirectory(of: source).index(ofPage: page) : nil
+        let entry = format == .ico ? try IconDirectory(of: source).index(ofPage: pages.first) : nil
         let reader = try SourceReader(of: source, format, entry: entry)
         var header = try Self.read(reader, format)
         header.entry = entry
         header.scans = scans
+        let page = pages.mayBeFewer ? min(pages.first, header.frames) : pages.first
         if !format.row.hasPages {
             header.page = max(page, 1)
         } else if header.frames > 1, page != PageSelection.primary {
@@ -92,7 +97,7 @@ public struct SourceHeader: Hashable, Sendable {
             header = try reader.withFields(format.options(forPage: page)) { image in
                 var size = PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
                 if format == .svg { size = SVGSource.naturalSize(size, of: reader.bytes) }
-                var header = SourceHeader(format: format, size: size, source: reader.bytes, image: image)
+                var header = SourceHeader(format: format, size: size, reader: reader, image: image)
                 header.page = page == PageSelection.primary ? (image.int("heif-primary") ?? 0) + 1 : page
                 return header
             }
@@ -110,10 +115,13 @@ public struct SourceHeader: Hashable, Sendable {
     /// The longest side in pixels: products of two sides must not overflow.
     package static let maxSide = 1_000_000_000
 
-    private init(format: SourceFormat, size: PixelSize, source: ByteBuffer, image: VipsImage) {
+    private init(format: SourceFormat, size: PixelSize, reader: SourceReader, image: VipsImage) {
+        let source = reader.bytes
         self.format = format
         self.size = size
-        frames = max(image.int("n-pages") ?? 1, 1)
+        let all = reader.frames(in: image)
+        frames = all.count
+        (delays, loop) = format.isAnimation && frames > 1 ? (all.delays, all.loop) : ([], 0)
         let stated = image.int("orientation") ?? 1
         orientation = (1...8).contains(stated) && format.row.statesOrientation ? stated : 1
         hasAlpha = image.hasAlpha

@@ -1,7 +1,8 @@
 import DarkroomVips
 import NIOCore
 
-/// The decoder of a source, with the bytes that it reads: one of libvips' loaders, or ``BitmapDecoder``.
+/// The decoder of a source, with the bytes that it reads: one of libvips' loaders, ``BitmapDecoder``, or
+/// ``PNGAnimationDecoder``.
 ///
 /// An image with a profile of more than ``maxProfileBytes`` is read as an image without one, and a PNG with long
 /// compressed texts as one without them. A file that lacks none of its pixels is read, whatever else is wrong with it:
@@ -10,17 +11,20 @@ struct SourceReader: Sendable {
     /// The longest profile that is used, in bytes. Profiles of presses have up to 3 MB.
     static let maxProfileBytes = 4 << 20
 
-    /// The bytes of a gzipped SVG are inflated. The bytes of an icon with a PNG begin with the PNG.
+    /// The bytes of a gzipped SVG are inflated. The bytes of an icon with a PNG begin with the PNG. A GIF may have
+    /// additional frames.
     let bytes: ByteBuffer
     private let codec: Codec
     private let format: SourceFormat
     /// Whether the source is a JPEG without an end, whose last scan may be incomplete.
     private let lacksEnd: Bool
     /// The color space that the bytes state without an ICC profile, and whether it takes precedence over a profile.
-    private let color: (code: ColorCode, isFirst: Bool)?
+    private var color: (code: ColorCode, isFirst: Bool)?
+    private let gif: GIFPages?
+    private var animation: PNGAnimationDecoder?
 
     private enum Codec {
-        /// The image of an icon gets an alpha channel.
+        /// The image of an icon gets an alpha channel, and an animation that clears pixels.
         case loader(VipsLoader, addsAlpha: Bool)
         case bitmap(BitmapDecoder)
     }
@@ -30,22 +34,26 @@ struct SourceReader: Sendable {
         self.format = format
         let ended = format == .jpeg ? JPEGContainer.withEnd(source) : nil
         lacksEnd = ended != nil
+        gif = format == .gif ? GIFPages(source) : nil
         if let loader = format.row.loader {
-            bytes =
+            let bytes =
                 switch format {
                 case .svg: try SVGSource.plain(source)
                 case .png: PNGContainer.readable(source)
                 case .jpeg: ended ?? source
                 case .webp: WebPContainer.withWholeLength(source) ?? source
                 case .avif, .heic: try HEIFRequirements.readable(source)
-                default: source
+                default: gif?.bytes ?? source
                 }
-            codec = .loader(loader, addsAlpha: false)
+            self.bytes = bytes
+            if format == .png, let frames = PNGAnimation(in: bytes) {
+                animation = PNGAnimationDecoder(animation: frames, source: bytes)
+            }
+            codec = .loader(loader, addsAlpha: animation?.animation.clearsPixels ?? false)
             color = Self.color(of: bytes, format)
         } else if format == .bmp {
             bytes = source
             codec = .bitmap(BitmapDecoder(header: try BitmapHeader(ofFile: source), source: source))
-            color = nil
         } else {
             let directory = try IconDirectory(of: source)
             let entry = directory.entries[entry ?? directory.largest]
@@ -53,7 +61,6 @@ struct SourceReader: Sendable {
             case .bitmap(let header):
                 bytes = source
                 codec = .bitmap(BitmapDecoder(header: header, source: source))
-                color = nil
             case .png:
                 let length = source.readableBytes - entry.start
                 let file = source.getSlice(at: source.readerIndex + entry.start, length: length) ?? source
@@ -96,32 +103,62 @@ struct SourceReader: Sendable {
 
     /// Decodes into memory, to the last row.
     ///
-    /// - Parameter toleratesErrors: whether missing parts become gray.
+    /// - Parameters:
+    ///   - frames: the indices of the frames or pages to deliver, in ascending order.
+    ///   - toleratesErrors: whether missing parts become gray.
     func pixels(
-        _ options: KeyValuePairs<String, VipsValue>, toleratesErrors: Bool, interrupt: @escaping Interrupt
+        _ options: KeyValuePairs<String, VipsValue>, frames: [Int], toleratesErrors: Bool,
+        interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> VipsImage {
         switch codec {
         case .bitmap(let decoder):
             return try decoder.decode(interrupt: interrupt)
         case .loader(let loader, let addsAlpha):
             do {
-                return try decoded(loader, addsAlpha, options, toleratesErrors, interrupt)
+                return try decoded(loader, addsAlpha, options, frames, toleratesErrors, interrupt)
             } catch {
                 throw interrupt() ? .interrupted : .corrupt(error.description)
             }
         }
     }
 
+    /// The pages that a loader delivers these frames or pages as, all counted from 0.
+    func pages(of frames: [Int]) -> [Int] { gif.map { gif in frames.map(gif.page) } ?? frames }
+
+    /// The number of pages from the first to the last.
+    static func span(of pages: [Int]) -> Int { (pages.last ?? 0) - (pages.first ?? 0) + 1 }
+
+    /// The frames or pages of the file, and of an animation their delays in milliseconds and how often they play.
+    func frames(in image: VipsImage) -> (count: Int, delays: [Int], loop: Int) {
+        if let animation = animation?.animation {
+            return (animation.frames.count, animation.frames.map(\.delay), animation.plays)
+        }
+        let (pages, delays, loop) = (image.int("n-pages") ?? 1, image.ints("delay") ?? [], image.int("loop") ?? 0)
+        guard let gif, gif.isChanged || pages >= GIFPages.maxPages else { return (max(pages, 1), delays, loop) }
+        let used = (0..<gif.count).map(gif.page)
+        return (max(gif.count, 1), used.map { $0 < delays.count ? delays[$0] : 100 }, loop)
+    }
+
     private func decoded(
-        _ loader: VipsLoader, _ addsAlpha: Bool, _ options: KeyValuePairs<String, VipsValue>, _ toleratesErrors: Bool,
-        _ interrupt: @escaping Interrupt
+        _ loader: VipsLoader, _ addsAlpha: Bool, _ options: KeyValuePairs<String, VipsValue>, _ frames: [Int],
+        _ toleratesErrors: Bool, _ interrupt: @escaping Interrupt
     ) throws(VipsError) -> VipsImage {
+        let hasWrongChecksum = loader == .png && PNGContainer.hasWrongChecksum(bytes)
+        if let animation, !hasWrongChecksum {
+            do throws(VipsError) {
+                return try described(animation.decode(frames, interrupt: interrupt))
+            } catch {
+                // A damaged animation is its default image.
+                if interrupt() { throw error }
+            }
+        }
+        let pages = animation == nil ? pages(of: frames) : [0]
         let render = { (lazy: VipsImage) throws(VipsError) -> VipsImage in
             try (addsAlpha ? lazy.addingAlpha() : lazy.withUnsignedSamples(interrupt: interrupt))
-                .rendered(interrupt: interrupt)
+                .rendered(picking: pages, interrupt: interrupt)
         }
         do throws(VipsError) {
-            if loader == .png, !toleratesErrors, PNGContainer.hasWrongChecksum(bytes) {
+            if hasWrongChecksum, !toleratesErrors {
                 throw VipsError(operation: "pngload", message: "PNG with a wrong checksum")
             }
             let image = try open(loader, bytes, options, toleratesErrors: toleratesErrors, render)
@@ -151,14 +188,30 @@ struct SourceReader: Sendable {
         if case .int(let stated)? = options.first(where: { $0.key == "page" })?.value { page = stated }
         let alpha = AlphaForm(of: bytes, format, page: page)
         return try loader.withImage(of: bytes, options, toleratesErrors: toleratesErrors) { lazy throws(VipsError) in
-            try body(
-                alpha.straightened(lazy.withoutLongProfile())
-                    .describing(color?.code, overProfile: color?.isFirst ?? false))
+            try body(described(alpha.straightened(lazy)))
         }
+    }
+
+    /// The image with the color space that the bytes state.
+    private func described(_ image: VipsImage) throws(VipsError) -> VipsImage {
+        try image.withoutLongProfile().describing(color?.code, overProfile: color?.isFirst ?? false)
     }
 }
 
 extension VipsImage {
+    /// The pixels in memory.
+    ///
+    /// - Parameter pages: the pages to render of the pages in the image, which go from the first to the last of them.
+    fileprivate func rendered(picking pages: [Int], interrupt: @escaping Interrupt) throws(VipsError) -> VipsImage {
+        let loaded = SourceReader.span(of: pages)
+        guard loaded > pages.count else { return try rendered(interrupt: interrupt) }
+        let size = PixelSize(width: width, height: height / loaded)
+        let picked = try pages.map { page throws(VipsError) in
+            try extracting(x: 0, y: (page - pages[0]) * size.height, size: size)
+        }
+        return try VipsImage.stacked(picked, interrupt: interrupt)
+    }
+
     fileprivate func withoutLongProfile() throws(VipsError) -> VipsImage {
         guard let profile = blob("icc-profile-data"), profile.readableBytes > SourceReader.maxProfileBytes else {
             return self

@@ -135,7 +135,10 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     /// Whether the result of such a source may have several frames.
     func holdsSeveralFrames(of source: SourceFormat) -> Bool {
         if let format, format.supportsMultipleFrames { return true }
-        return format == nil || alternative != .none || details.contains(.weserv) ? source.isAnimation : false
+        guard source.isAnimation else { return false }
+        if details.contains(.weserv) || alternative == .webp { return true }
+        // Animated PNG is read only.
+        return isOpen && OutputFormat.natural(for: source, hasAlpha: true).supportsAnimation
     }
 
     /// The format of the result, as far as time permits.

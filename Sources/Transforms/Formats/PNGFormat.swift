@@ -3,9 +3,16 @@ import DarkroomVips
 extension SourceFormat.Row {
     static let png = SourceFormat.Row(
         signatures: [[0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]], loader: .png, isEssential: true,
-        statesDensity: true, output: .png,
-        bytes: { $0.needsWholeSource ? Double($0.rasterBytes) : 0 },
-        nanoseconds: { $0.storedPixels * 14 + $0.readBytes * 4.5 })
+        isAnimation: true, statesDensity: true, output: .png,
+        bytes: {
+            let frame = Double($0.rasterBytes) / Double(max($0.frames, 1))
+            // The canvas, the area to restore, and a frame with its decoder.
+            return $0.decodedFrames > 1 ? 4 * frame : $0.needsWholeSource ? frame : 0
+        },
+        nanoseconds: {
+            let drawing = $0.decodedFrames > 1 ? $0.storedPixels * 4 + Double($0.decodedFrames) * 0.2e6 : 0
+            return $0.storedPixels * 14 + $0.readBytes * 4.5 + drawing
+        })
 }
 
 extension OutputFormat.Row {

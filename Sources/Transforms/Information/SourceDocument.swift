@@ -143,8 +143,8 @@ extension SourceDocument {
         orientation = header.orientation
         pages = header.frames
         let moves = header.format.isAnimation && header.frames > 1
-        delays = moves ? image.ints("delay") : nil
-        loop = moves ? image.int("loop") : nil
+        delays = moves ? header.delays : nil
+        loop = moves ? header.loop : nil
         hasAlpha = image.hasAlpha
         bitDepth = image.int("heif-bitdepth") ?? image.sampleBits
         colorSpace = image.colorModel

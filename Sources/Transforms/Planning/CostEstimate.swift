@@ -7,7 +7,10 @@ struct CostEstimate: Hashable, Sendable {
         var format: SourceFormat
         /// Pixels of one frame as stored.
         var sourceArea: Int
+        /// Frames that the decoder delivers.
         var frames: Int
+        /// Frames that are decoded only because other frames are drawn on them.
+        var skippedFrames = 0
         /// The part of the file's frames that is decoded, 0…1.
         var decodedShare = 1.0
         /// See ``SourceHeader/needsWholeSource``.
@@ -78,7 +81,8 @@ struct CostEstimate: Hashable, Sendable {
 
 extension CostEstimate.Facts {
     /// Pixels of the frames that are decoded, as stored.
-    var storedPixels: Double { Double(sourceArea) * Double(frames) }
+    var storedPixels: Double { Double(sourceArea) * Double(decodedFrames) }
+    var decodedFrames: Int { frames + skippedFrames }
     /// Bytes of the frames that are decoded.
     var readBytes: Double { Double(sourceBytes) * decodedShare }
     /// Pixels that the decoder delivers, all frames.

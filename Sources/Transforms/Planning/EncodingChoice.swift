@@ -41,7 +41,7 @@ extension ImageJob {
     /// - Parameters:
     ///   - work: the least expected processor time in milliseconds.
     ///   - decoding: the part of it that only the number of frames shortens.
-    func refusal(work: Double, decoding: Double, frames: Int) -> ImageProcessingError {
+    func refusal(work: Double, decoding: Double, frames: Int, of source: SourceFormat) -> ImageProcessingError {
         let limit = Double(limits.maxProcessingMilliseconds)
         let seconds = { (milliseconds: Double) in
             milliseconds > 3_600_000 ? "hours" : "\((milliseconds / 100).rounded() / 10) s"
@@ -54,7 +54,11 @@ extension ImageJob {
         let smaller = "ask for a smaller width or height"
         let (parameter, advice): (String?, String) =
             if frames > 1 {
-                (pages.count == nil ? chain.sizeParameter : "n", "ask for fewer frames, or a smaller width or height")
+                (
+                    pages.count == nil ? chain.sizeParameter : "n",
+                    "ask for fewer frames, for example with "
+                        + "\(fewerFrames(than: frames, work, decoding, of: source)), or for a smaller width or height"
+                )
             } else if output.maxBytes != nil {
                 ("max_bytes", "leave out max_bytes, or \(smaller)")
             } else if output.lossless || output.nearLossless {
@@ -64,6 +68,18 @@ extension ImageJob {
             }
         let time = "take about \(seconds(work)) of processor time, with the fastest encoding"
         return .tooLarge(parameter, "the image would \(time); \(allowed), so \(advice)")
+    }
+
+    /// Parameters with which the work of so many frames stays within the limit, with a margin.
+    private func fewerFrames(
+        than frames: Int, _ work: Double, _ decoding: Double, of source: SourceFormat
+    ) -> String {
+        let limit = Double(limits.maxProcessingMilliseconds)
+        // Frames that are not picked are decoded all the same, and frames after the last one are not.
+        let picks = decoding < limit / 2
+        let share = picks ? (limit - decoding) / max(work - decoding, 1) : limit / max(work, 1)
+        let fitting = share.isFinite ? Int(Double(frames) * min(share, 1) * 0.8) : 1
+        return picks || fitting < 2 ? source.parameters(forFrames: fitting) : "n=\(fitting)"
     }
 }
 
@@ -83,9 +99,11 @@ extension CostEstimate.Facts {
         _ job: ImageJob, _ raster: Decoder.Raster, _ header: SourceHeader, _ plan: ImagePlan, _ last: ChainPlan
     ) {
         let frames = plan.framesUsed
+        let isAnimation = header.format.isAnimation
+        let decoded = (isAnimation ? header.page - 1 : 0) + job.pages.span(of: header, framesUsed: frames)
         self.init(
             sourceBytes: plan.sourceBytes, format: header.format, sourceArea: header.size.area, frames: frames,
-            decodedShare: Double(frames) / Double(max(header.frames, 1)),
+            skippedFrames: decoded - frames, decodedShare: Double(decoded) / Double(max(header.frames, 1)),
             needsWholeSource: header.needsWholeSource, scans: header.scans, plainBytes: header.plainBytes,
             tags: header.filters.tags,
             filterNanosecondsPerPixel: header.filters.nanosecondsPerPixel(rows: raster.size.height),

@@ -122,7 +122,7 @@ extension ImagePlan {
             return
         }
         let (work, decoding) = fastest ?? (.infinity, 0)
-        throw job.refusal(work: work, decoding: decoding, frames: framesUsed)
+        throw job.refusal(work: work, decoding: decoding, frames: framesUsed, of: header.format)
     }
 
     /// The plan of a job before its encoding is chosen.

@@ -88,6 +88,6 @@ extension ImageJob {
 
     /// Identifies the content and the work on it; nil if the content has no identity.
     var workIdentity: String? {
-        identity.map { "\($0) \(pages.first) \(pages.count ?? 0) \(resampling) \(output.key) \(chain.key)" }
+        identity.map { "\($0) \(pages) \(resampling) \(output.key) \(chain.key)" }
     }
 }

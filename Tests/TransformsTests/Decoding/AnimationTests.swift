@@ -55,6 +55,44 @@ struct AnimationTests {
         #expect(rest.frames == 2)
     }
 
+    @Test(arguments: ["disposal.gif", "disposal.webp"])
+    func `Frames that are picked evenly keep the duration of the animation`(_ name: String) throws {
+        let source = try Fixture.image("animation/\(name)")
+        let output = OutputOptions(format: .webp, lossless: true)
+        for (first, count, delays, frames) in [
+            (1, 2, [300, 350], [0, 2]), (1, 3, [100, 200, 350], [0, 1, 2]), (2, 2, [200, 350], [1, 2]),
+            (1, 9, [100, 200, 300, 50], [0, 1, 2, 3]),
+        ] {
+            let pages = PageSelection(first: first, count: count, isThinned: true)
+            let result = try produce(source, output: output, pages: pages)
+            #expect(try fields(of: result.body).delays == delays)
+            for (index, frame) in frames.enumerated() {
+                let single = try produce(source, output: output, pages: PageSelection(first: frame + 1, count: 1))
+                let (picked, expected) = (try Pixels(result.body, frame: index), try Pixels(single.body))
+                #expect(picked[10, 10].prefix(3) == expected[10, 10].prefix(3), "\(pages) \(frame)")
+                #expect(picked[50, 20].prefix(3) == expected[50, 20].prefix(3), "\(pages) \(frame)")
+            }
+        }
+    }
+
+    @Test func `A delay of up to 10 ms is 100 ms, as in browsers`() throws {
+        let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
+        let screen: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+        let controls: [[UInt8]] = [0, 1, 2].map { [0x21, 0xF9, 4, 4, $0, 0, 0, 0] }
+        let file = ByteBuffer(bytes: screen + controls.flatMap { $0 + frame } + [0x3B])
+        #expect(try fields(of: produce(file, output: OutputOptions(format: .webp)).body).delays == [100, 100, 20])
+    }
+
+    @Test func `The last page is used in place of one that may not exist`() throws {
+        for name in ["disposal.gif", "pages.tiff"] {
+            let source = try Fixture.image("animation/\(name)")
+            let last = try SourceHeader(of: source).frames
+            let expected = try produce(source, pages: PageSelection(first: last, count: 1)).body
+            let found = try produce(source, pages: PageSelection(first: 999, count: 1, mayBeFewer: true)).body
+            #expect(found == expected)
+        }
+    }
+
     @Test func `A missing page is a bad parameter`() throws {
         let error = #expect(throws: ImageProcessingError.self) {
             try produce(Fixture.image("animation/disposal.gif"), pages: PageSelection(first: 5))

@@ -1,0 +1,184 @@
+import NIOCore
+
+/// A GIF as libvips has to read it to show what browsers show, and the pages of its frames.
+///
+/// In libvips 8.14, parts that no frame covers are black unless some frame has a transparent color, frames whose area
+/// is to be cleared leave the background color unless they have one, and screens of some sizes, such as 640×480, become
+/// as small as the first frame. Therefore frames that draw nothing are added: one before the first frame, which covers
+/// the screen, and one after each frame to be cleared, which clears the same area instead. Both have a transparent
+/// color.
+struct GIFPages: Hashable, Sendable {
+    /// The file itself if no frame had to be added.
+    let bytes: ByteBuffer
+    /// The frames in the file.
+    let count: Int
+    /// The page of each frame, counted from 0; nil = pages are frames.
+    private let pages: [Int]?
+
+    /// Whether frames were added.
+    var isChanged: Bool { pages != nil }
+
+    /// The most pages that libvips reads.
+    static let maxPages = 4097
+
+    init(_ file: ByteBuffer) {
+        guard let screen = Screen(file) else {
+            (bytes, count, pages) = (file, 0, nil)
+            return
+        }
+        count = screen.frames.count
+        guard let changed = screen.withAddedFrames(), changed.pages.last ?? 0 < Self.maxPages else {
+            (bytes, pages) = (file, nil)
+            return
+        }
+        (bytes, pages) = (changed.bytes, changed.pages)
+    }
+
+    /// The page of a frame, both counted from 0. A frame that the file does not have is a page that it does not have.
+    func page(of frame: Int) -> Int {
+        guard let pages else { return frame }
+        return frame < pages.count ? pages[frame] : Self.maxPages
+    }
+}
+
+/// The places of a file's frames.
+private struct Screen {
+    struct Rectangle {
+        var left: UInt16
+        var top: UInt16
+        var width: UInt16
+        var height: UInt16
+    }
+
+    struct Frame {
+        /// The offset after its last byte.
+        let end: Int
+        let rectangle: Rectangle
+        /// The offset of the flags of its graphic control extension; nil = it has none.
+        let flags: Int?
+        let disposal: UInt8
+        let isTransparent: Bool
+    }
+
+    let file: ByteBuffer
+    private(set) var frames: [Frame] = []
+    private var width: Int
+    private var height: Int
+    /// The offset after the global color table.
+    private let body: Int
+
+    /// Reads the blocks up to the trailer, or to the first block that is damaged or unknown. Nil for a file without a
+    /// complete screen.
+    init?(_ file: ByteBuffer) {
+        self.file = file
+        var rest = file
+        guard rest.readSlice(length: 6) != nil, let width = rest.readInteger(endianness: .little, as: UInt16.self),
+            let height = rest.readInteger(endianness: .little, as: UInt16.self), rest.skipGIFColors(behind: 2)
+        else { return nil }
+        (self.width, self.height) = (Int(width), Int(height))
+        body = rest.readerIndex - file.readerIndex
+        while let frame = Frame(reading: &rest, of: file) { frames.append(frame) }
+        // The first frame enlarges the screen.
+        if let first = frames.first?.rectangle {
+            self.width = max(self.width, Int(first.left) + Int(first.width))
+            self.height = max(self.height, Int(first.top) + Int(first.height))
+        }
+    }
+
+    /// The file with added frames, and the page of each frame; nil if none has to be added.
+    func withAddedFrames() -> (bytes: ByteBuffer, pages: [Int])? {
+        let clearing = Set(frames.indices.dropLast().filter { frames[$0].disposal == 2 && !frames[$0].isTransparent })
+        let needsScreen = needsScreen(clears: !clearing.isEmpty)
+        guard needsScreen || !clearing.isEmpty else { return nil }
+        var made = ByteBuffer()
+        made.reserveCapacity(file.readableBytes + (clearing.count + 1) * Self.addedBytes)
+        var copied = 0
+        func copy(to end: Int) {
+            made.writeBytes(file.readableBytesView.dropFirst(copied).prefix(end - copied))
+            copied = end
+        }
+        copy(to: body)
+        if needsScreen, let width = UInt16(exactly: width), let height = UInt16(exactly: height) {
+            made.writeEmptyFrame(Rectangle(left: 0, top: 0, width: width, height: height), disposal: 0)
+        }
+        var pages: [Int] = []
+        var page = needsScreen ? 1 : 0
+        for (index, frame) in frames.enumerated() {
+            pages.append(page)
+            page += 1
+            guard clearing.contains(index), let flags = frame.flags else { continue }
+            copy(to: flags)
+            let value = file.getInteger(at: file.readerIndex + flags, as: UInt8.self) ?? 0
+            made.writeInteger(value & ~0x1C | 0x04)
+            copied += 1
+            copy(to: frame.end)
+            made.writeEmptyFrame(frame.rectangle, disposal: 2)
+            page += 1
+        }
+        copy(to: file.readableBytes)
+        return (made, pages)
+    }
+
+    /// - Parameter clears: whether frames with a transparent color are added that clear areas.
+    private func needsScreen(clears: Bool) -> Bool {
+        guard let first = frames.first, width <= UInt16.max, height <= UInt16.max else { return false }
+        let rectangle = first.rectangle
+        let covers =
+            rectangle.left == 0 && rectangle.top == 0 && rectangle.width == width && rectangle.height == height
+        if !covers, isShrunk { return true }
+        if clears || frames.contains(where: \.isTransparent) { return false }
+        return !covers || frames.count > 1 && (3...4).contains(first.disposal)
+    }
+
+    /// Whether libvips ignores the size of the screen.
+    private var isShrunk: Bool {
+        width > 2048 || height > 2048
+            || [(640, 480), (640, 512), (800, 600), (1024, 768), (1280, 1024), (1600, 1200)].contains {
+                $0 == (width, height)
+            }
+    }
+
+    /// An upper bound of the length of an added frame.
+    private static let addedBytes = 32
+}
+
+extension Screen.Frame {
+    /// Reads extensions and the image after them; nil at the trailer, and if the image is incomplete.
+    fileprivate init?(reading rest: inout ByteBuffer, of file: ByteBuffer) {
+        var (flags, isTransparent): (Int?, Bool) = (nil, false)
+        var value: UInt8 = 0
+        while rest.getInteger(at: rest.readerIndex, as: UInt8.self) == GIFContainer.Block.extensions {
+            let label = rest.getInteger(at: rest.readerIndex + 1, as: UInt8.self)
+            if label == GIFContainer.Block.control,
+                let found = rest.getInteger(at: rest.readerIndex + 3, as: UInt8.self)
+            {
+                (flags, value) = (rest.readerIndex + 3 - file.readerIndex, found)
+                isTransparent = isTransparent || found & 1 != 0
+            }
+            guard rest.readSlice(length: 2) != nil, rest.skipGIFSubBlocks() else { return nil }
+        }
+        guard rest.readInteger(as: UInt8.self) == GIFContainer.Block.image,
+            let left = rest.readInteger(endianness: .little, as: UInt16.self),
+            let top = rest.readInteger(endianness: .little, as: UInt16.self),
+            let width = rest.readInteger(endianness: .little, as: UInt16.self),
+            let height = rest.readInteger(endianness: .little, as: UInt16.self),
+            rest.skipGIFColors(behind: 0), rest.readSlice(length: 1) != nil, rest.skipGIFSubBlocks()
+        else { return nil }
+        rectangle = Screen.Rectangle(left: left, top: top, width: width, height: height)
+        end = rest.readerIndex - file.readerIndex
+        (self.flags, self.isTransparent, disposal) = (flags, isTransparent, value >> 2 & 7)
+    }
+}
+
+extension ByteBuffer {
+    /// Writes a frame of which no pixel is visible: its only pixel has the transparent color.
+    fileprivate mutating func writeEmptyFrame(_ rectangle: Screen.Rectangle, disposal: UInt8) {
+        writeBytes([GIFContainer.Block.extensions, GIFContainer.Block.control, 4, disposal << 2 | 1, 0, 0, 0, 0])
+        writeInteger(GIFContainer.Block.image)
+        for number in [rectangle.left, rectangle.top, rectangle.width, rectangle.height] {
+            writeInteger(number, endianness: .little)
+        }
+        // No color table; codes of 3 bits: clear, the color 0, end.
+        writeBytes([0, 2, 2, 0x44, 0x01, 0])
+    }
+}

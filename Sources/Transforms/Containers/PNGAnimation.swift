@@ -1,0 +1,228 @@
+import DarkroomVips
+import NIOCore
+
+/// The frames of an animated PNG (PNG 3rd edition, §4.9 and §11.3.6).
+///
+/// Each frame is compressed like an image of its own. libvips 8.14 decodes the default image only, so each frame is
+/// turned into a file (``file(of:in:)``), and ``PNGAnimationDecoder`` draws the frames on the canvas.
+struct PNGAnimation: Hashable, Sendable {
+    /// What happens to a frame's area before the next frame is drawn.
+    enum Disposal: UInt8 {
+        case none, background, previous
+    }
+
+    /// How the pixels of a frame change the canvas.
+    enum Blending: UInt8 {
+        case source, over
+    }
+
+    struct Frame: Hashable, Sendable {
+        let x: Int
+        let y: Int
+        let size: PixelSize
+        /// In milliseconds.
+        let delay: Int
+        let disposal: Disposal
+        let blending: Blending
+        /// The chunks with the frame's pixels, counted from the start of the file; other chunks may be among them.
+        fileprivate(set) var pixels = 0..<0
+        /// Whether it is the default image, whose pixels are in `IDAT` chunks.
+        fileprivate(set) var isDefaultImage = false
+    }
+
+    let size: PixelSize
+    /// At least one.
+    let frames: [Frame]
+    /// How many times the animation plays; 0 = indefinitely.
+    let plays: Int
+
+    /// Whether parts of the canvas are transparent in some frame, whatever the pixels of the frames are.
+    var clearsPixels: Bool {
+        !frames[0].covers(size) || frames.count > 1 && frames[0].disposal == .previous
+            || frames.dropLast().contains { $0.disposal == .background }
+    }
+
+    /// Nil for a still image, and for an animation with any error, which is shown as its default image.
+    init?(in file: ByteBuffer) {
+        guard let animation = Walk(file)?.animation else { return nil }
+        self = animation
+    }
+
+    private init(size: PixelSize, frames: [Frame], plays: Int) {
+        (self.size, self.frames, self.plays) = (size, frames, plays)
+    }
+}
+
+extension PNGAnimation.Frame {
+    /// Whether it covers a canvas of this size.
+    func covers(_ canvas: PixelSize) -> Bool { x == 0 && y == 0 && size == canvas }
+
+    /// Reads the content of an `fcTL` chunk after its sequence number; nil for values that the specification excludes.
+    fileprivate init?(_ control: ByteBuffer, on canvas: PixelSize) {
+        var rest = control
+        guard let width: UInt32 = rest.readInteger(), let height: UInt32 = rest.readInteger(),
+            let x: UInt32 = rest.readInteger(), let y: UInt32 = rest.readInteger(),
+            let numerator: UInt16 = rest.readInteger(), let denominator: UInt16 = rest.readInteger(),
+            let disposal = rest.readInteger().flatMap(PNGAnimation.Disposal.init(rawValue:)),
+            let blending = rest.readInteger().flatMap(PNGAnimation.Blending.init(rawValue:)),
+            width > 0, height > 0, Int(x) + Int(width) <= canvas.width, Int(y) + Int(height) <= canvas.height
+        else { return nil }
+        (self.x, self.y, size) = (Int(x), Int(y), PixelSize(width: Int(width), height: Int(height)))
+        delay = Int((Double(numerator) * 1000 / Double(denominator == 0 ? 100 : denominator)).rounded())
+        (self.disposal, self.blending) = (disposal, blending)
+    }
+}
+
+extension PNGAnimation {
+    /// One pass over the chunks of a file.
+    private struct Walk {
+        private let size: PixelSize
+        private let start: Int
+        private var count = 0
+        private var plays = 0
+        private var sequence: UInt32 = 0
+        private var frames: [Frame] = []
+        private var hasPixels = false
+        private var endsProperly = false
+
+        /// The animation; nil unless it has as many frames as it declares, and the last one has pixels.
+        var animation: PNGAnimation? {
+            guard endsProperly, frames.count == count, frames.last?.pixels.isEmpty == false else { return nil }
+            // Nothing but the default image.
+            guard count > 1 || !frames[0].isDefaultImage else { return nil }
+            return PNGAnimation(size: size, frames: frames, plays: plays)
+        }
+
+        /// Nil for a still image, and for a damaged animation.
+        init?(_ file: ByteBuffer) {
+            var rest = file
+            start = file.readerIndex
+            guard rest.readInteger(as: UInt64.self) == PNGContainer.signature, let header = rest.readPNGChunk(),
+                header.type == PNGChunk.header, let width: UInt32 = header.fields.peekInteger(at: 0),
+                let height: UInt32 = header.fields.peekInteger(at: 4)
+            else { return nil }
+            size = PixelSize(width: Int(width), height: Int(height))
+            while let chunk = rest.readPNGChunk() {
+                if chunk.type == PNGChunk.pixels, count == 0 { return nil }
+                guard reads(chunk, endingAt: rest.readerIndex - start) else { return nil }
+                guard chunk.type != PNGChunk.end else {
+                    endsProperly = true
+                    return
+                }
+            }
+            // The last chunk may be missing, but no part of a chunk.
+            endsProperly = rest.readableBytes == 0
+        }
+
+        /// - Returns: whether the animation is sound so far.
+        private mutating func reads(_ chunk: PNGChunk, endingAt end: Int) -> Bool {
+            switch chunk.type {
+            case PNGChunk.animationControl: return readsControl(chunk)
+            case PNGChunk.frameControl: return readsFrame(chunk)
+            case PNGChunk.framePixels:
+                guard hasPixels, let last = frames.indices.last, !frames[last].isDefaultImage, chunk.length > 4,
+                    takesNumber(of: chunk)
+                else { return false }
+                addPixels(end - chunk.bytes.readableBytes..<end, to: last)
+            case PNGChunk.pixels:
+                guard let last = frames.indices.last else { break }
+                // Default image of the animation, which no other frame interrupts.
+                guard last == 0, !hasPixels || frames[0].isDefaultImage else { return false }
+                frames[0].isDefaultImage = true
+                addPixels(end - chunk.bytes.readableBytes..<end, to: 0)
+            default: break
+            }
+            if chunk.type == PNGChunk.pixels { hasPixels = true }
+            return true
+        }
+
+        private mutating func readsControl(_ chunk: PNGChunk) -> Bool {
+            guard !hasPixels, count == 0, chunk.length == 8, chunk.isIntact,
+                let frames: UInt32 = chunk.fields.peekInteger(at: 0),
+                let plays: UInt32 = chunk.fields.peekInteger(at: 4), (1...Self.most).contains(frames),
+                plays <= Self.most
+            else { return false }
+            (count, self.plays) = (Int(frames), Int(plays))
+            return true
+        }
+
+        private mutating func readsFrame(_ chunk: PNGChunk) -> Bool {
+            guard chunk.length == 26, takesNumber(of: chunk), frames.count < max(count, 1),
+                frames.last?.pixels.isEmpty != true,
+                let frame = Frame(ByteBuffer(chunk.content.dropFirst(4)), on: size),
+                hasPixels || frames.isEmpty && frame.covers(size)
+            else { return false }
+            frames.append(frame)
+            return true
+        }
+
+        /// Whether the number at the start of a chunk is the next one (§11.3.6.1).
+        private mutating func takesNumber(of chunk: PNGChunk) -> Bool {
+            guard chunk.fields.peekInteger(at: 0) == sequence, chunk.isIntact else { return false }
+            sequence += 1
+            return true
+        }
+
+        private mutating func addPixels(_ range: Range<Int>, to frame: Int) {
+            let pixels = frames[frame].pixels
+            frames[frame].pixels = pixels.isEmpty ? range : pixels.lowerBound..<range.upperBound
+        }
+
+        private static let most: UInt32 = 0x7FFF_FFFF
+    }
+}
+
+extension PNGAnimation {
+    /// A PNG of one frame.
+    ///
+    /// - Parameter keepsMetadata: whether it has all chunks before the pixels; otherwise only those that change colors
+    ///   and are short.
+    func file(of frame: Frame, in file: ByteBuffer, keepsMetadata: Bool) -> ByteBuffer {
+        var made = ByteBuffer()
+        made.reserveCapacity(frame.pixels.count + 1024)
+        made.writeInteger(PNGContainer.signature)
+        var rest = file
+        rest.moveReaderIndex(forwardBy: 8)
+        while let chunk = rest.readPNGChunk(), chunk.type != PNGChunk.pixels {
+            switch chunk.type {
+            case PNGChunk.header:
+                var header = ByteBuffer()
+                header.writeInteger(UInt32(clamping: frame.size.width))
+                header.writeInteger(UInt32(clamping: frame.size.height))
+                header.writeBytes(chunk.content.dropFirst(8))
+                made.writePNGChunk(PNGChunk.header, header.readableBytesView)
+            case PNGChunk.animationControl, PNGChunk.frameControl, PNGChunk.framePixels: break
+            default:
+                if keepsMetadata || PNGChunk.colors.contains(chunk.type) { made.writeImmutableBuffer(chunk.bytes) }
+            }
+        }
+        rest = file.getSlice(at: file.readerIndex + frame.pixels.lowerBound, length: frame.pixels.count) ?? ByteBuffer()
+        while let chunk = rest.readPNGChunk() {
+            if frame.isDefaultImage, chunk.type == PNGChunk.pixels {
+                made.writeImmutableBuffer(chunk.bytes)
+            } else if !frame.isDefaultImage, chunk.type == PNGChunk.framePixels {
+                made.writePNGChunk(PNGChunk.pixels, chunk.content.dropFirst(4))
+            }
+        }
+        made.writePNGChunk(PNGChunk.end, ByteBuffer().readableBytesView)
+        return made
+    }
+}
+
+extension PNGChunk {
+    /// `acTL`, `fcTL` and `fdAT`.
+    fileprivate static let animationControl: UInt32 = 0x6163_544C
+    fileprivate static let frameControl: UInt32 = 0x6663_544C
+    fileprivate static let framePixels: UInt32 = 0x6664_4154
+    /// `PLTE`, `tRNS`, `gAMA`, `cHRM`, `sRGB` and `cICP`.
+    fileprivate static let colors: Set<UInt32> = [
+        palette, transparency, 0x6741_4D41, 0x6348_524D, 0x7352_4742, 0x6349_4350,
+    ]
+
+    /// The content as a buffer.
+    fileprivate var fields: ByteBuffer { ByteBuffer(content) }
+}
+
+extension ByteBuffer {
+    fileprivate func peekInteger(at offset: Int) -> UInt32? { getInteger(at: readerIndex + offset) }
+}
