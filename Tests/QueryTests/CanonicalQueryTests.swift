@@ -41,7 +41,8 @@ struct CanonicalQueryTests {
         ("url=x&page=SMALLEST&af&l=09", "url=x&l=9&af=true&page=smallest"), ("url=x&page=Primary", "url=x"),
         (
             "digest=md5:9E107D9D372BB6826BD81D3542A419D6&url=x", "url=x&digest=md5%3A9e107d9d372bb6826bd81d3542a419d6"
-        ), ("url=x&page=01", "url=x&page=1"),
+        ), ("url=x&page=01", "url=x&page=1"), ("url=x&page=UpTo:07", "url=x&page=upto%3A7"),
+        ("url=x&pick=even&n=5", "url=x&n=5&pick=even"), ("url=x&pick=even&n=1", "url=x&n=1"),
         ("url=x&passthrough=Auto&q=70", "url=x&q=70&passthrough=auto"), ("url=x&passthrough=off", "url=x"),
         ("url=x&passthrough=auto&output=avif", "url=x&output=avif"),
         ("url=x&passthrough=auto&il", "url=x&il=true"), ("url=x&passthrough=auto&palette", "url=x&palette=true"),

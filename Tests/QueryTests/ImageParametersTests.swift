@@ -181,13 +181,16 @@ struct ImageParametersTests {
         Row("l", good: ["1", "9"], bad: ["0", "10"] + notWhole), Row("af", good: booleans, bad: ["yes"]),
         Row("ll", good: booleans, bad: ["yes"]),
         Row("il", good: booleans, bad: ["yes"]),
-        Row("n", good: ["1", "256"], bad: ["0", "257", "-1"] + notWhole),
+        Row("n", good: ["1", "100000"], bad: ["0", "100001", "-1"] + notWhole),
+        Row("pick", good: ["first", "even", "Even"], bad: ["", nil, "last", "true"], beside: "&n=9"),
         Row(
             "digest", good: ["md5:9e107d9d372bb6826bd81d3542a419d6", "sha1:" + String(repeating: "aB", count: 20)],
             bad: [
                 "", nil, "md5:", "md5:9e107d9d372bb6826bd81d3542a419dg", "md4:9e107d9d372bb6826bd81d3542a419d6", "md5",
             ]),
-        Row("page", good: ["1", "999", "largest", "Smallest"], bad: ["0", "-1", "largest2"] + notWhole),
+        Row(
+            "page", good: ["1", "999", "largest", "Smallest", "upto:9", "UPTO:1"],
+            bad: ["0", "-1", "largest2", "upto:", "upto:0", "upto:largest"] + notWhole),
         Row("default", good: ["https://example.com/b.png", "b"], bad: ["", nil]),
         Row("default-for", good: ["404", "404,410", "410,404,404"], bad: ["", nil, "400", "404,", "404;410", "4xx"]),
         Row(

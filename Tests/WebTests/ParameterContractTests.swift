@@ -117,6 +117,7 @@ struct ParameterContractTests {
                 if name.hasPrefix("fp"), value == described["example"]?.string { query += "&a=focal" }
                 if name.hasPrefix("mark"), name != "mark" { query += "&mark=logo" }
                 if name == "target" { query += "&q=auto" }
+                if name == "pick" { query += "&n=2" }
                 if name == "fields" { query += "&output=json" }
                 if name.hasPrefix("text"), name != "text" { query += "&text=a" }
                 if name == "mbg" || name == "mtrim" { query += "&mask=star" }
@@ -158,7 +159,10 @@ struct ParameterContractTests {
                 good: ["md5:9e107d9d372bb6826bd81d3542a419d6", "sha256:" + String(repeating: "0F", count: 32)],
                 bad: ["", "md5:9e", "9e107d9d372bb6826bd81d3542a419d6", "MD5:9e107d9d372bb6826bd81d3542a419d6"]
             ),
-            "page": (good: ["1", "999999999", "largest", "smallest"], bad: ["", "0", "-1", "1000000000", "last"]),
+            "page": (
+                good: ["1", "999999999", "largest", "smallest", "upto:2"],
+                bad: ["", "0", "-1", "1000000000", "last", "upto:"]
+            ),
             "maxage": (good: ["1s", "1h", "365d", "525600m"], bad: ["3600", "1S", "h", "1.5h"]),
             "filename": (good: ["a.jpg", "A-b_1", "a.*"], bad: [".a", "a b", "a/b", ".*", "*", "a*"]),
             "bg": (

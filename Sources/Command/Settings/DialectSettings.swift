@@ -46,7 +46,10 @@ struct DialectSettings: SettingTheme {
         help: "Whether a source in base64 in an imgproxy path is followed by a file name.")
     let imgproxyFrames = Setting(
         "imgproxy-frames", .integer(1...100_000), default: 1, isReloadable: true,
-        help: "Maximum number of frames of images of imgproxy paths, within max-frames.")
+        help: """
+            Maximum number of frames of images of imgproxy paths, within max-frames. Of an animation with more, so \
+            many are picked evenly.
+            """)
     let imgproxyWatermark = Setting(
         "imgproxy-watermark", .optional(.text("MARK", "a URL or a name of marks")), default: nil, isReloadable: true,
         help: "Image that the option 'watermark' of imgproxy paths draws, as a URL or as the name of one of marks.")

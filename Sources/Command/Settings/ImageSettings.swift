@@ -20,7 +20,10 @@ struct LimitSettings: SettingTheme {
         help: "Maximum number of pixels of all requested frames of an animation.")
     let maxFrames = Setting(
         "max-frames", .integer(1...100_000), default: PixelLimits().maxFrames,
-        help: "Maximum number of frames of an animation.")
+        help: """
+            Maximum number of frames of an animation. By default, only the limits on pixels and time apply, not the \
+            number itself.
+            """)
     let maxOutputSide = Setting(
         "max-output-side", .integer(1...16_383), default: PixelLimits().maxOutputSide,
         help: "Maximum width and height of an output image, in pixels.")

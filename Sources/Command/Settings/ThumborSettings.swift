@@ -30,8 +30,9 @@ struct ThumborSettings: SettingTheme {
     let frames = Setting(
         "thumbor-frames", .optional(.integer(1...100_000)), default: nil, isReloadable: true,
         help: """
-            Maximum number of frames of images of thumbor and imagor paths, within max-frames. By default, animations \
-            keep all frames, and one with more than max-frames is refused.
+            Maximum number of frames of images of thumbor and imagor paths, within max-frames. Of an animation with \
+            more, so many are picked evenly. By default, animations keep all frames, and one with more than max-frames \
+            is refused.
             """)
     let cloudflareOrigin = Setting(
         "cloudflare-origin", .optional(.sourcePrefix), default: nil, isReloadable: true,

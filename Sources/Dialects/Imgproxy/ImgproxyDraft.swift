@@ -264,7 +264,9 @@ extension ImgproxyDraft {
         query.put("palette", isSet: palette && format == "png")
         query.put("page", page.map { "\($0 + 1)" })
         let count = isStill ? 1 : pages ?? frames ?? rules.animationFrames
-        query.append("n", "\(min(max(count, 1), limits.maxFrames))")
+        let used = min(max(count, 1), limits.maxFrames)
+        query.append("n", "\(used)")
+        if used > 1, pages == nil || used < count { query.append("pick", "even") }
     }
 
     private static func isLossy(_ format: String) -> Bool { !["png", "gif", "tiff"].contains(format) }

@@ -145,7 +145,7 @@ extension ImgproxyTable {
 
     static let securityRows: [Row] = [
         .ignored("max_src_resolution", "msr", because: limits), .ignored("max_src_file_size", "msfs", because: limits),
-        .parameter("max_animation_frames", "maf", as: "`n`, within the server's limit") {
+        .parameter("max_animation_frames", "maf", as: "`n` with `pick=even`, within the server's limit") {
             arguments, draft throws(InvalidParameter) in
             draft.frames = try arguments.integer(arguments.single(), in: 1...100_000, "a number of frames")
         },

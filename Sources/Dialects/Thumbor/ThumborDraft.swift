@@ -65,10 +65,12 @@ extension ThumborDraft {
         return query
     }
 
-    /// A page after the first one is alone.
+    /// A page after the first one is alone. Beyond the last page, it is the last page.
     private func writePages(to query: inout QueryString, _ limits: QueryLimits) {
-        if page > 1 { query.append("page", "\(page)") }
-        if let count = page > 1 ? 1 : frames { query.append("n", "\(min(count, limits.maxFrames))") }
+        if page > 1 { query.append("page", "upto:\(page)") }
+        guard let count = page > 1 ? 1 : frames else { return }
+        query.append("n", "\(min(count, limits.maxFrames))")
+        if min(count, limits.maxFrames) > 1 { query.append("pick", "even") }
     }
 
     /// Whether Darkroom's own rules would make another image. Otherwise the query has no `rules`, so that it shares a

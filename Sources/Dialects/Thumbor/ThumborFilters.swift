@@ -28,12 +28,12 @@ enum ThumborFilters {
             let bytes = ThumborNumber.integer(arguments.first)
             if bytes > 0 { draft.parameters.set("max_bytes", "\(min(bytes, 100_000_000))") }
         },
-        Row("max_frames", "count", "`n`") { arguments, draft in
+        Row("max_frames", "count", "`n` with `pick=even`") { arguments, draft in
             let frames = ThumborNumber.integer(arguments.first)
             if frames > 0 { draft.frames = min(frames, draft.frames ?? frames) }
         },
         Row("cover", "", "`n=1`") { _, draft in draft.frames = 1 },
-        Row("page", "number", "`page` with `n=1`, after the first one") { arguments, draft in
+        Row("page", "number", "`page=upto:…` with `n=1`, after the first one") { arguments, draft in
             let page = ThumborNumber.integer(arguments.first)
             if page > 0 { draft.page = min(page, 999_999_999) }
         },

@@ -241,6 +241,7 @@ extension WsrvDraft {
         query.put("il", isSet: interlaced)
         query.put("ll", isSet: lossless)
         if pages != -1 { query.put("n", "\(min(pages ?? 1, limits.maxFrames))") }
+        if pages ?? 1 > limits.maxFrames { query.put("pick", "even") }
         query.put("l", texts["l"])
         query.put("af", isSet: filtersRows)
         for name in ["page", "encoding", "maxage", "filename"] { query.put(name, texts[name]) }

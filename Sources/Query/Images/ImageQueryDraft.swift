@@ -93,6 +93,11 @@ struct ImageQueryDraft: Sendable {
         try require(dialect == .darkroom, Dialect.parameter, "Parameter 'compat' requires /, /image or /explain.")
         var query = query
         query.keepsFormat = format == .origin
+        try require(
+            query.pages.count != nil || !query.pages.isThinned, "pick",
+            "Parameter 'pick' requires 'n', the number of frames.")
+        // A single frame is the first one.
+        if query.pages.count == 1 { query.pages.isThinned = false }
         try resolveBox(&query.recipe, limits)
         try resolveDetails(&query.recipe)
         // A transparent background makes a difference only around an opaque image.

@@ -18,7 +18,7 @@ package struct QueryLimits: Hashable, Sendable {
     package var unwritable: Set<OutputFormat> = []
 
     package init(
-        maxOutputSide: Int = 8192, maxFrames: Int = 256, defaultResampling: Resampling = .fast,
+        maxOutputSide: Int = 8192, maxFrames: Int = PixelLimits.unlimitedFrames, defaultResampling: Resampling = .fast,
         defaultPassthrough: Passthrough = .off, defaultDamaged: DamagePolicy = .refuse
     ) {
         self.maxOutputSide = maxOutputSide

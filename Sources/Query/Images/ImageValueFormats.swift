@@ -89,17 +89,54 @@ enum QualityChoice: Hashable, Sendable {
     }
 }
 
-extension ValueFormat where Value == Int {
+/// A value of `page`: ``PageSelection/first``, and whether there may be fewer pages.
+struct PageChoice: Hashable, Sendable {
+    var first: Int
+    var mayBeFewer = false
+
+    /// The part of a value before the number of a page that may not exist.
+    fileprivate static let upTo = "upto:"
+}
+
+/// A value of `pick`: which frames of an animation are used if `n` is less than their number.
+enum FramePick: String, CaseIterable, Sendable {
+    case first, even
+}
+
+extension ImageQueryDraft {
+    var page: PageChoice {
+        get { PageChoice(first: query.pages.first, mayBeFewer: query.pages.mayBeFewer) }
+        set { (query.pages.first, query.pages.mayBeFewer) = (newValue.first, newValue.mayBeFewer) }
+    }
+
+    var pick: FramePick {
+        get { query.pages.isThinned ? .even : .first }
+        set { query.pages.isThinned = newValue == .even }
+    }
+}
+
+extension ValueFormat where Value == PageChoice {
     /// The number of a page, or ``PageSelection/primary``, ``PageSelection/largest`` or ``PageSelection/smallest``.
     static var page: ValueFormat {
         let named = [
             "primary": PageSelection.primary, "largest": PageSelection.largest, "smallest": PageSelection.smallest,
         ]
         return ValueFormat(
-            pattern: "^(primary|largest|smallest|[1-9][0-9]{0,8})$",
-            expected: "an integer from 1 to 999999999, primary, largest or smallest",
-            write: { page in named.first { $0.value == page }?.key ?? "\(page)" },
-            read: { named[$0.lowercased()] ?? Digits.integer($0, in: 1...999_999_999) })
+            pattern: "^(primary|largest|smallest|(upto:)?[1-9][0-9]{0,8})$",
+            expected: "an integer from 1 to 999999999, with or without upto: before it, primary, largest or smallest",
+            write: { page in
+                named.first { $0.value == page.first }?.key ?? (page.mayBeFewer ? PageChoice.upTo : "")
+                    + "\(page.first)"
+            },
+            read: { text in
+                let text = text.lowercased()
+                if let first = named[text] { return PageChoice(first: first) }
+                let mayBeFewer = text.hasPrefix(PageChoice.upTo)
+                let number = mayBeFewer ? String(text.dropFirst(PageChoice.upTo.count)) : text
+                return Digits.integer(number, in: 1...999_999_999).map {
+                    PageChoice(first: $0, mayBeFewer: mayBeFewer)
+                }
+            })
     }
 }
 

@@ -53,7 +53,7 @@ struct ThumborTranslationTests {
         ("filters:format(bmp)/", "bg=000000ff&output=jpg"),
         ("filters:format(heif)/", "output=avif"), ("filters:format(asdf)/", "output=origin"),
         ("filters:autojpg()/", "bg=000000ff&output=jpg"),
-        ("filters:max_bytes(5000):max_frames(3):page(2)/", "max_bytes=5000&page=2&n=1&output=origin"),
+        ("filters:max_bytes(5000):max_frames(3):page(2)/", "max_bytes=5000&page=upto:2&n=1&output=origin"),
         ("filters:lossless():palette():compression(8)/", "ll=true&palette=true&l=8&output=origin"),
         ("filters:strip_exif():strip_icc():strip_metadata():to_colorspace(srgb):dpi(72):preview()/", "output=origin"),
         ("filters:max_age(60)/", "maxage=60s&output=origin"),
@@ -72,7 +72,7 @@ struct ThumborTranslationTests {
             "filters:grayscale():invert():pixelate()/",
             "steps=filt:greyscale,filt:negate,pixelate:10&output=origin&rules=thumbor"
         ),
-        ("filters:max_frames(3):max_frames(9):page(1)/", "n=3&output=origin"),
+        ("filters:max_frames(3):max_frames(9):page(1)/", "n=3&pick=even&output=origin"),
         ("filters:to_colorspace(cmyk)/", "output=origin"),
         ("filters:round_corner(20)/", "steps=round:20:20&output=origin"),
         ("filters:round_corner(20,10,red)/", "steps=round:20:10:ff0000ff&output=origin"),

@@ -23,9 +23,13 @@ extension ImageParameters {
                 "n", .integer(1...limits.maxFrames), \.query.pages.count, .encoding, .decode, cost: .medium,
                 "Number of frames or pages; by default all frames, or one page."),
             Row(
-                "page", .page, \.query.pages.first, .encoding, .decode,
+                "pick", .choice(FramePick.self), \.pick, .encoding, .decode,
+                "Which frames of an animation remain with `n`: the `first` ones, or frames at `even` distances, each of "
+                    + "which is shown longer, so that the duration stays."),
+            Row(
+                "page", .page, \.page, .encoding, .decode,
                 "First frame or page, counted from 1, or the `primary`, `largest` or `smallest` page or image of an "
-                    + "icon."),
+                    + "icon. `upto:9` is page 9, or the last one where there are fewer."),
         ]
         let damage = Row(
             "damaged", .choice(DamagePolicy.self), \.output.damaged, .encoding, .decode,
