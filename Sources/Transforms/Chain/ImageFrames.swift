@@ -29,6 +29,10 @@ public struct ImageFrames: Sendable {
         self.loop = loop
     }
 
+    /// The most frames whose pixels are computed only when the result is encoded. Each operation keeps code and buffers
+    /// until then, and libvips searches them for each new operation.
+    static let maxLazyFrames = 64
+
     /// The first frame.
     public var first: VipsImage { frames[0] }
     /// The size of every frame's raster.
@@ -46,7 +50,11 @@ public struct ImageFrames: Sendable {
         var changed = self
         changed.frames = []
         changed.frames.reserveCapacity(frames.count)
-        for frame in frames { changed.frames.append(try change(frame)) }
+        let isLazy = frames.count <= Self.maxLazyFrames
+        for frame in frames {
+            let next = try change(frame)
+            try changed.frames.append(isLazy || next === frame ? next : next.rendered())
+        }
         if changed.size != size { changed.extent = Extent(changed.size) }
         return changed
     }

@@ -30,6 +30,18 @@ enum WebPContainer {
         return self.file(of: chunks, features: Features.alpha | Features.animation)
     }
 
+    /// The file of an animation, with the flag that it has alpha. libwebp leaves the flag out if frames are opaque and
+    /// only the areas that they clear are transparent, which some viewers then show in black.
+    static func statingAlpha(of file: ByteBuffer) -> ByteBuffer {
+        let place = file.readerIndex + 12
+        guard file.getString(at: place, length: 4) == "VP8X",
+            let flags: UInt8 = file.getInteger(at: place + chunkHeaderLength), flags & Features.animation != 0
+        else { return file }
+        var file = file
+        file.setInteger(flags | Features.alpha, at: place + chunkHeaderLength)
+        return file
+    }
+
     /// The file with the length that its chunks have; nil if its header states it, if an image is not whole, or if
     /// there is none.
     ///

@@ -38,7 +38,9 @@ struct EncoderPass {
     private func encode(_ quality: Int) throws(VipsError) -> ByteBuffer {
         let body = try saver.encode(
             pixels, encoder.format.row.arguments(encoder, quality, strip), interrupt: encoder.interrupt)
-        return strip && encoder.format == .webp ? WebPContainer.removingEXIF(from: body) : body
+        guard encoder.format == .webp else { return body }
+        let file = strip ? WebPContainer.removingEXIF(from: body) : body
+        return pixels.hasAlpha ? WebPContainer.statingAlpha(of: file) : file
     }
 }
 

@@ -114,9 +114,17 @@ extension CostEstimate.Facts {
         let resampling =
             isScaled ? raster * (frames > 1 ? max(each, rasterHasAlpha ? 3.5 : 1.7) : each) + premultiplying : 0
         let held = rasterHasAlpha ? steps.bytesPerPixelWithAlpha : steps.bytesPerPixel
-        return resampling + raster * steps.decodedCopies + Double(resultArea) * held
-            + Double(max(frames, 1)) * steps.bytesPerFrame + steps.fixedBytes
+        return resampling + raster * steps.decodedCopies + Double(resultArea) * held + renderedFrames
+            + Double(min(max(frames, 1), ImageFrames.maxLazyFrames)) * steps.bytesPerFrame + steps.fixedBytes
     }
+
+    /// Frames that each step renders: before the step, and after it.
+    private var renderedFrames: Double {
+        guard frames > ImageFrames.maxLazyFrames else { return 0 }
+        return Double(rasterBytes) + resultPixels * resultBands + Double(frames) * Self.bytesPerRenderedFrame
+    }
+
+    private static let bytesPerRenderedFrame = 20_000.0
 
     // MARK: Time
 

@@ -71,7 +71,8 @@ struct PNGAnimationTests {
             #expect(PNGAnimation(in: ByteBuffer(bytes: sound.bytes.readableBytesView.prefix(length))) == nil)
         }
         var wrong = sound.bytes
-        wrong.setInteger(UInt8(1), at: wrong.writerIndex - 30)
+        let place = wrong.writerIndex - 30
+        wrong.setInteger(~wrong.readableBytesView[place], at: place)
         #expect(PNGAnimation(in: wrong) == nil)
     }
 

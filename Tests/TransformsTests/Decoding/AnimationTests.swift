@@ -76,10 +76,11 @@ struct AnimationTests {
     }
 
     @Test func `A delay of up to 10 ms is 100 ms, as in browsers`() throws {
-        let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
+        // Equal frames would become one.
+        let frames: [[UInt8]] = [0x44, 0x4C, 0x44].map { [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, $0, 1, 0] }
         let screen: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
         let controls: [[UInt8]] = [0, 1, 2].map { [0x21, 0xF9, 4, 4, $0, 0, 0, 0] }
-        let file = ByteBuffer(bytes: screen + controls.flatMap { $0 + frame } + [0x3B])
+        let file = ByteBuffer(bytes: screen + zip(controls, frames).flatMap { $0 + $1 } + [0x3B])
         #expect(try fields(of: produce(file, output: OutputOptions(format: .webp)).body).delays == [100, 100, 20])
     }
 

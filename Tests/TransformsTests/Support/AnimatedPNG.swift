@@ -35,7 +35,7 @@ struct AnimatedPNG {
 
     func file() throws -> PNGFile {
         let first = try image(hidden ?? frames[0].color, hidden == nil ? frames[0].side : Self.side)
-        var file = PNGFile(ByteBuffer())
+        var file = first
         file.chunks = [first.chunks[0], chunk("acTL", UInt32(frames.count), plays)]
         var sequence: UInt32 = 0
         if hidden != nil { file.chunks += first.chunks.filter { $0.type == "IDAT" } }

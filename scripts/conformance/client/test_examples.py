@@ -13,7 +13,8 @@ SERVERS_OWN = {"url", "s", "digest", "preset", "default", "gps"}
 COMPANIONS = {
     ("fpx", "fpy", "focus"): {"a": "focal"}, ("tbg", "tcorner"): {"trim": "10"}, ("layout",): {"rules": "imgproxy"},
     ("sharpf", "sharpj"): {"sharp": "1"}, ("textsize", "textcolor", "texta"): {"text": "Sale"},
-    ("mbg", "mtrim"): {"mask": "circle"}, ("fields",): {"output": "json"}, ("page",): {"url": PAGES},
+    ("mbg", "mtrim"): {"mask": "circle"}, ("fields",): {"output": "json"}, ("pick",): {"n": "2"},
+    ("page",): {"url": PAGES},
     ("mark", "markw", "markh", "marka", "markx", "marky", "markalpha", "markblend"): {"mark": "local:///formats/alpha.png"},
 }
 """What must stand beside a parameter."""

@@ -276,6 +276,10 @@ def with_mask(query: Query) -> None:
         known_color("mbg")(query)
 
 
+def with_number(query: Query) -> None:
+    query.setdefault("n", 2)
+
+
 def with_text(query: Query) -> None:
     """Keeps texts to a size and to characters that fit small images and any font."""
     query["text"] = chosen_of(("a", "Hi!"), query.get("text"))
@@ -325,6 +329,7 @@ RULES: dict[str, Callable[[Query], None]] = {
     "steps": known_steps,
     "inset": small_inset,
     "tcorner": with_corner,
+    "pick": with_number,
     "crop": small_crop,
     "cut": small_cut,
     "compat": own_parameters,

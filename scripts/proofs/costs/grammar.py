@@ -100,7 +100,7 @@ def specials(marks: list[str]) -> dict[str, Callable[[random.Random], str]]:
         "border": one(1, "20,red", 999), "radius": one(1, "50p", 9999, "10,20,30p,40"), "pad": one(1, 100, "0,500", 2000),
         "mark": one(*marks), "markw": one(1, 7, 400, "0.01p", "25p", "100p"), "markh": one(1, 400, "100p"),
         "markx": one(0, 5, "-10p"), "marky": one(0, 5, "-10p"), "q": one(1, 50, 95, 100, "auto"),
-        "fields": one("all", "palette,blurhash", "lqip", "exif"), "n": one(1, 2, 256), "page": one(1, "largest"),
+        "fields": one("all", "palette,blurhash", "lqip", "exif"), "n": one(1, 2, 256), "pick": one("even"), "page": one(1, "largest"),
         "orient": one("auto", 5, 6, 8),
         "layout": one("fill", "fill-down,dpr:2", "auto", "force", "crop:0.5:200:attention", "extend:center,zoom:2", "extendar:top"),
         "output": one(*["jpg", "webp", "png", "avif", "gif", "jxl", "tiff"] * 4, "auto", "origin", "json", "blurhash", "color"),
@@ -112,7 +112,7 @@ NEEDS = {
     "tbg": ("trim", "10"), "sharpf": ("sharp", "1"), "sharpj": ("sharp", "1"),
     "mbg": ("mask", "circle"), "mtrim": ("mask", "star"), "target": ("q", "auto"), "fields": ("output", "json"),
     "textsize": ("text", "Hello"), "textcolor": ("text", "Hello"), "texta": ("text", "Hello"), "min-h": ("w", "1600"),
-    "min-w": ("w", "1600"), "layout": ("rules", "imgproxy"),
+    "min-w": ("w", "1600"), "layout": ("rules", "imgproxy"), "pick": ("n", "2"),
 }
 """A parameter that requires another one, and a value for it."""
 
