@@ -39,8 +39,7 @@ public struct PixelLimits: Hashable, Codable, Sendable {
             throw .tooLarge(
                 "The source is \(header.size) pixels; at most \(maxSourcePixels) pixels per frame are accepted.")
         }
-        let fitting = min(maxFrames, maxAnimationPixels / max(header.size.area, 1))
-        let advice = "Ask for fewer, for example with \(header.format.parameters(forFrames: fitting))."
+        let advice = "Ask for fewer, for example with \(fewerFrames(than: framesUsed, of: header))."
         guard framesUsed <= maxFrames else {
             throw .tooLarge("The animation has \(framesUsed) frames; at most \(maxFrames) are accepted. \(advice)")
         }
@@ -51,6 +50,21 @@ public struct PixelLimits: Hashable, Codable, Sendable {
                     + "\(maxAnimationPixels) pixels accepted in total. \(advice)")
         }
     }
+
+    /// Parameters for so many frames that no limit refuses them, not even the one on time for a GIF of the same size.
+    private func fewerFrames(than frames: Int, of header: SourceHeader) -> String {
+        let (area, limit) = (Double(max(header.size.area, 1)), Double(maxProcessingMilliseconds) * 1e6)
+        // Frames that are not picked are decoded all the same.
+        let decoding = area * Double(frames) * Self.decodingNanoseconds
+        let picks = decoding <= limit / 2
+        let affordable =
+            (picks ? limit - decoding : limit) / (area * Self.nanosecondsPerPixel + Self.nanosecondsPerFrame)
+        let fitting = min(Double(maxFrames), Double(maxAnimationPixels) / area, affordable)
+        return picks || fitting < 2 ? header.format.parameters(forFrames: Int(fitting)) : "n=\(Int(fitting))"
+    }
+
+    /// Upper bounds of what a frame takes, see ``SourceFormat/Row/nanoseconds`` and ``OutputFormat/Row``.
+    private static let (decodingNanoseconds, nanosecondsPerPixel, nanosecondsPerFrame) = (40.0, 290.0, 1.2e6)
 
     /// Refuses a result that is too large.
     ///
