@@ -19,6 +19,14 @@ package protocol PathDialect: Sendable {
     func translate(_ target: Substring, limits: QueryLimits) throws(AuthorizationError) -> PathTranslation
 }
 
+extension QueryString {
+    /// Adds the format that a path names. Without one, the result has the format of the source, as far as the client's
+    /// `Accept` covers it.
+    mutating func appendFormat(_ format: String?) {
+        append(format == nil ? "formats" : "output", format ?? "none")
+    }
+}
+
 /// The setting `compat`: the service whose URLs the server accepts in addition to its own.
 package enum Compatibility: String, CaseIterable, Sendable {
     /// Darkroom's own URLs only.

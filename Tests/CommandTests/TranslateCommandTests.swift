@@ -13,8 +13,8 @@ struct TranslateCommandTests {
         let source = "/image?url=https%3A%2F%2Fexample.com%2Fa.jpg"
         #expect(
             run.output == """
-                \(source)&w=300&h=200&fit=cover&enlarge=true&output=origin
-                \(source)%3Fx%3D1&output=origin&q=70
+                \(source)&w=300&h=200&fit=cover&enlarge=true&formats=none
+                \(source)%3Fx%3D1&formats=none&q=70
 
                 """)
     }
@@ -24,7 +24,7 @@ struct TranslateCommandTests {
             "translate", "--compat", "cloudflare", "/cdn-cgi/image/width=80/a.jpg", "/cdn-cgi/image/nose=1/a.jpg",
         ])
         #expect(run.status == 1)
-        #expect(run.output == "/image?url=local%3A%2F%2F%2Fa.jpg&w=80&output=origin\n\n")
+        #expect(run.output == "/image?url=local%3A%2F%2F%2Fa.jpg&w=80&formats=none\n\n")
         #expect(run.errors.contains("2: There is no option 'nose'."))
     }
 

@@ -17,7 +17,7 @@ struct FormatNegotiationTests {
         #"text/plain;x="a,b;c\"";q=0, image/webp"#, "image/webp\t;q=1,",
     ])
     func `WebP is accepted where it is named`(accept: String) {
-        #expect(FormatNegotiation.accepted(accept, of: Self.webP).formats == [.webp])
+        #expect(AcceptField(accept).named(of: Self.webP).formats == [.webp])
     }
 
     @Test(arguments: [
@@ -28,7 +28,7 @@ struct FormatNegotiationTests {
         #"text/plain;x="image/webp""#, #"text/plain;x=", image/webp"#, "image / webp",
     ])
     func `WebP is not accepted where it is not named, or refused`(accept: String?) {
-        #expect(FormatNegotiation.accepted(accept, of: Self.webP).isEmpty)
+        #expect(AcceptField(accept).named(of: Self.webP).isEmpty)
     }
 
     @Test(arguments: [
@@ -42,7 +42,7 @@ struct FormatNegotiationTests {
     func `the client's weights come first, then the order of the list`(
         accept: String, formats: String, expected: String
     ) throws {
-        #expect(FormatNegotiation.accepted(accept, of: try list(formats)) == (try list(expected)))
+        #expect(AcceptField(accept).named(of: try list(formats)) == (try list(expected)))
     }
 
     /// A field made of known members, against the weights that it was made of.
@@ -70,7 +70,7 @@ struct FormatNegotiationTests {
         }.map(\.element)
         let accept = members.joined(separator: ",")
         let list = try #require(FormatList(Array(formats)))
-        #expect(FormatNegotiation.accepted(accept, of: list).formats == expected, "\(accept) of \(list.text)")
+        #expect(AcceptField(accept).named(of: list).formats == expected, "\(accept) of \(list.text)")
     }
 
     @Test func `a list has each format once, and is written as it was read`() throws {
@@ -88,7 +88,8 @@ struct FormatNegotiationTests {
         }
         let auto = try grammar.parse("url=x&q=50&il")
         #expect(output(auto, "image/webp") == OutputOptions(format: .webp, quality: 50, alternative: .natural))
-        #expect(output(auto, nil) == OutputOptions(format: nil, quality: 50, interlaced: true))
+        let shown = OutputOptions(format: nil, quality: 50, interlaced: true, excluded: [FormatSet(.avif)])
+        #expect(output(auto, nil) == shown && output(auto, "*/*") == shown)
         let png = try grammar.parse("url=x&output=png")
         #expect(output(png, "image/webp") == OutputOptions(format: .png))
         #expect(auto.isNegotiated && !png.isNegotiated)
@@ -97,11 +98,11 @@ struct FormatNegotiationTests {
 
     private static let choices: [(String, String, OutputFormat?, OutputFormat?, AlternativeFormat)] = [
         ("", "image/avif,image/webp", .avif, .webp, .webp),
-        ("", "image/avif", .avif, nil, .natural),
+        ("", "image/avif,*/*", .avif, nil, .natural),
         ("&formats=webp,avif", "image/avif,image/webp", .webp, nil, .natural),
         ("&formats=webp", "image/avif", nil, nil, .none),
         ("&formats=jxl,webp", "image/jxl,image/webp", .jxl, .webp, .webp),
-        ("&formats=jxl,avif", "image/jxl,image/avif", .jxl, nil, .natural),
+        ("&formats=jxl,avif", "image/jxl,image/avif,image/*", .jxl, nil, .natural),
     ]
 
     @Test(arguments: choices)
@@ -116,6 +117,51 @@ struct FormatNegotiationTests {
         let isSlow = format == .avif || format == .jxl
         #expect((query.interimOutput(for: preferences) != nil) == isSlow)
         #expect(query.interimOutput(for: preferences)?.format == interim)
+    }
+
+    private static let covered: [(String?, [OutputFormat])] = [
+        (nil, [.jpeg, .png, .gif, .webp]), ("", [.jpeg, .png, .gif, .webp]), ("*/*", [.jpeg, .png, .gif, .webp]),
+        ("*/*;q=0.1", [.jpeg, .png, .gif, .webp]), ("IMAGE/*, */*;q=0.8", [.jpeg, .png, .gif, .webp]),
+        ("image/jpeg", [.jpeg]), ("image/jpg", [.jpeg]), ("image/png,image/jpeg", [.jpeg, .png]),
+        ("image/png,image/svg+xml,image/*;q=0.8,video/*;q=0.8,*/*;q=0.5", [.jpeg, .png, .gif]),
+        ("image/webp,image/png,image/svg+xml,image/*;q=0.8,video/*;q=0.8,*/*;q=0.5", [.jpeg, .png, .gif, .webp]),
+        ("image/avif,image/webp,image/apng,image/*,*/*;q=0.8", OutputFormat.chosen),
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", [.jpeg, .png, .gif]),
+        ("image/webp;q=0,*/*", [.jpeg, .png, .gif]), ("image/avif;q=0,image/webp", [.webp]),
+        ("image/gif;q=0,image/*", [.jpeg, .png]), ("image/*;q=0,*/*", [.jpeg, .png, .gif]),
+        ("image/png,*/*;q=0", [.png]), ("image/png;q=0.5,image/png;q=0,image/avif", [.png, .avif]),
+        ("text/html", [.jpeg, .png, .gif]), ("image/ *", [.jpeg, .png, .gif]), ("*/*;q=2", [.jpeg, .png, .gif]),
+    ]
+
+    @Test(arguments: covered)
+    func `the server chooses only formats that the field covers`(accept: String?, formats: [OutputFormat]) {
+        let excluded = AcceptField(accept).excluded
+        #expect(Set(OutputFormat.chosen.filter { !excluded.contains($0) }) == Set(formats))
+    }
+
+    @Test func `a client that shows the best format alone waits for it`() throws {
+        let policy = NegotiationPolicy(formats: try list("avif,webp"))
+        let query = try ImageQueryGrammar().parse("url=x")
+        func interim(_ accept: String) -> OutputOptions? {
+            query.interimOutput(
+                for: policy.preferences(of: query, accept: accept, connection: ConnectionHints(saveData: nil)))
+        }
+        #expect(interim("image/avif") == nil)
+        #expect(interim("image/avif,image/png")?.excluded.contains(.webp) == true)
+        #expect(interim("image/avif,*/*")?.excluded.contains(.jpeg) == false)
+    }
+
+    @Test func `a list may be empty, which leaves the format of the source to Accept`() throws {
+        let (grammar, policy) = (ImageQueryGrammar(), NegotiationPolicy())
+        let query = try grammar.parse("url=x&formats=none")
+        #expect(CanonicalQuery(query, limits: grammar.limits).text == "url=x&formats=none")
+        #expect(policy.vary(of: query) == "Accept")
+        let connection = ConnectionHints(saveData: nil)
+        let webP = query.output(for: policy.preferences(of: query, accept: "image/webp,*/*", connection: connection))
+        #expect(webP == OutputOptions(excluded: [FormatSet(.avif)]))
+        let origin = try grammar.parse("url=x&output=origin")
+        let any = origin.output(for: policy.preferences(of: origin, accept: "image/png", connection: connection))
+        #expect(any == OutputOptions() && policy.vary(of: origin) == nil)
     }
 
     @Test(arguments: ["&wait=best", "&wait=stored", "&output=avif"])

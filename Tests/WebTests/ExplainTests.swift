@@ -126,7 +126,7 @@ struct ExplainTests {
         ("", "image/avif,image/webp", "Accept names image/webp."),
         (
             "", "image/*",
-            "Accept does not name image/webp, so it is the source's own format, or JPEG or PNG where browsers do not show that."
+            "Accept does not name image/webp, so it is the source's own format, or JPEG or PNG where Accept does not cover that."
         ),
     ])
     func `the reason for a format is that of the negotiation`(query: String, accept: String, reason: String)

@@ -196,7 +196,10 @@ struct ParameterContractTests {
             "radius": (good: ["0", "12,5%", "100p", "1,2,3,4"], bad: ["", "101%", "1,2,3,4,5", "1,", "-1", "1px"]),
             "mbg": (good: ["fff"], bad: ["ff"]),
             "pad": (good: ["0", "1,2", "1,2,3,9999"], bad: ["", "10000", "1,2,3,4,5", "1,", "-1", "5%"]),
-            "formats": (good: ["webp", "avif,webp", "jxl,avif,webp"], bad: ["", "png", "avif,", "avif, webp"]),
+            "formats": (
+                good: ["webp", "avif,webp", "jxl,avif,webp", "none"],
+                bad: ["", "png", "avif,", "avif, webp", "none,webp"]
+            ),
             "fields": (good: ["color", "all", "blurhash,exif"], bad: ["", "color,", ",color", "gps", "color lqip"]),
             "placeholder": (good: ["color", "lqip,blurhash"], bad: ["", "all", "lqip,", "lqip,palette"]),
             "prefix": (

@@ -36,13 +36,13 @@ sub vcl_recv {
     }
     # Which formats a client takes, as four values at most. Only queries without an output depend on it.
     if (req.http.Accept ~ "image/avif" && req.http.Accept ~ "image/webp") {
-        set req.http.Accept = "image/avif,image/webp,*/*";
+        set req.http.Accept = "image/avif,image/webp,image/png,*/*";
     } elseif (req.http.Accept ~ "image/avif") {
-        set req.http.Accept = "image/avif,*/*";
+        set req.http.Accept = "image/avif,image/png,*/*";
     } elseif (req.http.Accept ~ "image/webp") {
-        set req.http.Accept = "image/webp,*/*";
+        set req.http.Accept = "image/webp,image/png,*/*";
     } else {
-        set req.http.Accept = "*/*";
+        set req.http.Accept = "image/png,*/*";
     }
 }
 

@@ -183,7 +183,7 @@ extension CloudflareDraft {
     }
 
     private func writeOutput(to query: inout QueryString) {
-        query.append("output", format ?? "origin")
+        query.appendFormat(format)
         query.put("il", isSet: isProgressive)
         if isStill { query.append("n", "1") }
         guard let quality else { return }

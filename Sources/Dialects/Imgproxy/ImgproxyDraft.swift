@@ -244,12 +244,10 @@ extension ImgproxyDraft {
     private func writeFormat(
         to query: inout QueryString, _ rules: ImgproxyDialect.Rules, _ limits: QueryLimits
     ) {
-        if let format {
-            query.append("output", format)
-        } else if rules.preferredFormats.isEmpty {
-            query.append("output", "origin")
-        } else {
+        if format == nil, !rules.preferredFormats.isEmpty {
             query.append("formats", rules.preferredFormats.joined(separator: ","))
+        } else {
+            query.appendFormat(format)
         }
         if choosesQuality {
             query.append("q", "auto")

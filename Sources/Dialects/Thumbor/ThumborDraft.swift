@@ -59,7 +59,7 @@ extension ThumborDraft {
         let format = format ?? (canvas == nil ? nil : "jpg")
         // libvips puts black behind transparent pixels of a JPEG.
         if !path.isMeta, format == "jpg" { query.append("bg", Color.black.hex) }
-        query.append("output", path.isMeta ? "json" : format ?? "origin")
+        query.appendFormat(path.isMeta ? "json" : format)
         if path.isMeta, !details.isEmpty { query.append("fields", details.sorted().joined(separator: ",")) }
         if needsRules { query.append("rules", ChainRules.thumbor.rawValue) }
         return query

@@ -50,7 +50,7 @@ extension ImageResolver {
     func isSlow(_ request: ResolvedRequest, _ plan: ImagePlan) -> Bool {
         guard plan.format == request.input.output.format, let interim = request.input.interim else { return false }
         let own = encodingTime(of: request, at: plan.size, effort: plan.effort)
-        let format = interim.format ?? .natural(for: plan.sourceFormat, hasAlpha: false)
+        let format = interim.format ?? interim.natural(for: plan.sourceFormat)
         return own > encodingBudget && producer.speed.duration(of: plan.size, as: interim, format) <= own / 2
     }
 

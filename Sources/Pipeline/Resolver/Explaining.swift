@@ -110,8 +110,7 @@ extension ImagePipeline {
         } else if case .planned(let plan) = explanation.plan, explanation.decision?.step != .useVariant,
             resolver.upgrades.jobs.isPending(request.upgradeKey) || resolver.isSlow(request, plan)
         {
-            let natural = OutputFormat.natural(for: plan.sourceFormat, hasAlpha: false)
-            explanation.format = output.format ?? natural
+            explanation.format = output.format ?? output.natural(for: plan.sourceFormat)
             encodingTime = resolver.encodingTime(of: request, at: plan.size, effort: plan.effort)
         } else {
             return

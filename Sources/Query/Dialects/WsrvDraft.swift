@@ -235,7 +235,8 @@ extension WsrvDraft {
     // MARK: Output
 
     private func writeOutput(to query: inout QueryString, _ limits: QueryLimits) {
-        query.put("output", output ?? "origin")
+        query.put("output", output)
+        query.put("formats", output == nil ? "none" : nil)
         if output == "json" { query.put("fields", "weserv") }
         query.put("q", texts["q"])
         query.put("il", isSet: interlaced)

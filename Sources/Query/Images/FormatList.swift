@@ -65,8 +65,9 @@ extension ValueFormat where Value == FormatList {
     static var formats: ValueFormat {
         let names = FormatList.candidates.map(\.rawValue).sorted().joined(separator: "|")
         return ValueFormat(
-            pattern: "^(\(names))(,(\(names))){0,\(FormatList.candidates.count - 1)}$",
-            expected: "one or more of \(FormatList.names), the preferred one first, separated by commas",
-            write: \.text, read: { FormatList(parsing: $0) })
+            pattern: "^(none|(\(names))(,(\(names))){0,\(FormatList.candidates.count - 1)})$",
+            expected: "none, or one or more of \(FormatList.names), the preferred one first, separated by commas",
+            write: { $0.isEmpty ? "none" : $0.text },
+            read: { $0.lowercased() == "none" ? FormatList() : FormatList(parsing: $0) })
     }
 }

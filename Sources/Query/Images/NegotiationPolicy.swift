@@ -27,7 +27,9 @@ package struct NegotiationPolicy: Hashable, Sendable {
     ) -> ClientPreferences {
         var preferences = ClientPreferences()
         if query.isNegotiated {
-            preferences.formats = FormatNegotiation.accepted(accept, of: choices(for: query))
+            let field = AcceptField(accept)
+            preferences.formats = field.named(of: choices(for: query))
+            if !preferences.formats.contains(.webp) { preferences.excluded = field.excluded }
         }
         if connection.isSlow, query.slowQuality != nil {
             preferences.quality = query.slowQuality
@@ -66,12 +68,20 @@ package struct NegotiationPolicy: Hashable, Sendable {
 package struct ClientPreferences: Hashable, Sendable {
     /// The formats that the client accepts, best first; empty if the format is not negotiated.
     package var formats = FormatList()
+    /// The formats that the client may not show; empty if the format is not negotiated, or may be WebP, which holds
+    /// every image.
+    package var excluded = FormatSet()
     /// The highest default quality; nil = no limit.
     package var maxQuality: Int?
     /// The quality instead of the query's quality; nil = the query's quality.
     package var quality: Int?
 
     package init() {}
+
+    /// Whether the client shows no format that could be a first format.
+    fileprivate var showsOnlyBest: Bool {
+        OutputFormat.chosen.allSatisfy { $0 == .avif || excluded.contains($0) }
+    }
 }
 
 extension ImageQuery {
@@ -91,15 +101,19 @@ extension ImageQuery {
 
     /// The output to answer with while the preferred output takes too long; nil if the preferred output is quick.
     package func interimOutput(for preferences: ClientPreferences) -> OutputOptions? {
-        guard let best = preferences.formats.first, best != .webp, !waitsForBest, !waitsForDisk else { return nil }
+        guard let best = preferences.formats.first, best != .webp, !waitsForBest, !waitsForDisk,
+            !preferences.showsOnlyBest
+        else { return nil }
         return limited(
             preferences.formats.contains(.webp)
                 ? output.converted(to: .webp, alternative: .natural) : output.converted(to: nil), preferences)
     }
 
-    /// The options with the quality for a slow connection, or with their default quality limited.
+    /// The options without formats that the client may not show, and with the quality for a slow connection, or with
+    /// their default quality limited.
     private func limited(_ options: OutputOptions, _ preferences: ClientPreferences) -> OutputOptions {
         var options = options
+        options.excluded = preferences.excluded
         if let quality = preferences.quality { (options.quality, options.target) = (quality, nil) }
         return options.converted(
             to: options.format, alternative: options.alternative, maxQuality: preferences.maxQuality)

@@ -34,6 +34,8 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var details: ImageDetails
     /// The formats that the result may have instead of ``format``.
     public package(set) var alternative: AlternativeFormat
+    /// The formats that the result never has where the source decides its format: the client may not show them.
+    public package(set) var excluded: FormatSet
 
     /// By default the source's own format at its default quality.
     ///
@@ -43,13 +45,13 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         maxBytes: Int? = nil,
         lossless: Bool = false, nearLossless: Bool = false, interlaced: Bool = false, palette: Bool = false,
         compression: Int? = nil, filtersRows: Bool = false, passthrough: Passthrough = .off,
-        details: ImageDetails = [], alternative: AlternativeFormat = .none
+        details: ImageDetails = [], alternative: AlternativeFormat = .none, excluded: FormatSet = []
     ) {
         (self.format, self.quality, self.maxQuality, self.target) = (format, quality, maxQuality, target)
         (self.maxBytes, self.lossless, self.nearLossless) = (maxBytes, lossless, nearLossless)
         (self.interlaced, self.palette, self.passthrough) = (interlaced, palette, passthrough)
         (self.compression, self.filtersRows) = (compression, filtersRows)
-        (self.details, self.alternative) = (details, alternative)
+        (self.details, self.alternative, self.excluded) = (details, alternative, excluded)
         normalize()
     }
 
@@ -57,6 +59,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     package mutating func normalize() {
         if format?.isText ?? true { alternative = .none }
         if format == .webp, alternative == .webp { alternative = .natural }
+        normalizeExcluded()
         nearLossless = nearLossless && (format ?? .webp) == .webp
         lossless = lossless && !nearLossless && (format?.row.hasLosslessMode ?? true)
         let isLossy = !lossless && !nearLossless && (format?.isLossy ?? true)
@@ -70,6 +73,13 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if !supportsPassthrough { passthrough = .off }
         if (format ?? .png) != .png { (compression, filtersRows) = (nil, false) }
         if format != .json { details = [] }
+    }
+
+    /// Keeps the formats that make a difference, so that most clients who accept a format share its variant. WebP holds
+    /// everything: only an image that would take too long has another format, which any client gets rather than none.
+    private mutating func normalizeExcluded() {
+        if !isOpen || format == .webp || alternative == .webp { excluded = [] }
+        if format != nil { excluded.remove(FormatSet(.avif)) }
     }
 
     private mutating func limitQuality(hasQuality: Bool) {
@@ -103,6 +113,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if filtersRows { parts.append("filters") }
         if !details.isEmpty { parts.append("\(details.rawValue)") }
         if alternative != .none { parts.append(alternative.rawValue) }
+        if !excluded.isEmpty { parts.append("not-\(excluded.rawValue)") }
         return "\(name)(\(parts.joined(separator: ",")))"
     }
 
@@ -136,29 +147,45 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     func holdsSeveralFrames(of source: SourceFormat) -> Bool {
         if let format, format.supportsMultipleFrames { return true }
         guard source.isAnimation else { return false }
-        if details.contains(.weserv) || alternative == .webp { return true }
+        if details.contains(.weserv) { return true }
         // Animated PNG is read only.
-        return isOpen && OutputFormat.natural(for: source, hasAlpha: true).supportsAnimation
+        return isOpen && (alternative == .webp || natural(for: source, hasAlpha: true, moves: true).supportsAnimation)
     }
 
     /// The format of the result, as far as time permits.
     ///
     /// - Parameter frames: the frames of the source that are used.
     func resultFormat(of source: SourceFormat, frames: Int, hasAlpha: Bool) -> OutputFormat {
-        formats(of: source, frames: frames, hasAlpha: hasAlpha).first ?? .natural(for: source, hasAlpha: hasAlpha)
+        formats(of: source, frames: frames, hasAlpha: hasAlpha).first ?? natural(for: source, hasAlpha: hasAlpha)
     }
 
     /// The formats that the result may have, the preferred one first: the cheaper ones are for an image that would take
     /// too long. They hold the alpha channel, the frames and, if it was asked for, every pixel value.
     func formats(of source: SourceFormat, frames: Int, hasAlpha: Bool) -> [OutputFormat] {
-        let natural = OutputFormat.natural(for: source, hasAlpha: hasAlpha)
         let moves = frames > 1 && source.isAnimation
         if let format, !isOpen { return [format] }
-        let plain = hasAlpha || lossless ? OutputFormat.png : .jpeg
+        let natural = natural(for: source, hasAlpha: hasAlpha, moves: moves)
+        let plain = plain(isExact: hasAlpha || lossless)
         let all: [OutputFormat] = [format, alternative == .webp ? .webp : nil, natural, plain].compactMap(\.self)
         return all.enumerated().filter { place, format in
             all.firstIndex(of: format) == place && (!moves || format.supportsAnimation)
         }.map(\.element)
+    }
+
+    /// The source's own format if browsers and the client show it and this machine can encode it; otherwise WebP or GIF
+    /// for an animation, PNG with alpha and JPEG without. AVIF is never cheaper than a format that the request prefers.
+    ///
+    /// - Parameter moves: whether the result is an animation.
+    package func natural(for source: SourceFormat, hasAlpha: Bool = false, moves: Bool = false) -> OutputFormat {
+        let own = source.row.output.flatMap { $0.isAvailable && ($0 != .avif || format == nil) ? $0 : nil }
+        let candidates: [OutputFormat?] = moves ? [own, .webp, .gif] : [own]
+        return candidates.compactMap(\.self).first { !excluded.contains($0) } ?? plain(isExact: hasAlpha)
+    }
+
+    /// A format that keeps the pixels as they are, or JPEG; another format if the client shows only that.
+    private func plain(isExact: Bool) -> OutputFormat {
+        let candidates: [OutputFormat] = isExact ? [.png, .webp, .gif, .jpeg] : [.jpeg, .png, .webp, .gif]
+        return candidates.first { !excluded.contains($0) } ?? candidates[0]
     }
 
     /// The default fidelity of near-lossless WebP, as in libwebp's tools.

@@ -129,21 +129,15 @@ extension OutputFormat {
     public var isAvailable: Bool { isText || InstalledCodecs.current.writable.contains(self) }
 
     /// The image formats.
-    static let images = allCases.filter { !$0.isText }
+    package static let images = allCases.filter { !$0.isText }
     /// The formats that are sent only to clients whose `Accept` names them.
     package static let negotiated = allCases.filter(\.row.isNegotiated)
+    /// The formats that a result can have because its source has them, and those that replace them.
+    package static let chosen: [OutputFormat] = [.jpeg, .png, .gif, .webp, .avif]
     /// The image formats, the most widely supported first.
     package static let imagesByReach =
         images.filter(\.row.isEssential) + images.filter { !$0.row.isEssential && !$0.row.isNegotiated }
         + images.filter { !$0.row.isEssential && $0.row.isNegotiated }
-
-    /// The source's own format if browsers support it and this machine can encode it; otherwise PNG with alpha and JPEG
-    /// without.
-    package static func natural(for source: SourceFormat, hasAlpha: Bool) -> OutputFormat {
-        let plain = hasAlpha ? OutputFormat.png : .jpeg
-        guard let format = source.row.output, format.isAvailable else { return plain }
-        return format
-    }
 }
 
 extension [String] {

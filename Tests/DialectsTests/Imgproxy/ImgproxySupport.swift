@@ -25,7 +25,7 @@ struct ImgproxyBench {
         let path = "/unsafe/\(options)\(options.isEmpty ? "" : "/")plain/https://example.com/a.jpg"
         var parameters = try parameters(of: path)
         for (name, value) in [
-            "url": "https://example.com/a.jpg", "rules": "imgproxy", "output": "origin", "n": "1",
+            "url": "https://example.com/a.jpg", "rules": "imgproxy", "formats": "none", "n": "1",
         ] where parameters[name] == value {
             parameters[name] = nil
         }

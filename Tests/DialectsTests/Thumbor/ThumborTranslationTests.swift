@@ -8,145 +8,145 @@ struct ThumborTranslationTests {
     private let dialect = Thumbor()
 
     private static let rows: [(path: String, query: String)] = [
-        ("", "output=origin"),
-        ("300x200/", "w=300&h=200&fit=cover&enlarge=true&output=origin"),
-        ("300x0/", "w=300&fit=cover&enlarge=true&output=origin&rules=thumbor"),
-        ("x200/", "h=200&fit=cover&enlarge=true&output=origin&rules=thumbor"),
-        ("0x0/", "output=origin"),
-        ("origxorig/", "output=origin"), ("origx/", "output=origin"), ("fit-in/0xorig/", "output=origin"),
-        ("origx200/", "w=100p&h=200&fit=cover&enlarge=true&output=origin"),
-        ("fit-in/300xorig/", "w=300&h=100p&output=origin&rules=thumbor"),
-        ("-300x-orig/left/", "w=300&h=100p&fit=cover&enlarge=true&a=left&flop=true&flip=true&output=origin"),
-        ("/300x200/", "w=300&h=200&fit=cover&enlarge=true&output=origin"),
-        ("-300x-200/", "w=300&h=200&fit=cover&enlarge=true&flop=true&flip=true&output=origin"),
-        ("-x/", "flop=true&output=origin"),
-        ("fit-in/300x200/", "w=300&h=200&output=origin&rules=thumbor"),
-        ("fit-in/300x200/filters:upscale()/", "w=300&h=200&enlarge=true&output=origin&rules=thumbor"),
-        ("full-fit-in/300x200/", "w=300&h=200&fit=outside&enlarge=true&output=origin&rules=thumbor"),
-        ("adaptive-fit-in/300x200/", "w=300&h=200&swap=true&output=origin&rules=thumbor"),
+        ("", "formats=none"),
+        ("300x200/", "w=300&h=200&fit=cover&enlarge=true&formats=none"),
+        ("300x0/", "w=300&fit=cover&enlarge=true&formats=none&rules=thumbor"),
+        ("x200/", "h=200&fit=cover&enlarge=true&formats=none&rules=thumbor"),
+        ("0x0/", "formats=none"),
+        ("origxorig/", "formats=none"), ("origx/", "formats=none"), ("fit-in/0xorig/", "formats=none"),
+        ("origx200/", "w=100p&h=200&fit=cover&enlarge=true&formats=none"),
+        ("fit-in/300xorig/", "w=300&h=100p&formats=none&rules=thumbor"),
+        ("-300x-orig/left/", "w=300&h=100p&fit=cover&enlarge=true&a=left&flop=true&flip=true&formats=none"),
+        ("/300x200/", "w=300&h=200&fit=cover&enlarge=true&formats=none"),
+        ("-300x-200/", "w=300&h=200&fit=cover&enlarge=true&flop=true&flip=true&formats=none"),
+        ("-x/", "flop=true&formats=none"),
+        ("fit-in/300x200/", "w=300&h=200&formats=none&rules=thumbor"),
+        ("fit-in/300x200/filters:upscale()/", "w=300&h=200&enlarge=true&formats=none&rules=thumbor"),
+        ("full-fit-in/300x200/", "w=300&h=200&fit=outside&enlarge=true&formats=none&rules=thumbor"),
+        ("adaptive-fit-in/300x200/", "w=300&h=200&swap=true&formats=none&rules=thumbor"),
         (
             "adaptive-full-fit-in/300x200/",
-            "w=300&h=200&fit=outside&enlarge=true&swap=true&output=origin&rules=thumbor"
+            "w=300&h=200&fit=outside&enlarge=true&swap=true&formats=none&rules=thumbor"
         ),
-        ("stretch/300x200/", "w=300&h=200&fit=fill&enlarge=true&output=origin"),
-        ("300x200/filters:stretch()/", "w=300&h=200&fit=fill&enlarge=true&output=origin"),
-        ("300x200/left/top/", "w=300&h=200&fit=cover&enlarge=true&a=top-left&output=origin"),
-        ("300x200/center/middle/", "w=300&h=200&fit=cover&enlarge=true&output=origin"),
-        ("300x200/right/", "w=300&h=200&fit=cover&enlarge=true&a=right&output=origin"),
-        ("300x200/bottom/", "w=300&h=200&fit=cover&enlarge=true&a=bottom&output=origin"),
-        ("300x200/smart/", "w=300&h=200&fit=cover&enlarge=true&a=attention&output=origin"),
-        (".1x00.2:0.60x01/", "crop=10p,20p,50p,80p&output=origin&rules=thumbor"),
+        ("stretch/300x200/", "w=300&h=200&fit=fill&enlarge=true&formats=none"),
+        ("300x200/filters:stretch()/", "w=300&h=200&fit=fill&enlarge=true&formats=none"),
+        ("300x200/left/top/", "w=300&h=200&fit=cover&enlarge=true&a=top-left&formats=none"),
+        ("300x200/center/middle/", "w=300&h=200&fit=cover&enlarge=true&formats=none"),
+        ("300x200/right/", "w=300&h=200&fit=cover&enlarge=true&a=right&formats=none"),
+        ("300x200/bottom/", "w=300&h=200&fit=cover&enlarge=true&a=bottom&formats=none"),
+        ("300x200/smart/", "w=300&h=200&fit=cover&enlarge=true&a=attention&formats=none"),
+        (".1x00.2:0.60x01/", "crop=10p,20p,50p,80p&formats=none&rules=thumbor"),
         // The area rounds to 0.
-        ("30x20/filters:focal(0x0:1e-300x1e-300)/", "w=30&h=20&fit=cover&enlarge=true&output=origin"),
-        ("30x20/filters:focal(0x2:1e-320x2.0000000001)/", "w=30&h=20&fit=cover&enlarge=true&output=origin"),
-        ("trim/", "trim=1&output=origin&rules=thumbor"),
-        ("trim:50/", "trim=50&output=origin&rules=thumbor"),
-        ("trim:bottom-right:20/", "trim=20&tcorner=bottom-right&output=origin&rules=thumbor"),
-        ("10x20:110x220/", "crop=10,20,100,200&output=origin&rules=thumbor"),
-        ("0.1x0.2:0.6x1.0/", "crop=10p,20p,50p,80p&output=origin&rules=thumbor"),
-        ("50x50:0x0/", "crop=50,50,100p,100p&output=origin&rules=thumbor"),
-        ("30x30:20x20/", "output=origin&rules=thumbor"),
+        ("30x20/filters:focal(0x0:1e-300x1e-300)/", "w=30&h=20&fit=cover&enlarge=true&formats=none"),
+        ("30x20/filters:focal(0x2:1e-320x2.0000000001)/", "w=30&h=20&fit=cover&enlarge=true&formats=none"),
+        ("trim/", "trim=1&formats=none&rules=thumbor"),
+        ("trim:50/", "trim=50&formats=none&rules=thumbor"),
+        ("trim:bottom-right:20/", "trim=20&tcorner=bottom-right&formats=none&rules=thumbor"),
+        ("10x20:110x220/", "crop=10,20,100,200&formats=none&rules=thumbor"),
+        ("0.1x0.2:0.6x1.0/", "crop=10p,20p,50p,80p&formats=none&rules=thumbor"),
+        ("50x50:0x0/", "crop=50,50,100p,100p&formats=none&rules=thumbor"),
+        ("30x30:20x20/", "formats=none&rules=thumbor"),
         ("meta/", "output=json"),
         ("meta/filters:blurhash(4,3):avgcolor()/", "output=json&fields=blurhash,color"),
         ("filters:quality(70):format(webp)/", "q=70&output=webp"),
-        ("filters:quality(0):quality(200)/", "q=100&output=origin"),
+        ("filters:quality(0):quality(200)/", "q=100&formats=none"),
         ("filters:format(bmp)/", "bg=000000ff&output=jpg"),
-        ("filters:format(heif)/", "output=avif"), ("filters:format(asdf)/", "output=origin"),
+        ("filters:format(heif)/", "output=avif"), ("filters:format(asdf)/", "formats=none"),
         ("filters:autojpg()/", "bg=000000ff&output=jpg"),
-        ("filters:max_bytes(5000):max_frames(3):page(2)/", "max_bytes=5000&page=upto:2&n=1&output=origin"),
-        ("filters:lossless():palette():compression(8)/", "ll=true&palette=true&l=8&output=origin"),
-        ("filters:strip_exif():strip_icc():strip_metadata():to_colorspace(srgb):dpi(72):preview()/", "output=origin"),
-        ("filters:max_age(60)/", "maxage=60s&output=origin"),
-        ("filters:orient(90)/", "orient=8&output=origin"),
-        ("filters:rotate(90):rotate(45):rotate(270)/", "steps=ro:270,ro:90&output=origin"),
-        ("filters:blur(5):blur(1,2):blur(0)/", "steps=blur:2.5,blur:2&output=origin&rules=thumbor"),
-        ("filters:sharpen(1):sharpen(1,0.5,true)/", "steps=sharp:3:0:2,sharp:2:0:2&output=origin&rules=thumbor"),
-        ("filters:sharpen(4.5):sharpen(5)/", "steps=sharp:10:0:2,sharp:0.5:0:2&output=origin&rules=thumbor"),
-        ("filters:brightness(-20):brightness()/", "steps=linear:1:-20:-20:-20&output=origin"),
-        ("filters:contrast(0):rgb(10,-50,30.5)/", "steps=linear:1:10:-50:30.5&output=origin"),
-        ("filters:brightness(-20):contrast(0):rgb(10,-50,30)/", "steps=linear:1:-10:-70:10&output=origin"),
-        ("filters:hue(-70):hue(360):saturation(50)/", "steps=hue:290,sat:1.5&output=origin"),
-        ("filters:modulate(-10,30,20)/", "steps=mod:0.9:1.3:20&output=origin"),
-        ("filters:modulate(0,0,0):modulate(0,-200,-10)/", "steps=mod:1:0:350&output=origin"),
+        ("filters:max_bytes(5000):max_frames(3):page(2)/", "max_bytes=5000&page=upto:2&n=1&formats=none"),
+        ("filters:lossless():palette():compression(8)/", "ll=true&palette=true&l=8&formats=none"),
+        ("filters:strip_exif():strip_icc():strip_metadata():to_colorspace(srgb):dpi(72):preview()/", "formats=none"),
+        ("filters:max_age(60)/", "maxage=60s&formats=none"),
+        ("filters:orient(90)/", "orient=8&formats=none"),
+        ("filters:rotate(90):rotate(45):rotate(270)/", "steps=ro:270,ro:90&formats=none"),
+        ("filters:blur(5):blur(1,2):blur(0)/", "steps=blur:2.5,blur:2&formats=none&rules=thumbor"),
+        ("filters:sharpen(1):sharpen(1,0.5,true)/", "steps=sharp:3:0:2,sharp:2:0:2&formats=none&rules=thumbor"),
+        ("filters:sharpen(4.5):sharpen(5)/", "steps=sharp:10:0:2,sharp:0.5:0:2&formats=none&rules=thumbor"),
+        ("filters:brightness(-20):brightness()/", "steps=linear:1:-20:-20:-20&formats=none"),
+        ("filters:contrast(0):rgb(10,-50,30.5)/", "steps=linear:1:10:-50:30.5&formats=none"),
+        ("filters:brightness(-20):contrast(0):rgb(10,-50,30)/", "steps=linear:1:-10:-70:10&formats=none"),
+        ("filters:hue(-70):hue(360):saturation(50)/", "steps=hue:290,sat:1.5&formats=none"),
+        ("filters:modulate(-10,30,20)/", "steps=mod:0.9:1.3:20&formats=none"),
+        ("filters:modulate(0,0,0):modulate(0,-200,-10)/", "steps=mod:1:0:350&formats=none"),
         (
             "filters:grayscale():invert():pixelate()/",
-            "steps=filt:greyscale,filt:negate,pixelate:10&output=origin&rules=thumbor"
+            "steps=filt:greyscale,filt:negate,pixelate:10&formats=none&rules=thumbor"
         ),
-        ("filters:max_frames(3):max_frames(9):page(1)/", "n=3&pick=even&output=origin"),
-        ("filters:to_colorspace(cmyk)/", "output=origin"),
-        ("filters:round_corner(20)/", "steps=round:20:20&output=origin"),
-        ("filters:round_corner(20,10,red)/", "steps=round:20:10:ff0000ff&output=origin"),
-        ("filters:round_corner(20|10,0,255,0)/", "steps=round:20:10:00ff00ff&output=origin"),
-        ("filters:round_corner(20,0,255,0,1)/", "steps=round:20:20&output=origin"),
-        ("filters:padding(white,1,2,3,4)/", "steps=pad:ffffffff:2:3:4:1&output=origin"),
-        ("filters:padding(f00,5):padding(red)/", "steps=pad:ff0000ff:5:5:5:5&output=origin"),
-        ("filters:proportion(50):proportion(0.25):proportion(9999)/", "steps=scale:50p,scale:25p&output=origin"),
-        ("filters:crop(10,0.2,100,50.7)/", "steps=cut:10:20p:100:50&output=origin"),
-        ("filters:trim(50,bottom-right)/", "steps=trim:50:bottom-right&output=origin&rules=thumbor"),
-        ("filters:background_color(FFO)/", "steps=bg:ffff00ff&output=origin"),
-        ("filters:fill(none)/", "steps=fill:00000000:0:0:0:0&output=origin"),
-        ("filters:fill(auto):fill(blur)/", "steps=fill:auto:0:0:0:0,fill:blur:0:0:0:0&output=origin&rules=thumbor"),
+        ("filters:max_frames(3):max_frames(9):page(1)/", "n=3&pick=even&formats=none"),
+        ("filters:to_colorspace(cmyk)/", "formats=none"),
+        ("filters:round_corner(20)/", "steps=round:20:20&formats=none"),
+        ("filters:round_corner(20,10,red)/", "steps=round:20:10:ff0000ff&formats=none"),
+        ("filters:round_corner(20|10,0,255,0)/", "steps=round:20:10:00ff00ff&formats=none"),
+        ("filters:round_corner(20,0,255,0,1)/", "steps=round:20:20&formats=none"),
+        ("filters:padding(white,1,2,3,4)/", "steps=pad:ffffffff:2:3:4:1&formats=none"),
+        ("filters:padding(f00,5):padding(red)/", "steps=pad:ff0000ff:5:5:5:5&formats=none"),
+        ("filters:proportion(50):proportion(0.25):proportion(9999)/", "steps=scale:50p,scale:25p&formats=none"),
+        ("filters:crop(10,0.2,100,50.7)/", "steps=cut:10:20p:100:50&formats=none"),
+        ("filters:trim(50,bottom-right)/", "steps=trim:50:bottom-right&formats=none&rules=thumbor"),
+        ("filters:background_color(FFO)/", "steps=bg:ffff00ff&formats=none"),
+        ("filters:fill(none)/", "steps=fill:00000000:0:0:0:0&formats=none"),
+        ("filters:fill(auto):fill(blur)/", "steps=fill:auto:0:0:0:0,fill:blur:0:0:0:0&formats=none&rules=thumbor"),
         (
             "fit-in/300x200/10x5:20x30/filters:fill(white)/",
-            "w=300&h=200&steps=fill:ffffffff:5:20:30:10&output=origin&rules=thumbor"
+            "w=300&h=200&steps=fill:ffffffff:5:20:30:10&formats=none&rules=thumbor"
         ),
         (
             "300x200/filters:focal(589x401:1000x814)/",
-            "w=300&h=200&fit=cover&enlarge=true&a=focal&focus=794.5,607.5&output=origin&rules=thumbor"
+            "w=300&h=200&fit=cover&enlarge=true&a=focal&focus=794.5,607.5&formats=none&rules=thumbor"
         ),
         (
             "300x200/filters:focal(0.1x0:0.9x0.5)/",
-            "w=300&h=200&fit=cover&enlarge=true&a=focal&fpx=0.5&fpy=0.25&output=origin&rules=thumbor"
+            "w=300&h=200&fit=cover&enlarge=true&a=focal&fpx=0.5&fpy=0.25&formats=none&rules=thumbor"
         ),
         (
             "300x200/filters:focal(100x50):focal(0x0:99x99)/",
-            "w=300&h=200&fit=cover&enlarge=true&a=focal&focus=49.51,49.5&output=origin&rules=thumbor"
+            "w=300&h=200&fit=cover&enlarge=true&a=focal&focus=49.51,49.5&formats=none&rules=thumbor"
         ),
         (
             "filters:watermark(example.com/w.png,-10,20p,30,50,none)/",
-            "mark=https://example.com/w.png&steps=mark:r10:t20p:50p:100p:70&output=origin"
+            "mark=https://example.com/w.png&steps=mark:r10:t20p:50p:100p:70&formats=none"
         ),
         (
             "filters:watermark(example.com/w.png,0,0,30,50):watermark(example.com/w.png,0,0,30,none)/",
-            "mark=https://example.com/w.png&steps=mark:l:t:50p:-:70,mark:l:t:-:-:70&output=origin"
+            "mark=https://example.com/w.png&steps=mark:l:t:50p:-:70,mark:l:t:-:-:70&formats=none"
         ),
         (
             "filters:watermark(https://example.com/w.png,center,bottom,0)/",
-            "mark=https://example.com/w.png&steps=mark:c:b:-:-:100&output=origin"
+            "mark=https://example.com/w.png&steps=mark:c:b:-:-:100&formats=none"
         ),
         (
             "filters:watermark(b64:ZXhhbXBsZS5jb20vdy5wbmc,repeat,b-20,0):watermark(example.com/w.png,0.1,repeat,9)/",
-            "mark=https://example.com/w.png&steps=mark:tile:b-20:-:-:100,mark:l10p:tile:-:-:91&output=origin"
+            "mark=https://example.com/w.png&steps=mark:tile:b-20:-:-:100,mark:l10p:tile:-:-:91&formats=none"
         ),
         (
             "filters:label(IMA GOR,right,top,30,red,50,monospace)/",
-            "steps=text:IMA%20GOR:r:t:h30:ff000080:monospace&output=origin"
+            "steps=text:IMA%20GOR:r:t:h30:ff000080:monospace&formats=none"
         ),
         (
             "filters:image(/100x50/example.com/a%2520b.png,-10,r-5,30,multiply):image(example.com/a%2520b.png,c,0,0,x)/",
             "mark=https://example.com/a%20b.png&steps=mark:r10:b-5:100:50:70:multiply:cover,mark:l:t:-:-:100"
-                + "&output=origin"
+                + "&formats=none"
         ),
         (
             "filters:image(fit-in/fx0/example.com/a.png):image(stretch/fullx9/example.com/a.png,center,center)/",
             "mark=https://example.com/a.png&steps=mark:l:t:100p:-:100:over:shrink,mark:c:c:100p:9:100:over:fill"
-                + "&output=origin"
+                + "&formats=none"
         ),
         (
             "filters:image(/30x20/color:red,repeat,center)/",
-            "mark=color:///ff0000ff&steps=mark:tile:c:30:20:100:over:fill&output=origin"
+            "mark=color:///ff0000ff&steps=mark:tile:c:30:20:100:over:fill&formats=none"
         ),
         (
             "filters:text(a,0,0,sans-20,red,0,Soft-Light):text(b,0,0,sans-20,red,0,add)/",
-            "steps=text:a:l:t:20:ff0000ff:sans:-:soft-light,text:b:l:t:20:ff0000ff&output=origin"
+            "steps=text:a:l:t:20:ff0000ff:sans:-:soft-light,text:b:l:t:20:ff0000ff&formats=none"
         ),
-        ("filters:max_frames(3):cover()/", "n=1&output=origin"),
-        ("filters:label(x,-0.15,t-5)/", "steps=text:x:r15p:t-5:h20:000000ff&output=origin"),
+        ("filters:max_frames(3):cover()/", "n=1&formats=none"),
+        ("filters:label(x,-0.15,t-5)/", "steps=text:x:r15p:t-5:h20:000000ff&formats=none"),
         (
             "filters:text(b64:SGVsbG8,center,-20,sans-bold-18):text(a,0,0,,,,,60p)/",
-            "steps=text:Hello:c:b20:18:000000ff:sans-bold,text:a:l:t:20:000000ff:sans:60p&output=origin"
+            "steps=text:Hello:c:b20:18:000000ff:sans-bold,text:a:l:t:20:000000ff:sans:60p&formats=none"
         ),
-        ("filters:attachment(photo.jpg)/", "filename=photo.jpg&attachment=true&output=origin"),
+        ("filters:attachment(photo.jpg)/", "filename=photo.jpg&attachment=true&formats=none"),
     ]
 
     @Test(arguments: rows)

@@ -64,7 +64,7 @@ extension FuzzTests {
             _ = Preconditions.evaluate(method: .get, fields: fields, tag: tag, lastModified: Self.now)
             let text = String(decoding: input, as: UTF8.self)
             if let list = FormatList(parsing: "avif,webp") {
-                let accepted = FormatNegotiation.accepted(text, of: list)
+                let accepted = AcceptField(text).named(of: list)
                 try hold(accepted.formats.allSatisfy(list.contains), text)
             }
             _ = ClientHints(pixelRatio: text, width: text)

@@ -33,7 +33,7 @@ struct WsrvPageTests {
             let ignored = try #require(try grammar.translation(of: query)).ignored
             #expect(ignored.isEmpty == row.isSupported, "\(row.name)")
             let canonical = CanonicalQuery(try grammar.parse(query), limits: grammar.limits).parameters.filter {
-                !["url", "rules"].contains($0.name) && $0 != .init(name: "output", value: "origin")
+                !["url", "rules"].contains($0.name) && $0 != .init(name: "formats", value: "none")
                     && $0 != .init(name: "n", value: "1")
             }
             let here = canonical.map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }.joined(separator: "&")

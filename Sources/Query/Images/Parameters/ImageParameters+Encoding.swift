@@ -7,10 +7,11 @@ extension ImageParameters {
             Row(
                 "output", .output(without: limits.unwritable), \.format, .encoding, .encode, cost: .medium,
                 "Format of the result. `auto` is the first of `formats` that `Accept` names, else the format of the "
-                    + "source. `origin` is always the format of the source."),
+                    + "source if `Accept` covers it. `origin` is always the format of the source."),
             Row(
                 "formats", .formats, \.query.formats, .encoding, .encode, cost: .medium,
-                "Formats that `output=auto` chooses from; by default the setting `formats`."),
+                "Formats that `output=auto` chooses from; by default the setting `formats`. `none` leaves the format "
+                    + "of the source."),
             Row(
                 "fields", .details, \.details, .encoding, .decode, cost: .high,
                 "Details to add to the document of `output=json`."),
