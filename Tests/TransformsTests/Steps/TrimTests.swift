@@ -22,6 +22,83 @@ struct TrimTests {
         #expect(result.width == width && result.height == height)
     }
 
+    private static let dots: [(String, [(x: Int, y: Int)])] = [
+        ("a dot", [(3, 2), (3, 2)]), ("two dots in opposite corners", [(39, 29), (1, 1)]),
+        ("a row of one pixel", (5..<30).map { ($0, 28) }), ("a column of one pixel", (5..<29).map { (38, $0) }),
+    ]
+
+    @Test(arguments: dots)
+    func `The outermost pixel stays, however thin the drawing`(name: String, pixels: [(x: Int, y: Int)]) throws {
+        for (ground, ink) in [([255, 255, 255], [0, 0, 0]), ([0, 0, 0, 0], [0, 0, 0, 255])] as [([UInt8], [UInt8])] {
+            let image = try Drawing.image(40, 30) { x, y in pixels.contains { $0 == (x, y) } ? ink : ground }
+            let result = try apply(Trim(threshold: 10), to: image)
+            let (xs, ys) = (pixels.map(\.x), pixels.map(\.y))
+            #expect(result.width == (xs.max() ?? 0) - (xs.min() ?? 0) + 1, "\(name)")
+            #expect(result.height == (ys.max() ?? 0) - (ys.min() ?? 0) + 1, "\(name)")
+        }
+    }
+
+    private static let inks: [(ground: [UInt8], ink: [UInt8])] = [
+        ([0, 0, 0, 0], [0, 0, 0, 255]), ([255, 255, 255, 0], [255, 255, 255, 255]), ([9, 99, 200, 0], [0, 0, 0, 1]),
+        ([255, 255, 255, 255], [255, 255, 255, 0]), ([40, 40, 40, 128], [40, 40, 40, 255]),
+        ([0, 255], [0, 0]), ([7, 0], [7, 20]), ([100, 100, 100], [100, 111, 100]),
+    ]
+
+    @Test(arguments: inks)
+    func `Transparency is not a color`(ground: [UInt8], ink: [UInt8]) throws {
+        let image = try Drawing.image(30, 20) { x, y in (5..<15).contains(x) && (4..<10).contains(y) ? ink : ground }
+        let result = try apply(Trim(threshold: 10), to: image)
+        #expect(result.width == 10 && result.height == 6)
+    }
+
+    @Test func `The hidden color of transparent pixels is no drawing, and the border's color counts as far as shown`()
+        throws
+    {
+        let image = try Drawing.image(30, 20) { x, y in
+            x < 3 ? [255, 0, 0, 0] : x < 20 ? [0, 0, 0, 0] : [255, 255, 255, 255]
+        }
+        #expect(try apply(Trim(threshold: 10), to: image).width == 10)
+        #expect(try apply(Trim(threshold: 10, background: .white), to: image).width == 30)
+    }
+
+    @Test(arguments: [50, 80, 95])
+    func `Traces of a lossy encoding are no drawing, and a thin line is one`(quality: Int) throws {
+        let drawing = try Drawing.image(160, 120) { x, y in
+            (45..<101).contains(x) && (35..<83).contains(y) ? [0, 0, 0] : [255, 255, 255]
+        }
+        let thin = try Drawing.image(160, 120) { x, y in
+            let isInside = (11...141).contains(x) && (13...109).contains(y)
+            return isInside && (x == 11 || x == 141 || y == 13) ? [0, 0, 0] : [255, 255, 255]
+        }
+        let square = try produce(drawing.jpeg(quality: quality), .with { $0.trim = Trim(threshold: 10) })
+        #expect((56...60).contains(square.size.width) && (48...52).contains(square.size.height), "\(square.size)")
+        let lines = try produce(thin.jpeg(quality: quality), .with { $0.trim = Trim(threshold: 10) })
+        #expect((131...135).contains(lines.size.width) && (97...101).contains(lines.size.height), "\(lines.size)")
+    }
+
+    @Test func `Sixteen-bit, gray and CMYK samples are compared as sRGB`() throws {
+        let image = try Drawing.image(40, 30) { x, y in x == 20 && y > 3 ? [255, 0, 0, 255] : [0, 0, 0, 0] }
+        let deep = try image.applying("cast", ["format": "ushort", "shift": true])
+            .applying("copy", ["interpretation": "rgb16"])
+        let cmyk = try Drawing.image(40, 30) { x, _ in x < 7 ? [0, 0, 0, 255] : [0, 0, 0, 0] }
+            .applying("copy", ["interpretation": "cmyk"])
+        let context = TransformContext(plan: ChainPlan(source: deep.size), interrupt: { false })
+        let images = [deep, cmyk].map { ImageFrames(frames: [$0]) }
+        let trimmed = try images.map { try Trim(threshold: 10).apply($0, context: context) }
+        #expect(trimmed.map(\.size) == [PixelSize(width: 1, height: 26), PixelSize(width: 33, height: 30)])
+    }
+
+    @Test(arguments: [ChainRules.weserv, .imgproxy, .thumbor])
+    func `Other services' rules ignore specks, as before`(rules: ChainRules) throws {
+        let image = try Drawing.image(60, 40) { x, y in
+            (20..<40).contains(x) && (10..<30).contains(y) || x == 3 && y == 3 ? [0, 0, 0] : [255, 255, 255]
+        }
+        let recipe = Recipe.with { ($0.trim, $0.rules) = (Trim(threshold: 10), rules) }
+        #expect(try produce(image.png(), recipe).size == PixelSize(width: 20, height: 20))
+        let own = try produce(image.png(), .with { $0.trim = Trim(threshold: 10) })
+        #expect(own.size == PixelSize(width: 37, height: 27))
+    }
+
     @Test func `The threshold decides what still counts as border`() throws {
         let image = try Drawing.image(40, 30) { x, _ in
             x < 10 ? [100, 100, 100] : x < 20 ? [130, 130, 130] : [250, 250, 250]
