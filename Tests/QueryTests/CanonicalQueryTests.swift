@@ -37,6 +37,8 @@ struct CanonicalQueryTests {
             "url=x&q=auto&target=low&slow_q=40&max_bytes=900"
         ), ("url=x&output=png&q=auto&target=high", "url=x&output=png"),
         ("url=x&nl&ll&q=60&output=webp", "url=x&output=webp&nl=true"),
+        ("url=x&chroma=444&output=webp&ll", "url=x&output=webp&ll=true"),
+        ("url=x&chroma=420&output=png", "url=x&output=png"),
         ("url=x&palette&output=webp", "url=x&output=webp"), ("url=x&l=9&af&output=webp", "url=x&output=webp"),
         ("url=x&page=SMALLEST&af&l=09", "url=x&l=9&af=true&page=smallest"), ("url=x&page=Primary", "url=x"),
         (

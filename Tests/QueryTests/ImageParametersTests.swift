@@ -174,7 +174,7 @@ struct ImageParametersTests {
         Row("target", good: ["high", "medium", "low", "High"], bad: ["", nil, "75"], beside: "&q=auto"),
         Row("slow_q", good: ["1", "100"], bad: ["0", "101", "-1", "auto", ""] + notWhole),
         Row("max_bytes", good: ["1", "100000000"], bad: ["0", "-1", "100000001", "10k"] + notWhole),
-        Row("nl", good: booleans, bad: ["yes"]),
+        Row("chroma", good: ["420", "444"], bad: ["", nil, "422", "4:4:4"]), Row("nl", good: booleans, bad: ["yes"]),
         Row("palette", good: booleans, bad: ["yes", "256"]),
         Row("passthrough", good: ["auto", "off", "Auto"], bad: ["", nil, "on", "true"]),
         Row("damaged", good: ["refuse", "show", "Show"], bad: ["", nil, "on", "true"]),

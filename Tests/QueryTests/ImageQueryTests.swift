@@ -78,6 +78,7 @@ struct ImageQueryTests {
         ("&page=largest", ""), ("&l=9", ""), ("&af", ""),
         ("&q=50", "&q=51"), ("&q=auto", ""), ("&q=auto", "&q=auto&target=high"), ("&max_bytes=900", ""),
         ("&slow_q=40", ""),
+        ("&chroma=420", ""), ("&chroma=420", "&chroma=444"),
         ("&max_bytes=900", "&maxbytes=901"), ("&nl", ""), ("&nl", "&ll"), ("&palette", ""),
         ("&passthrough=auto", ""), ("&output=png&passthrough=auto", "&output=png"),
         ("&maxage=1h", "&maxage=2h"), ("&cache=reload", "&cache=refresh"), ("&store=none", "&store=memory"),

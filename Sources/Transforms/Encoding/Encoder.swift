@@ -7,6 +7,8 @@ struct Encoder {
     let format: OutputFormat
     let options: OutputOptions
     private(set) var efforts: EncoderEfforts
+    /// What the pixels are like, as far as it matters to the format.
+    private(set) var content = PixelContent()
     let interrupt: Interrupt
 
     init(
@@ -72,7 +74,24 @@ struct Encoder {
     private func adapted(to pixels: VipsImage) throws(VipsError) -> Encoder {
         var encoder = self
         encoder.efforts = try format.row.adaptedEfforts(self, pixels)
+        if format.row.samplesChroma, !options.lossless, !options.nearLossless {
+            encoder.content = try PixelContent(of: pixels)
+        }
         return encoder
+    }
+
+    /// Whether chroma is not halved, where that is decided: by the request, or since the image is a drawing.
+    var keepsChroma: Bool? { options.chroma.map { $0 == .full } ?? (content.isDrawing ? true : nil) }
+
+    /// libvips' name for ``keepsChroma``; by default, it halves chroma below quality 90.
+    var subsampling: VipsValue { .string(keepsChroma.map { $0 ? "off" : "on" } ?? "auto") }
+
+    /// The same encoder without loss.
+    var withoutLoss: Encoder {
+        var options = options
+        options.lossless = true
+        options.normalize()
+        return Encoder(options, format: format, efforts: efforts, interrupt: interrupt)
     }
 
     /// All pixels in memory. libvips takes an animation as one tall image with `page-height`.

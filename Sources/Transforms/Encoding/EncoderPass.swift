@@ -11,14 +11,27 @@ struct EncoderPass {
     /// Whether all metadata is stripped.
     let strip: Bool
 
-    /// The image at the quality that the options ask for, which is nil if they leave no choice to the image.
+    /// The least default quality of a tiny image, whose header is longer than its pixels.
+    private static let tinyQuality = 95
+
+    /// The image at the quality that the options ask for, which is nil if they leave no choice to the image. A WebP
+    /// that is not larger without loss is encoded without loss.
     func encode() throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
+        let lossy = try encodeAsAsked()
+        guard encoder.format == .webp, encoder.content.suitsLossless else { return lossy }
+        let exact = try EncoderPass(encoder: encoder.withoutLoss, saver: saver, pixels: pixels, strip: strip).encode(1)
+        guard exact.readableBytes <= lossy.body.readableBytes else { return lossy }
+        let fits = encoder.options.maxBytes.map { exact.readableBytes <= $0 } ?? true
+        return (exact, lossy.quality.map { _ in ResultQuality(value: nil, fits: fits) })
+    }
+
+    private func encodeAsAsked() throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
         let options = encoder.options
         guard !options.lossless, !options.nearLossless, let usual = encoder.format.defaultQuality else {
             let body = try encode(1)
             return (body, options.maxBytes.map { ResultQuality(value: nil, fits: body.readableBytes <= $0) })
         }
-        var chosen = options.quality ?? usual
+        var chosen = options.quality ?? (encoder.content.isTiny ? max(usual, Self.tinyQuality) : usual)
         if let target = options.target {
             chosen = try QualityChooser(format: encoder.format, pixels: pixels).quality(for: target) ?? chosen
         }

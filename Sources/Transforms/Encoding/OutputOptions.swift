@@ -12,6 +12,8 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var target: QualityTarget?
     /// The most bytes of the result: quality is lowered, to 20 at worst, until it fits; nil = any number.
     public package(set) var maxBytes: Int?
+    /// The resolution of chroma in JPEG, WebP and AVIF; nil = full for drawings and at qualities from 90 on.
+    public package(set) var chroma: ChromaSampling?
     /// Whether pixels are encoded without loss, in a format with such a mode.
     public package(set) var lossless: Bool
     /// Whether a WebP is encoded without loss after small changes to pixels that make it smaller.
@@ -42,13 +44,14 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     /// - Parameter maxQuality: limits the default quality of a format; nil = no limit.
     public init(
         format: OutputFormat? = nil, quality: Int? = nil, maxQuality: Int? = nil, target: QualityTarget? = nil,
-        maxBytes: Int? = nil,
+        maxBytes: Int? = nil, chroma: ChromaSampling? = nil,
         lossless: Bool = false, nearLossless: Bool = false, interlaced: Bool = false, palette: Bool = false,
         compression: Int? = nil, filtersRows: Bool = false, passthrough: Passthrough = .off,
         details: ImageDetails = [], alternative: AlternativeFormat = .none, excluded: FormatSet = []
     ) {
         (self.format, self.quality, self.maxQuality, self.target) = (format, quality, maxQuality, target)
-        (self.maxBytes, self.lossless, self.nearLossless) = (maxBytes, lossless, nearLossless)
+        (self.maxBytes, self.chroma) = (maxBytes, chroma)
+        (self.lossless, self.nearLossless) = (lossless, nearLossless)
         (self.interlaced, self.palette, self.passthrough) = (interlaced, palette, passthrough)
         (self.compression, self.filtersRows) = (compression, filtersRows)
         (self.details, self.alternative, self.excluded) = (details, alternative, excluded)
@@ -65,6 +68,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         let isLossy = !lossless && !nearLossless && (format?.isLossy ?? true)
         if !isLossy, !nearLossless || format != nil { target = nil }
         limitQuality(hasQuality: target == nil && (isLossy || nearLossless))
+        if let format, !isOpen, !isLossy || !format.row.samplesChroma { chroma = nil }
         if format?.isText == true { maxBytes = nil }
         interlaced = interlaced && (format?.row.isInterlaceable ?? true)
         palette = palette && (format ?? .png) == .png
@@ -105,6 +109,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if let maxQuality { parts.append("most-\(maxQuality)") }
         if let target { parts.append("auto-\(target.rawValue)") }
         if let maxBytes { parts.append("max-\(maxBytes)") }
+        if let chroma { parts.append("chroma-\(chroma.rawValue)") }
         if nearLossless { parts.append("nl") }
         if palette { parts.append("palette") }
         if passthrough != .off { parts.append("pass-\(passthrough.rawValue)") }

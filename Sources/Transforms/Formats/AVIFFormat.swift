@@ -24,7 +24,7 @@ extension OutputFormat.Row {
     static let avif = OutputFormat.Row(
         mediaType: "image/avif", extensions: ["avif"], saver: .heif, codec: .av1,
         debianPackage: "libheif-plugin-aomenc",
-        isNegotiated: true, hasLosslessMode: true, defaultQuality: 68,
+        isNegotiated: true, hasLosslessMode: true, samplesChroma: true, defaultQuality: 68,
         // Each encode may take much longer than predicted, see below.
         searchEncodes: 5, expectedEncodes: 3, maxSide: 16_384,
         qualityModel: { AVIFQuality.isTuned ? .avifTunedForImages : .avif },
@@ -32,7 +32,7 @@ extension OutputFormat.Row {
             [
                 "Q": .int(AVIFQuality.encoding(quality)), "lossless": .bool(encoder.options.lossless),
                 "effort": .int(encoder.efforts.avif),
-                "compression": "av1", "bitdepth": 8, "strip": .bool(strip),
+                "compression": "av1", "bitdepth": 8, "subsample_mode": encoder.subsampling, "strip": .bool(strip),
             ]
         },
         adaptedEfforts: { encoder, pixels throws(VipsError) in

@@ -18,12 +18,13 @@ extension SourceFormat.Row {
 extension OutputFormat.Row {
     static let jpeg = OutputFormat.Row(
         mediaType: "image/jpeg", aliases: ["jpeg"], extensions: ["jpg", "jpeg", "jpe"], saver: .jpeg,
-        isEssential: true, hasAlpha: false, holdsGray: true, isInterlaceable: true, defaultQuality: 80, maxSide: 65_500,
+        isEssential: true, hasAlpha: false, holdsGray: true, samplesChroma: true, isInterlaceable: true,
+        defaultQuality: 80, maxSide: 65_500,
         stripped: JPEGContainer.stripped, qualityModel: { .jpeg },
         arguments: { encoder, quality, strip in
             [
                 "Q": .int(quality), "optimize_coding": true, "interlace": .bool(encoder.options.interlaced),
-                "strip": .bool(strip),
+                "subsample_mode": encoder.subsampling, "strip": .bool(strip),
             ]
         },
         bytes: { $0.resultPixels * ($0.output.isFine ? 7 : 3.5) },

@@ -20,7 +20,7 @@ extension SourceFormat.Row {
 extension OutputFormat.Row {
     static let webp = OutputFormat.Row(
         mediaType: "image/webp", extensions: ["webp"], saver: .webp, isEssential: true, isNegotiated: true,
-        frames: .animation, hasLosslessMode: true, defaultQuality: 82, maxSide: 16_383,
+        frames: .animation, hasLosslessMode: true, samplesChroma: true, defaultQuality: 82, maxSide: 16_383,
         stripped: WebPContainer.stripped, qualityModel: { .webp },
         arguments: { encoder, quality, strip in
             let options = encoder.options
@@ -32,7 +32,8 @@ extension OutputFormat.Row {
             }
             return [
                 "Q": .int(options.lossless ? 75 : quality), "lossless": .bool(options.lossless),
-                "effort": .int(encoder.efforts.webp), "strip": .bool(strip),
+                "smart_subsample": .bool(options.chroma == .full), "effort": .int(encoder.efforts.webp),
+                "strip": .bool(strip),
             ]
         },
         bytes: {
@@ -41,7 +42,9 @@ extension OutputFormat.Row {
                 // The tables of repeated colors have a size of their own, except for small images.
                 return one * 34 + min(one * 100, 14e6) + others * 6
             }
-            return one * ($0.resultHasAlpha ? 15 : $0.output.isFine ? 16 : 11) + others * 2
+            // A small image of few colors is also encoded without loss.
+            let exact = $0.resultPixels <= Double(PixelContent.maxLosslessArea) ? one * 34 : 0
+            return max(one * ($0.resultHasAlpha ? 15 : $0.output.isFine ? 16 : 11), exact) + others * 2
         },
         nanosecondsPerPixel: { options, area in
             if options.nearLossless { return 1050 }

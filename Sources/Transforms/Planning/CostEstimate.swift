@@ -193,7 +193,7 @@ extension OutputFormat {
 
 extension OutputOptions {
     /// Whether the quality is so high that encoders take longer.
-    var isFine: Bool { (quality ?? 0) >= 90 }
+    var isFine: Bool { chroma == .full || (quality ?? 0) >= 90 && chroma != .half }
 }
 
 extension CostEstimate {

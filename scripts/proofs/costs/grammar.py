@@ -89,7 +89,7 @@ def specials(marks: list[str]) -> dict[str, Callable[[random.Random], str]]:
     return {
         "w": side, "h": side, "min-w": one(1, 16, 400), "min-h": one(1, 16, 400), "dpr": one(1, 1.5, 2),
         "ar": one("1:1", "16:9", "1:4", "3:1"), "crop": rectangle, "cut": rectangle,
-        "trim": one("", 1, 10, 100, 254), "ro": one(*range(0, 360, 15), 1, 359), "max_bytes": one(1, 5000, 50_000, 500_000),
+        "trim": one("", 1, 10, 100, 254), "ro": one(*range(0, 360, 15), 1, 359), "max_bytes": one(1, 5000, 50_000, 500_000), "chroma": one(420, 444),
         **dict.fromkeys(("tbg", "rbg", "cbg", "tint", "mbg", "textcolor"), one(*COLORS)), "bg": one(*COLORS, "blur"),
         "duotone": one("black,white", "red,blue"), "blur": one("", 0.3, 1, 5, 7.9, 50, 1000), "gam": one("", 0.3, 2.2, 3),
         "sharp": one("", 0.000001, 1, 10), "sharpf": one(0, 1, 1_000_000), "sharpj": one(0, 3, 1_000_000),

@@ -17,6 +17,10 @@ extension ImageParameters {
             "max_bytes", .integer(1...100_000_000), \.output.maxBytes, .encoding, .encode, cost: .high,
             "Lowers the quality, to 20 at worst, until the result has at most this many bytes."
         ).aliased("maxbytes"),
+        Row(
+            "chroma", .choice(ChromaSampling.self), \.output.chroma, .encoding, .encode, cost: .medium,
+            "Resolution of color differences in JPEG, WebP and AVIF: half or full. By default it is full for drawings, "
+                + "and for `q` from 90 on."),
         Row("ll", .boolean, \.output.lossless, .encoding, .encode, cost: .medium, "Lossless WebP, AVIF or JPEG XL."),
         Row(
             "nl", .boolean, \.output.nearLossless, .encoding, .encode, cost: .medium,
