@@ -104,19 +104,21 @@ public struct ProcessedImage: Codable, Sendable {
     public var isDamaged: Bool
     /// The quality of the result if the job left it to the image; nil if not.
     public var quality: ResultQuality?
+    /// What of an SVG is not drawn as browsers draw it.
+    public var gaps: SVGGaps
     /// The effort of the encoder; nil for formats without efforts.
     public var effort: Int?
     /// The time that each stage took; nil if the stages were not run or not measured.
     public var stages: ProcessingStages?
 
     private enum CodingKeys: CodingKey {
-        case format, size, frames, sourceFormat, isProven, isDamaged, quality, effort, stages
+        case format, size, frames, sourceFormat, isProven, isDamaged, quality, gaps, effort, stages
     }
 
     public init(
         body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,
-        isProven: Bool = true, isDamaged: Bool = false, quality: ResultQuality? = nil, effort: Int? = nil,
-        stages: ProcessingStages? = nil
+        isProven: Bool = true, isDamaged: Bool = false, quality: ResultQuality? = nil, gaps: SVGGaps = [],
+        effort: Int? = nil, stages: ProcessingStages? = nil
     ) {
         self.body = body
         self.format = format
@@ -126,6 +128,7 @@ public struct ProcessedImage: Codable, Sendable {
         self.isProven = isProven
         self.isDamaged = isDamaged
         self.quality = quality
+        self.gaps = gaps
         self.effort = effort
         self.stages = stages
     }

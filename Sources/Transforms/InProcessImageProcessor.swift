@@ -36,7 +36,7 @@ public struct InProcessImageProcessor: ImageProcessing {
             return ProcessedImage(
                 body: ByteBuffer(json: try SourceDocument(of: job, header)), format: .json, size: header.size,
                 frames: 1,
-                sourceFormat: header.format, isProven: false)
+                sourceFormat: header.format, isProven: false, gaps: header.gaps)
         }
         var timer = StageTimer()
         let image = try image(
@@ -60,7 +60,7 @@ public struct InProcessImageProcessor: ImageProcessing {
             body: body, format: format, size: image.size,
             frames: format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
             isProven: !job.isPartial && !image.isDamaged, isDamaged: image.isDamaged, quality: quality,
-            effort: planned.plan.effort, stages: timer.stages)
+            gaps: header.gaps, effort: planned.plan.effort, stages: timer.stages)
     }
 
     public func removeDecoded(identity: String) { decoded.removeAll(identity: identity) }

@@ -23,8 +23,11 @@ public enum VipsLoader: String, Sendable, CaseIterable {
     ///
     /// The image reads `source` in place, so it must not escape `body`; return the result of `rendered` instead. Any
     /// corruption is an error (`fail_on: error`), never a partly gray image, unless `toleratesErrors` is true.
+    ///
+    /// - Parameter isUnlimited: whether an SVG may have texts of any length.
     public func withImage<Result>(
         of source: ByteBuffer, _ options: KeyValuePairs<String, VipsValue> = [:], toleratesErrors: Bool = false,
+        isUnlimited: Bool = false,
         _ body: (VipsImage) throws(VipsError) -> Result
     ) throws(VipsError) -> Result {
         try source.withUnsafeReadableBytes { (bytes) throws(VipsError) -> Result in
@@ -34,6 +37,7 @@ public enum VipsLoader: String, Sendable, CaseIterable {
             var operation = try VipsOperation(rawValue)
             operation.set("buffer", lending: bytes)
             try operation.set("fail_on", toleratesErrors ? "none" : "error")
+            if isUnlimited { try operation.set("unlimited", true) }
             try operation.run(options)
             return try body(try operation.image())
         }

@@ -82,7 +82,7 @@ struct SourceRecordTests {
         #expect(labels.contains("tag:tag-127"))
     }
 
-    @Test func `A variant's record keeps the quality, and refuses a byte that is none`() throws {
+    @Test func `A variant's record keeps quality and gaps, and refuses bytes that are none`() throws {
         var record = VariantRecord(
             content: StoreKey(hashing: "content".utf8), format: .webp, size: PixelSize(width: 3, height: 2),
             sourceBytes: 5, digest: String(repeating: "a", count: 64))
@@ -92,8 +92,12 @@ struct SourceRecordTests {
             record.quality = quality
             #expect(VariantRecord(record.bytes) == record)
         }
-        var bytes = record.bytes
-        bytes.setInteger(UInt8(101), at: bytes.writerIndex - 1)
-        #expect(VariantRecord(bytes) == nil)
+        record.gaps = .all
+        #expect(VariantRecord(record.bytes) == record)
+        for (place, code) in [(2, UInt8(101)), (1, 255)] {
+            var bytes = record.bytes
+            bytes.setInteger(code, at: bytes.writerIndex - place)
+            #expect(VariantRecord(bytes) == nil)
+        }
     }
 }

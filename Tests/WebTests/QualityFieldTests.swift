@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomWeb
 
-/// `X-Quality`, for `q=auto` and `max_bytes`.
+/// `X-Quality`, for `q=auto` and `max_bytes`, and `X-Undrawn`, for drawings.
 struct QualityFieldTests {
     private let target = "/image?url=https://example.com/a.jpg&q=auto"
     private let name = HTTPField.Name.quality
@@ -30,6 +30,16 @@ struct QualityFieldTests {
     @Test func `A quality that the request has fixed is no field`() async throws {
         let site = TestSite { _ in .stub() }
         #expect(try await site.respond("/image?url=https://example.com/a.jpg&q=50").headers[name] == nil)
+    }
+
+    @Test func `What of a drawing is not drawn is a field of responses to GET and HEAD, and of a 304`() async throws {
+        let site = TestSite { _ in .stub(gaps: .all) }
+        let expected = "css-colors, css-variables, fonts, foreign-object, images"
+        for method in [HTTPRequest.Method.get, .head] {
+            #expect(try await site.respond(target, method: method).headers[.undrawn] == expected)
+        }
+        #expect(try await site.respond(target, fields: [.ifNoneMatch: "*"]).headers[.undrawn] == expected)
+        #expect(try await TestSite { _ in .stub() }.respond(target).headers[.undrawn] == nil)
     }
 
     @Test func `A target without q=auto names the parameter that is missing`() async throws {

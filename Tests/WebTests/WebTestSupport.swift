@@ -52,7 +52,7 @@ extension ImageResponse {
         cache: CacheReport = CacheReport(variant: .memory), lastModified: Date? = nil, body: String = "bytes",
         origin: HTTPFields = [.cacheControl: "max-age=3600"], remaining: Duration? = nil,
         fallbackReason: PipelineError? = nil, placeholders: Placeholders? = nil,
-        quality: ResultQuality? = nil
+        quality: ResultQuality? = nil, gaps: SVGGaps = []
     ) -> ImageResponse {
         let stored = StoredResponse(
             status: 200, fields: origin, sent: [:], requestedAt: madeAt, receivedAt: madeAt)
@@ -64,7 +64,7 @@ extension ImageResponse {
             remaining: remaining ?? stored.freshness(FreshnessPolicy()).lifetime - age,
             cachePolicy: ClientCachePolicy(stored, policy: FreshnessPolicy()), cache: cache,
             timings: Timings(fetch: .microseconds(31_250), process: .milliseconds(12), total: .microseconds(44_007)),
-            fallbackReason: fallbackReason, placeholders: placeholders, quality: quality)
+            fallbackReason: fallbackReason, placeholders: placeholders, quality: quality, gaps: gaps)
     }
 }
 

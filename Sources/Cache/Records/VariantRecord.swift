@@ -15,13 +15,15 @@ package struct VariantRecord: Hashable, Sendable {
     package var digest: String
     /// The quality of the result if the request left it to the image; nil if not.
     package var quality: ResultQuality?
+    /// What of an SVG is not drawn as browsers draw it.
+    package var gaps: SVGGaps
 
-    private static let revision: UInt8 = 4
+    private static let revision: UInt8 = 5
     private static let noQuality: UInt8 = 255
 
     package init(
         content: StoreKey, format: OutputFormat, size: PixelSize, sourceBytes: Int, digest: String,
-        quality: ResultQuality? = nil
+        quality: ResultQuality? = nil, gaps: SVGGaps = []
     ) {
         self.content = content
         self.format = format
@@ -29,6 +31,7 @@ package struct VariantRecord: Hashable, Sendable {
         self.sourceBytes = sourceBytes
         self.digest = digest
         self.quality = quality
+        self.gaps = gaps
     }
 
     /// Decodes metadata; nil if the bytes are of another revision or malformed.
@@ -42,11 +45,12 @@ package struct VariantRecord: Hashable, Sendable {
             let sourceBytes = bytes.readInteger(as: UInt64.self).flatMap(Int.init(exactly:)),
             let digest = bytes.readString(length: 64), StoreKey(hex: digest) != nil,
             let code = bytes.readInteger(as: UInt8.self), case let quality = ResultQuality(code: code),
-            code == Self.noQuality || quality != nil
+            code == Self.noQuality || quality != nil,
+            let gaps = bytes.readInteger(as: UInt8.self).map(SVGGaps.init(rawValue:)), gaps.isSubset(of: .all)
         else { return nil }
         self.init(
             content: content, format: format, size: PixelSize(width: Int(width), height: Int(height)),
-            sourceBytes: sourceBytes, digest: digest, quality: quality)
+            sourceBytes: sourceBytes, digest: digest, quality: quality, gaps: gaps)
     }
 
     package var bytes: ByteBuffer {
@@ -60,6 +64,7 @@ package struct VariantRecord: Hashable, Sendable {
         bytes.writeInteger(UInt64(clamping: sourceBytes))
         bytes.writeString(digest)
         bytes.writeInteger(quality?.code ?? Self.noQuality)
+        bytes.writeInteger(gaps.rawValue)
         return bytes
     }
 }

@@ -41,6 +41,8 @@ public struct ImageResponse: Sendable {
     public var placeholders: Placeholders?
     /// The quality of the result if the request left it to the image; nil if not.
     public var quality: ResultQuality?
+    /// What of an SVG is not drawn as browsers draw it.
+    public var gaps = SVGGaps()
     /// The origin's response fields about the source and its caching: the fields in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
     /// The image, if the request accepts that it stays on disk until it is sent; ``body`` is empty then.

@@ -43,11 +43,11 @@ enum SVGSource {
 
     /// libvips reports 1 for a side that is too long for it, and its true length at a smaller scale. Version 8.15 and
     /// later refuse a scale at which the other side vanishes.
-    static func naturalSize(_ stated: PixelSize, of document: ByteBuffer) -> PixelSize {
+    static func naturalSize(_ stated: PixelSize, of reader: SourceReader) -> PixelSize {
         guard min(stated.width, stated.height) == 1 else { return stated }
         var size = stated
         for divisor in [10, 100, 1000] where size == stated {
-            let small = try? VipsLoader.svg.withImage(of: document, ["scale": .double(1 / Double(divisor))]) { image in
+            let small = try? reader.withFields(["scale": .double(1 / Double(divisor))]) { image in
                 (width: image.width, height: image.height)
             }
             guard let small else { continue }

@@ -5,7 +5,8 @@ public import NIOCore
 public struct SourceHeader: Hashable, Sendable {
     /// Detected by the bytes.
     public let format: SourceFormat
-    /// The size of one frame as stored, before EXIF orientation. For a vector image, its natural size at 72 dpi.
+    /// The size of one frame as stored, before EXIF orientation. For a vector image, its natural size in
+    /// pixels of CSS.
     public let size: PixelSize
     /// Frames or pages in the file, at least 1.
     public let frames: Int
@@ -31,6 +32,10 @@ public struct SourceHeader: Hashable, Sendable {
     let plainBytes: Int
     /// The filters of a vector image.
     let filters: SVGFilters
+    /// The embedded images of a vector image that are decoded.
+    private(set) var embedded = SVGDocument.Images()
+    /// What of a vector image is not drawn as in browsers.
+    private(set) var gaps: SVGGaps = []
     /// The cost of ``ToSRGB`` on the image, which depends on its profile.
     let conversionCost: TransformCost
 
@@ -56,6 +61,7 @@ public struct SourceHeader: Hashable, Sendable {
         var header = try Self.read(reader, format)
         header.entry = entry
         header.scans = scans
+        if format == .svg { (header.embedded, header.gaps) = reader.measuredImages }
         let page = pages.mayBeFewer ? min(pages.first, header.frames) : pages.first
         if !format.row.hasPages {
             header.page = max(page, 1)
@@ -96,7 +102,7 @@ public struct SourceHeader: Hashable, Sendable {
         do throws(ImageProcessingError) {
             header = try reader.withFields(format.options(forPage: page)) { image in
                 var size = PixelSize(width: image.width, height: image.int("page-height") ?? image.height)
-                if format == .svg { size = SVGSource.naturalSize(size, of: reader.bytes) }
+                if format == .svg { size = SVGSource.naturalSize(size, of: reader) }
                 var header = SourceHeader(format: format, size: size, reader: reader, image: image)
                 header.page = page == PageSelection.primary ? (image.int("heif-primary") ?? 0) + 1 : page
                 return header

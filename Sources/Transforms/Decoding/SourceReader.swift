@@ -11,8 +11,8 @@ struct SourceReader: Sendable {
     /// The longest profile that is used, in bytes. Profiles of presses have up to 3 MB.
     static let maxProfileBytes = 4 << 20
 
-    /// The bytes of a gzipped SVG are inflated. The bytes of an icon with a PNG begin with the PNG. A GIF may have
-    /// additional frames.
+    /// The bytes of an SVG are inflated, and have lengths that libvips understands. The bytes of an icon with a PNG
+    /// begin with the PNG. A GIF may have additional frames.
     let bytes: ByteBuffer
     private let codec: Codec
     private let format: SourceFormat
@@ -22,6 +22,7 @@ struct SourceReader: Sendable {
     private var color: (code: ColorCode, isFirst: Bool)?
     private let gif: GIFPages?
     private var animation: PNGAnimationDecoder?
+    private var document: SVGDocument?
 
     private enum Codec {
         /// The image of an icon gets an alpha channel, and an animation that clears pixels.
@@ -36,14 +37,14 @@ struct SourceReader: Sendable {
         lacksEnd = ended != nil
         gif = format == .gif ? GIFPages(source) : nil
         if let loader = format.row.loader {
+            if format == .svg { document = SVGDocument(try SVGSource.plain(source)) }
             let bytes =
                 switch format {
-                case .svg: try SVGSource.plain(source)
                 case .png: PNGContainer.readable(source)
                 case .jpeg: ended ?? source
                 case .webp: WebPContainer.withWholeLength(source) ?? source
                 case .avif, .heic: try HEIFRequirements.readable(source)
-                default: gif?.bytes ?? source
+                default: document?.bytes ?? gif?.bytes ?? source
                 }
             self.bytes = bytes
             if format == .png, let frames = PNGAnimation(in: bytes) {
@@ -81,6 +82,11 @@ struct SourceReader: Sendable {
             HEIFContainer(of: file)?.color.map { (code: .codePoints(CodePoints($0)), isFirst: false) }
         default: nil
         }
+    }
+
+    /// The cost and the gaps of an SVG's embedded images.
+    var measuredImages: (images: SVGDocument.Images, gaps: SVGGaps) {
+        document?.measuredImages() ?? (images: SVGDocument.Images(), gaps: [])
     }
 
     /// Passes an image with the header's fields to `body`, which must not read its pixels.
@@ -161,7 +167,8 @@ struct SourceReader: Sendable {
             if hasWrongChecksum, !toleratesErrors {
                 throw VipsError(operation: "pngload", message: "PNG with a wrong checksum")
             }
-            let image = try open(loader, bytes, options, toleratesErrors: toleratesErrors, render)
+            let source = document?.drawn(interrupt: interrupt) ?? bytes
+            let image = try open(loader, source, options, toleratesErrors: toleratesErrors, render)
             if lacksEnd, !toleratesErrors { try checkLastScan(of: image, options) }
             return image
         } catch {
@@ -187,7 +194,10 @@ struct SourceReader: Sendable {
         var page = 0
         if case .int(let stated)? = options.first(where: { $0.key == "page" })?.value { page = stated }
         let alpha = AlphaForm(of: bytes, format, page: page)
-        return try loader.withImage(of: bytes, options, toleratesErrors: toleratesErrors) { lazy throws(VipsError) in
+        let isUnlimited = loader == .svg && SVGDocument.needsUnlimited(bytes)
+        return try loader.withImage(
+            of: bytes, options, toleratesErrors: toleratesErrors, isUnlimited: isUnlimited
+        ) { lazy throws(VipsError) in
             try body(described(alpha.straightened(lazy)))
         }
     }

@@ -8,9 +8,14 @@ extension SourceFormat.Row {
         // The tree of the document takes many times the document's own bytes: 1,540 for an element, and 2 (embedded
         // images) to 48 (short commands of a path) for a byte.
         detailPerByte: { _ in 60 },
-        bytes: { $0.rasterPixels + 1600 * Double($0.tags) + 25 * Double($0.plainBytes) },
+        // Embedded images are held as pixels twice, as PNG and as text.
+        bytes: {
+            $0.rasterPixels + 1600 * Double($0.tags) + 25 * Double($0.plainBytes) + 20 * Double($0.embeddedPixels)
+        },
+        // A byte of an embedded image takes less time than a byte of elements.
         nanoseconds: {
             $0.rasterPixels * (15 + $0.filterNanosecondsPerPixel) + max($0.readBytes, Double($0.plainBytes)) * 300
+                - Double($0.embeddedBytes) * 150 + Double($0.embeddedPixels) * 250
         })
 
     static let bmp = SourceFormat.Row(

@@ -38,6 +38,8 @@ struct SourceDocument: Encodable {
     let progressive: Bool
     /// In JPEG's notation, such as `4:2:0`.
     let chromaSubsampling: String?
+    /// What of an SVG is not drawn as browsers draw it; nil = nothing is known to differ.
+    let undrawn: [String]?
     let metadata: Metadata
     let exif: CameraSettings?
     let gps: GPSPosition?
@@ -156,6 +158,7 @@ extension SourceDocument {
         density = header.format.row.statesDensity ? Density(image.density) : nil
         progressive = image.int("interlaced") == 1 || image.int("jpeg-multiscan") == 1
         chromaSubsampling = image.text("jpeg-chroma-subsample").flatMap(embedded.clean)
+        undrawn = header.gaps.isEmpty ? nil : header.gaps.names
         metadata = Metadata(
             make: embedded.exif("exif-ifd0-Make"), model: embedded.exif("exif-ifd0-Model"),
             taken: embedded.exif("exif-ifd2-DateTimeOriginal").flatMap(Self.moment), copyright: embedded.copyright,

@@ -21,6 +21,10 @@ struct CostEstimate: Hashable, Sendable {
         var plainBytes = 0
         /// See ``SVGFilters/tags``.
         var tags = 0
+        /// Pixels of the images in an SVG that are decoded and encoded again.
+        var embeddedPixels = 0
+        /// The part of ``plainBytes`` that is embedded images.
+        var embeddedBytes = 0
         /// ``SVGFilters/nanosecondsPerPixel(rows:)``.
         var filterNanosecondsPerPixel = 0.0
         /// Pixels that the decoder delivers, all frames.

@@ -44,6 +44,8 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     /// The job's estimated processor time, about in milliseconds on one core of a 2020 server. It does not consider
     /// cached decodes.
     public var expectedWork = 0.0
+    /// What of an SVG is not drawn as browsers draw it.
+    public var gaps = SVGGaps()
 }
 
 /// How much of a configured limit a job uses.
@@ -135,14 +137,14 @@ extension ImagePlan {
             sourceBytes: job.source.readableBytes, framesUsed: framesUsed,
             shrinkOnLoad: Double(parameters.shrink) / parameters.scale,
             steps: try steps(of: job.chain, header, decoder.raster(parameters)), format: .json, size: last.size,
-            frames: 1, isExact: last.isSizeKnown, largest: last.largest, estimatedMemoryBytes: 0)
+            frames: 1, isExact: last.isSizeKnown, largest: last.largest, estimatedMemoryBytes: 0, gaps: header.gaps)
     }
 
     private init(headerOnly header: SourceHeader, bytes: Int) {
         self.init(
             sourceFormat: header.format, sourceSize: header.size, sourceFrames: header.frames, sourceBytes: bytes,
             framesUsed: 0, shrinkOnLoad: 1, steps: [], format: .json, size: header.size, frames: 1, isExact: true,
-            largest: PixelSize(width: 1, height: 1), estimatedMemoryBytes: bytes)
+            largest: PixelSize(width: 1, height: 1), estimatedMemoryBytes: bytes, gaps: header.gaps)
     }
 
     /// The decode and each transform with the raster that it produces: until a resize the decoder's, which may have

@@ -73,6 +73,6 @@ extension CORSPolicy {
     private static let exposedFields = [
         "Age", "Cache-Status", "Content-Disposition", "ETag", "Link", "Proxy-Status", "Retry-After", "Server-Timing",
         "X-Damaged", "X-Placeholder-BlurHash", "X-Placeholder-Color", "X-Placeholder-Lqip", "X-Placeholder-ThumbHash",
-        "X-Quality", "X-Request-Id",
+        "X-Quality", "X-Request-Id", "X-Undrawn",
     ].joined(separator: ", ")
 }

@@ -28,6 +28,8 @@ struct PlanDocument: Encodable {
     let output: Output
     let effort: Int?
     let preferredFormat: String?
+    /// What of an SVG is not drawn as browsers draw it; nil = nothing is known to differ.
+    let undrawn: [String]?
     let exact: Bool
     let estimatedMemoryBytes: Int
     let estimatedProcessorMilliseconds: Double
@@ -40,6 +42,7 @@ struct PlanDocument: Encodable {
         steps = plan.steps.map { Step(name: $0.name, width: $0.size.width, height: $0.size.height) }
         output = Output(width: plan.size.width, height: plan.size.height, frames: plan.frames)
         (effort, preferredFormat) = (plan.effort, plan.preferredFormat?.rawValue)
+        undrawn = plan.gaps.isEmpty ? nil : plan.gaps.names
         exact = plan.isExact
         estimatedMemoryBytes = plan.estimatedMemoryBytes
         estimatedProcessorMilliseconds = plan.expectedWork.thousandths

@@ -104,6 +104,7 @@ struct ImageHTTPResponse {
         fields[.acceptCH] = configuration.negotiation.acceptCH(of: query)
         fields[.quality] = image.quality?.description
         fields[.damaged] = image.isDamaged ? "?1" : nil
+        if !image.gaps.isEmpty { fields[.undrawn] = image.gaps.names.joined(separator: ", ") }
         fields[.placeholderBlurHash] = image.placeholders?.blurHash
         fields[.placeholderThumbHash] = image.placeholders?.thumbHash
         fields[.placeholderColor] = image.placeholders?.dominantColor

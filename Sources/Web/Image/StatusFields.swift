@@ -23,6 +23,7 @@ extension HTTPField.Name {
     static let quality = known("X-Quality")
     /// A structured field (RFC 9651): `?1` if parts of the source could not be decoded.
     static let damaged = known("X-Damaged")
+    static let undrawn = known("X-Undrawn")
     static let placeholderBlurHash = known("X-Placeholder-BlurHash")
     static let placeholderThumbHash = known("X-Placeholder-ThumbHash")
     static let placeholderColor = known("X-Placeholder-Color")

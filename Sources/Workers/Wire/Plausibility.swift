@@ -10,6 +10,7 @@ extension ProcessedImage {
         return numbers.allSatisfy((1...SourceHeader.maxSide).contains) && job.output.permits(format)
             && (quality?.isSource != true || job.output.passthrough == .auto) && (0...9).contains(effort ?? 0)
             && (!isDamaged || job.output.damaged == .show && !isProven)
+            && gaps.isSubset(of: sourceFormat.isVector ? .all : [])
             && durations.allSatisfy((.zero...Self.maxDuration).contains)
     }
 
@@ -24,6 +25,7 @@ extension ImagePlan {
         let numbers = [sourceFrames, sourceBytes, framesUsed, frames, estimatedMemoryBytes]
         return steps.count <= WireEncoder.maxListCount && steps.allSatisfy { $0.name.utf8.count <= 64 }
             && shrinkOnLoad.isFinite && (0...9).contains(effort ?? 0) && (0...1e18).contains(expectedWork)
+            && gaps.isSubset(of: .all)
             && sizes.flatMap { [$0.width, $0.height] }.allSatisfy((0...SourceHeader.maxSide).contains)
             && numbers.allSatisfy((0...1 << 60).contains)
     }

@@ -1,0 +1,226 @@
+import DarkroomVips
+import NIOCore
+
+/// An SVG in a form that librsvg draws as browsers do: with lengths in pixels, without variables of CSS, and with
+/// embedded images in formats that it knows.
+///
+/// A document in UTF-16 stays as it is.
+struct SVGDocument: Sendable {
+    /// The document with its embedded images as they are.
+    let bytes: ByteBuffer
+    private let plain: ByteBuffer
+    private let edits: [Edit]
+    /// What is not drawn as in browsers, as far as the text says.
+    private let gaps: SVGGaps
+    /// The addresses of embedded images, in order.
+    private let images: [Range<Int>]
+    private let depth: Int
+
+    /// A part of the document and what replaces it.
+    typealias Edit = (range: Range<Int>, text: ByteBuffer)
+
+    /// - Parameter depth: how many documents this one is embedded in.
+    init(_ plain: ByteBuffer, depth: Int = 0) {
+        var reading = Reading()
+        plain.withUnsafeReadableBytes { reading.read($0) }
+        (self.plain, self.depth) = (plain, depth)
+        (edits, gaps, images) = (reading.edits, reading.gaps, reading.images)
+        bytes = plain.replacing(edits)
+    }
+
+    /// Whether libxml2 has to accept long texts, as of large embedded images. It would then also accept entities that
+    /// multiply, so documents that declare any are refused from 10 MB on, as before.
+    static func needsUnlimited(_ document: ByteBuffer) -> Bool {
+        document.readableBytes >= maxUsualText
+            && document.withUnsafeReadableBytes { !SVGScanner(bytes: $0).declaresEntities }
+    }
+
+    private static let maxUsualText = 9_000_000
+}
+
+extension SVGDocument {
+    /// The embedded images that are drawn in another format, with their cost.
+    struct Images: Hashable, Sendable {
+        private(set) var pixels = 0
+        /// The images, and the documents, that were read.
+        private(set) var count = 0
+        /// The length of all images in the text of the document.
+        fileprivate(set) var textBytes = 0
+
+        static let (maxPixels, maxCount, maxDepth) = (4_000_000, 64, 2)
+
+        /// Counts an image before it is read, unless there were too many.
+        mutating func admitNext() -> Bool {
+            guard count < Self.maxCount else { return false }
+            count += 1
+            return true
+        }
+
+        /// Counts the pixels of an image before they are decoded, unless there were too many.
+        mutating func admit(_ size: PixelSize) -> Bool {
+            let sum = pixels.addingReportingOverflow(size.area)
+            guard !sum.overflow, sum.partialValue <= Self.maxPixels else { return false }
+            pixels = sum.partialValue
+            return true
+        }
+    }
+
+    /// The cost and the gaps of the embedded images, from their headers.
+    func measuredImages() -> (images: Images, gaps: SVGGaps) {
+        var (budget, gaps) = (Images(), self.gaps)
+        _ = drawn(&budget, &gaps) { _, _ in ByteBuffer() }
+        return (budget, gaps)
+    }
+
+    /// The document with all embedded images in formats that librsvg knows.
+    func drawn(interrupt: @escaping Interrupt) -> ByteBuffer {
+        var (budget, gaps) = (Images(), SVGGaps())
+        return drawn(&budget, &gaps) { source, loader throws(VipsError) in
+            let pixels = try loader.withImage(of: source) { lazy throws(VipsError) in
+                try lazy.withUnsignedSamples().rendered(interrupt: interrupt)
+            }
+            return try VipsSaver.png.encode(pixels.convertedToSRGB(), ["compression": 1], interrupt: interrupt)
+        }
+    }
+
+    private func drawn(
+        _ budget: inout Images, _ gaps: inout SVGGaps,
+        _ encode: (ByteBuffer, VipsLoader) throws(VipsError) -> ByteBuffer
+    ) -> ByteBuffer {
+        var edits = edits
+        if depth == 0 { budget.textBytes = images.reduce(0) { $0 + $1.count } }
+        for range in images {
+            guard let url = plain.getSlice(at: plain.readerIndex + range.lowerBound, length: range.count),
+                let source = SVGDataURL(url)?.content
+            else { continue }
+            guard let format = SourceFormat(sniffing: source) else {
+                gaps.insert(.images)
+                continue
+            }
+            if format == .svg {
+                guard let inner = nested(source, &budget, &gaps, encode) else { continue }
+                edits.append((range, SVGDataURL.text(of: inner, "image/svg+xml")))
+            } else if [SourceFormat.webp, .avif, .gif].contains(format) {
+                guard let loader = format.row.loader, budget.admitNext(),
+                    (try? HeaderLimits.check(source, format)) != nil, let size = Self.size(of: source, loader),
+                    budget.admit(size), let image = try? encode(source, loader)
+                else {
+                    gaps.insert(.images)
+                    continue
+                }
+                edits.append((range, SVGDataURL.text(of: image, "image/png")))
+            } else if ![SourceFormat.jpeg, .png].contains(format) {
+                gaps.insert(.images)
+            }
+        }
+        return plain.replacing(edits.sorted { $0.range.lowerBound < $1.range.lowerBound })
+    }
+
+    /// An embedded document as it is drawn; nil if it is drawn as it is, or nested too deeply.
+    private func nested(
+        _ source: ByteBuffer, _ budget: inout Images, _ gaps: inout SVGGaps,
+        _ encode: (ByteBuffer, VipsLoader) throws(VipsError) -> ByteBuffer
+    ) -> ByteBuffer? {
+        // A document in a URL is not compressed.
+        guard depth < Images.maxDepth, budget.admitNext(), !Gzip.isGzip(source) else {
+            gaps.insert(.images)
+            return nil
+        }
+        let document = SVGDocument(source, depth: depth + 1)
+        gaps.formUnion(document.gaps)
+        let drawn = document.drawn(&budget, &gaps, encode)
+        return drawn == source ? nil : drawn
+    }
+
+    private static func size(of source: ByteBuffer, _ loader: VipsLoader) -> PixelSize? {
+        try? loader.withImage(of: source) { lazy throws(VipsError) in
+            PixelSize(width: lazy.width, height: lazy.height)
+        }
+    }
+}
+
+/// Reads the text of a document once.
+private struct Reading {
+    private(set) var edits: [SVGDocument.Edit] = []
+    private(set) var images: [Range<Int>] = []
+    private(set) var gaps: SVGGaps = []
+    private var style = SVGStyle()
+    /// Style sheets and attributes; nil = a style sheet, else whether it is an attribute of the root element.
+    private var texts: [(range: Range<Int>, isRoot: Bool?)] = []
+    private var (hasRoot, isInRoot, isForeign) = (false, false, false)
+
+    mutating func read(_ bytes: UnsafeRawBufferPointer) {
+        SVGScanner(bytes: bytes).scan { part in
+            switch part {
+            case .element(let name):
+                finishTag()
+                isInRoot = !hasRoot
+                (hasRoot, isForeign) = (true, name == "foreignObject")
+            case .attribute(let attribute): add(attribute, bytes)
+            case .styleSheet(let range): texts.append((range, nil))
+            case .endOfTag: finishTag()
+            }
+        }
+        // Other encodings stay as they are.
+        let readable = texts.compactMap { part in
+            let text = String(validating: bytes[part.range], as: UTF8.self)
+            return text.map { (range: part.range, text: $0, isRoot: part.isRoot) }
+        }
+        // A style sheet may come behind the elements that use its variables.
+        for part in readable { style.addVariables(of: part.text, isRoot: part.isRoot) }
+        for part in readable {
+            guard let text = style.rewritten(part.text) else { continue }
+            edits.append((part.range, ByteBuffer(string: text)))
+        }
+        gaps.formUnion(style.gaps)
+    }
+
+    /// Illustrator's own data is in `foreignObject` elements that require Illustrator.
+    private mutating func finishTag() {
+        if isForeign { gaps.insert(.foreignObject) }
+        isForeign = false
+    }
+
+    private mutating func add(_ attribute: SVGScanner.Attribute, _ bytes: UnsafeRawBufferPointer) {
+        let value = bytes[attribute.value]
+        switch attribute.name {
+        case "requiredExtensions": isForeign = false
+        case "style": texts.append((attribute.value, isInRoot))
+        case "href" where ["image", "feImage"].contains(attribute.element):
+            if value.drop(while: { $0 <= 0x20 }).starts(with: "data:".utf8) { images.append(attribute.value) }
+        case let name where Self.lengths.contains(name):
+            if value.contains(where: { $0 >= 0x41 }) { texts.append((attribute.value, false)) }
+        case let name where Self.paints.contains(name):
+            if value.contains(UInt8(ascii: "(")) { texts.append((attribute.value, false)) }
+        default: break
+        }
+    }
+
+    /// The attributes that can have a unit, and others that can have a variable or a color.
+    private static let lengths: Set<String> = [
+        "width", "height", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry", "fx", "fy", "fr", "dx", "dy",
+        "font-size", "font", "stroke-width", "stroke-dasharray", "stroke-dashoffset", "letter-spacing", "word-spacing",
+        "baseline-shift", "startOffset", "textLength", "markerWidth", "markerHeight", "refX", "refY",
+    ]
+    private static let paints: Set<String> = [
+        "fill", "stroke", "color", "stop-color", "flood-color", "lighting-color", "opacity", "fill-opacity",
+        "stroke-opacity", "stop-opacity", "font-family", "display", "visibility",
+    ]
+}
+
+extension ByteBuffer {
+    /// The bytes with these parts replaced, which are in order and do not overlap.
+    fileprivate func replacing(_ edits: [SVGDocument.Edit]) -> ByteBuffer {
+        guard !edits.isEmpty else { return self }
+        var result = ByteBuffer()
+        result.reserveCapacity(readableBytes + edits.reduce(0) { $0 + $1.text.readableBytes })
+        var copied = 0
+        for (range, text) in edits {
+            result.writeBytes(readableBytesView.dropFirst(copied).prefix(range.lowerBound - copied))
+            result.writeImmutableBuffer(text)
+            copied = range.upperBound
+        }
+        result.writeBytes(readableBytesView.dropFirst(copied))
+        return result
+    }
+}

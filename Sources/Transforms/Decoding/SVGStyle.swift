@@ -1,0 +1,168 @@
+/// Texts of CSS in an SVG, as librsvg understands them: with lengths in pixels and without variables.
+///
+/// libvips draws at 72 dots per inch, where CSS has 96 pixels per inch, and librsvg knows no `var()`.
+struct SVGStyle {
+    /// The values of variables that hold for the whole document; nil = the value depends on the element.
+    private(set) var variables: [String: String?] = [:]
+    /// What was found that is not drawn as browsers draw it.
+    private(set) var gaps: SVGGaps = []
+
+    // MARK: Variables
+
+    /// Adds the variables that a style sheet or, for the root element alone, an attribute `style` declares.
+    mutating func addVariables(of text: String, isRoot: Bool? = nil) {
+        guard text.contains("--") else { return }
+        var rest = text[...]
+        while variables.count < Self.maxVariables, let start = rest.firstRange(of: "--") {
+            let before = rest[..<start.lowerBound]
+            let name = rest[start.lowerBound...].prefix { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+            rest = rest[name.endIndex...]
+            let value = rest.drop(while: \.isWhitespace)
+            guard value.first == ":", before.last.map({ $0 != "(" && !$0.isLetter && !$0.isNumber }) ?? true else {
+                continue
+            }
+            let end = value.firstIndex { $0 == ";" || $0 == "}" } ?? value.endIndex
+            let applies = isRoot ?? Self.isOfRoot(text[..<start.lowerBound])
+            let content = value[..<end].dropFirst().trimmingWhitespace
+            let known = variables[String(name)]
+            // What would end an attribute stays where it is.
+            let isUsable =
+                applies && (known == nil || known == content) && content.utf8.count <= Self.maxValueBytes
+                && !content.contains(where: "\"'<&".contains)
+            variables.updateValue(isUsable ? content : nil, forKey: String(name))
+            rest = value[end...]
+        }
+    }
+
+    /// Whether a declaration behind this text holds for the root element and so, by inheritance, for all.
+    private static func isOfRoot(_ text: Substring) -> Bool {
+        let text = text.suffix(maxRuleLength)
+        guard let open = text.lastIndex(of: "{") else { return false }
+        let selectors = text[..<open]
+        let start = selectors.lastIndex { $0 == "}" || $0 == "{" || $0 == ";" || $0 == "/" || $0 == "[" }
+        let isNested = start.map { selectors[$0] == "{" } ?? false
+        let names = (start.map { selectors[$0...].dropFirst() } ?? selectors).split(separator: ",")
+        return !isNested && names.contains { [":root", "svg", "*"].contains($0.trimmingWhitespace) }
+    }
+
+    /// The text with the values of its variables; nil if it has none. The values of unknown variables are a gap.
+    private mutating func resolved(_ text: String, depth: Int = 0) -> String? {
+        guard text.contains("var(") else { return nil }
+        var (result, rest) = ("", text[...])
+        while let start = rest.firstRange(of: "var(") {
+            let inside = rest[start.upperBound...]
+            guard depth < Self.maxDepth, let end = Self.closingParenthesis(inside) else { break }
+            let parts = inside[..<end].split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+            let known = variables[String(parts[0].trimmingWhitespace)]
+            let fallback = known == nil && parts.count == 2 ? parts[1].trimmingWhitespace : nil
+            guard let value = known.flatMap(\.self) ?? fallback, value.utf8.count <= allowance else { break }
+            allowance -= value.utf8.count
+            result += rest[..<start.lowerBound]
+            result += resolved(value, depth: depth + 1) ?? value
+            rest = inside[end...].dropFirst()
+        }
+        if rest.contains("var(") { gaps.insert(.variables) }
+        return result + rest
+    }
+
+    private static func closingParenthesis(_ text: Substring) -> Substring.Index? {
+        var depth = 0
+        for (index, character) in zip(text.indices, text) {
+            if character == "(" { depth += 1 }
+            if character == ")" { depth -= 1 }
+            if depth < 0 { return index }
+        }
+        return nil
+    }
+
+    /// The bytes by which variables may still make the document longer.
+    private var allowance = 1 << 20
+    /// Variables that refer to each other could make a short text endless.
+    private static let maxDepth = 8
+    private static let (maxVariables, maxValueBytes, maxRuleLength) = (1000, 256, 4096)
+
+    // MARK: Texts
+
+    private static let colors = ["oklch(", "oklab(", "lab(", "lch(", "hwb(", "color(", "color-mix(", "light-dark("]
+
+    /// A style sheet, or an attribute's value, with lengths in pixels and without variables; nil if it is the same.
+    mutating func rewritten(_ text: String) -> String? {
+        let plain = resolved(text)
+        let current = plain ?? text
+        if current.contains("(") {
+            let lowercase = current.lowercased()
+            if Self.colors.contains(where: lowercase.contains) { gaps.insert(.colors) }
+        }
+        if current.contains("@font-face") { gaps.insert(.fonts) }
+        return Self.withPixels(Array(current.utf8)) ?? plain
+    }
+
+    /// Pixels in a unit, by its name in lower case.
+    private static let units: [(name: [UInt8], pixels: Double)] = [
+        (Array("mm".utf8), 96 / 25.4), (Array("cm".utf8), 96 / 2.54), (Array("in".utf8), 96),
+        (Array("pt".utf8), 4.0 / 3), (Array("pc".utf8), 16),
+    ]
+
+    /// The text with absolute lengths in pixels, outside of strings and addresses; nil if it has none.
+    private static func withPixels(_ text: [UInt8]) -> String? {
+        var (result, copied): ([UInt8], Int) = ([], 0)
+        var position = 0
+        while position < text.count {
+            let byte = text[position]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                position = (text[(position + 1)...].firstIndex(of: byte) ?? text.count - 1) + 1
+            } else if isNumeral(byte) {
+                let end = endOfNumber(text, position)
+                let number = Double(String(decoding: text[position..<end], as: UTF8.self))
+                if let unit = unit(text, end), let number {
+                    result += text[copied..<position]
+                    result += Array("\((number * unit.pixels * 1e4).rounded() / 1e4)px".utf8)
+                    copied = end + unit.name.count
+                }
+                position = endOfWord(text, end)
+            } else if byte == UInt8(ascii: "-"), position + 1 < text.count, isNumeral(text[position + 1]) {
+                position += 1
+            } else if isWord(byte) {
+                let end = endOfWord(text, position)
+                let isAddress = text[position..<end].elementsEqual("url".utf8)
+                position = isAddress ? text[end...].firstIndex(of: UInt8(ascii: ")")) ?? text.count : end
+            } else {
+                position += 1
+            }
+        }
+        guard copied > 0 else { return nil }
+        return String(decoding: result + text[copied...], as: UTF8.self)
+    }
+
+    private static func endOfNumber(_ text: [UInt8], _ start: Int) -> Int {
+        text[start...].firstIndex { !isNumeral($0) } ?? text.count
+    }
+
+    private static func unit(_ text: [UInt8], _ start: Int) -> (name: [UInt8], pixels: Double)? {
+        let end = endOfWord(text, start)
+        return units.first { unit in
+            end - start == unit.name.count && zip(text[start..<end], unit.name).allSatisfy { $0 | 0x20 == $1 }
+        }
+    }
+
+    /// The end of letters, digits, signs and anything that a name can have.
+    private static func endOfWord(_ text: [UInt8], _ start: Int) -> Int {
+        text[start...].firstIndex { !isWord($0) } ?? text.count
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+    private static func isNumeral(_ byte: UInt8) -> Bool { isDigit(byte) || byte == UInt8(ascii: ".") }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (0x41...0x5A).contains(byte & 0xDF) || byte >= 0x80 || "-_#%".utf8.contains(byte)
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingWhitespace: String {
+        let start = drop(while: \.isWhitespace)
+        let last = start.lastIndex { !$0.isWhitespace }
+        return last.map { String(start[...$0]) } ?? ""
+    }
+}

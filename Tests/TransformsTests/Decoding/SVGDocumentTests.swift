@@ -1,0 +1,207 @@
+import DarkroomVips
+import Foundation
+import NIOCore
+import Testing
+
+@testable import DarkroomTransforms
+
+struct SVGDocumentTests {
+    private static func svg(_ content: String, _ attributes: String = "width=\"64\" height=\"64\"") -> ByteBuffer {
+        ByteBuffer(
+            string: "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:x=\"http://www.w3.org/1999/xlink\" \(attributes)>"
+                + "\(content)</svg>")
+    }
+
+    private func text(_ content: String, _ attributes: String = "") -> String {
+        String(buffer: SVGDocument(Self.svg(content, attributes)).bytes)
+    }
+
+    private func undrawn(_ content: String) throws -> [String] {
+        try SourceHeader(of: Self.svg(content)).gaps.names
+    }
+
+    // MARK: Lengths
+
+    @Test(arguments: [
+        ("width=\"100mm\" height=\"50mm\"", 378, 189), ("width=\"1in\" height=\"72pt\"", 96, 96),
+        ("width=\"2.54cm\" height=\"6pc\"", 96, 96), ("width='10' height='20px'", 10, 20),
+        ("width=\"30\" height=\"1in\"", 30, 96),
+    ])
+    func `Lengths are those of CSS, 96 pixels per inch`(attributes: String, width: Int, height: Int) throws {
+        let header = try SourceHeader(of: Self.svg("<rect width=\"9\" height=\"9\"/>", attributes))
+        #expect(header.size == PixelSize(width: width, height: height))
+    }
+
+    @Test func `A length within a drawing has the same unit`() throws {
+        let drawing = Self.svg(
+            "<style>.a { width: .25in; fill: red }</style><rect width=\"0.25in\" height=\"18pt\" fill=\"red\"/>")
+        let pixels = try Pixels(produce(drawing).body)
+        #expect(pixels[23, 23] == [255, 0, 0, 255] && pixels[25, 12][3] == 0 && pixels[12, 25][3] == 0)
+    }
+
+    private static let texts: [(content: String, expected: String)] = [
+        (
+            "<style>.m1in{font-size:12pt;stroke-width:-.5PT}</style>",
+            "<style>.m1in{font-size:16.0px;stroke-width:-0.6667px}</style>"
+        ),
+        (
+            "<text font-family=\"1in\" x=\"1in\">12pt 1in</text>",
+            "<text font-family=\"1in\" x=\"96.0px\">12pt 1in</text>"
+        ),
+        ("<a style=\"font:1in 'a 1in';fill:url(#b1in)\"/>", "<a style=\"font:96.0px 'a 1in';fill:url(#b1in)\"/>"),
+        ("<!-- <a x=\"1in\"/> --><a id=\"x=1in\" d=\"M1in\"/>", "<!-- <a x=\"1in\"/> --><a id=\"x=1in\" d=\"M1in\"/>"),
+        (
+            "<a x=\"1e3in\" y=\"1ink\" r=\"5em\" rx=\"1.2.3in\"/>",
+            "<a x=\"1e3in\" y=\"1ink\" r=\"5em\" rx=\"1.2.3in\"/>"
+        ),
+        ("<style><![CDATA[a>b{x:1pc}]]></style>", "<style><![CDATA[a>b{x:16.0px}]]></style>"),
+    ]
+
+    @Test(arguments: texts)
+    func `Only lengths change`(content: String, expected: String) {
+        #expect(text(content).contains(expected), "\(text(content))")
+    }
+
+    // MARK: Variables and gaps
+
+    private static let variables: [(style: String, fill: String, gaps: [String])] = [
+        (":root{--c:#0f0}", "var(--c)", []), ("svg { --a: #0f0; --c : var(--a) }", "var( --c )", []),
+        (".q{fill:red}*,p{--c:#0f0}", "var(--c, red)", []), ("", "var(--c, #0f0)", []),
+        (":root{--c:var(--d,#0f0)}", "var(--c)", []),
+        (":root{--c:#0f0}.b{--c:red}", "var(--c)", ["css-variables"]), ("", "var(--c)", ["css-variables"]),
+        (":root{--c:var(--c)}", "var(--c)", ["css-variables"]),
+        ("@media print{:root{--c:red}}", "var(--c)", ["css-variables"]),
+        (":root{--c:&quot;x}", "var(--c)", ["css-variables"]),
+    ]
+
+    @Test(arguments: variables)
+    func `A variable with one value is drawn, and another is stated`(style: String, fill: String, gaps: [String]) throws
+    {
+        for rectangle in ["fill=\"\(fill)\"", "style=\"fill:\(fill)\"", "class=\"a\""] {
+            let content = "<style>\(style).a{fill:\(fill)}</style><rect width=\"64\" height=\"64\" \(rectangle)/>"
+            #expect(try undrawn(content) == gaps)
+            guard gaps.isEmpty else { continue }
+            #expect(try Pixels(produce(Self.svg(content)).body)[9, 9] == [0, 255, 0, 255], "\(content)")
+        }
+    }
+
+    @Test(arguments: [
+        ("<foreignObject width=\"9\" height=\"9\"><p/></foreignObject>", ["foreign-object"]),
+        ("<switch><foreignObject requiredExtensions=\"http://ns.adobe.com/\"/><g/></switch>", []),
+        ("<rect fill=\"OKLCH(60% 0.2 140)\"/>", ["css-colors"]),
+        ("<g style=\"fill:color-mix(in srgb,red,blue)\"/>", ["css-colors"]),
+        ("<rect fill=\"rgb(1,2,3)\"/><text>oklch(1 1 1) var(--x)</text>", []),
+        ("<style>@font-face{font-family:a;src:url(data:font/woff2;base64,AA)}</style>", ["fonts"]),
+        ("<image href=\"data:image/webp;base64,AAAA\"/>", ["images"]), ("<image href=\"a.webp\"/>", []),
+    ])
+    func `What is not drawn is stated`(content: String, gaps: [String]) throws {
+        #expect(try undrawn(content) == gaps)
+    }
+
+    @Test func `The document, the plan and the result state it`() throws {
+        let drawing = Self.svg("<foreignObject/><rect fill=\"lab(1 2 3)\"/>")
+        let names = ["css-colors", "foreign-object"]
+        let result = try produce(drawing)
+        #expect(result.gaps.names == names)
+        let document = try produce(drawing, output: OutputOptions(format: .json)).body
+        let members = try JSONSerialization.jsonObject(with: Data(document.readableBytesView)) as? [String: Any]
+        #expect(members?["undrawn"] as? [String] == names)
+        let job = ImageJob(source: drawing, chain: TransformChain(Recipe()), output: OutputOptions(format: .png))
+        #expect(try InProcessImageProcessor().plan(job).gaps.names == names)
+    }
+
+    // MARK: Embedded images
+
+    private static func url(_ image: ByteBuffer, _ mediaType: String) -> String {
+        "data:\(mediaType);base64,\(Data(image.readableBytesView).base64EncodedString())"
+    }
+
+    private static let flat = Result { try Drawing.flat(8, 8, [255, 0, 0]) }
+
+    @Test(arguments: [OutputFormat.webp, .avif, .gif, .png, .jpeg])
+    func `An embedded image is drawn in every format of browsers`(format: OutputFormat) throws {
+        let image = try produce(Self.flat.get().png(), output: OutputOptions(format: format)).body
+        let plain = Self.url(image, format.mediaType)
+        let broken = plain.enumerated().map { $0.offset % 40 == 39 ? "\($0.element)&#10; " : "\($0.element)" }.joined()
+        for url in [plain, plain.replacing("=", with: ""), broken] {
+            for name in ["href", "x:href"] {
+                let drawing = Self.svg("<image width=\"64\" height=\"64\" \(name)=\"\(url)\"/>")
+                let result = try produce(drawing)
+                #expect(try Pixels(result.body).distance(x: 32, y: 32, to: [255, 0, 0, 255]) <= 3, "\(format)")
+                #expect(result.gaps.isEmpty)
+            }
+        }
+    }
+
+    @Test func `Images in embedded drawings are drawn too, down to a depth`() throws {
+        let webp = try produce(Self.flat.get().png(), output: OutputOptions(format: .webp)).body
+        func around(_ url: String) -> ByteBuffer { Self.svg("<image width=\"64\" height=\"64\" href='\(url)'/>") }
+        var drawing = around(Self.url(webp, "image/webp"))
+        for depth in 1...3 {
+            let escaped = String(buffer: drawing).addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            let url = depth == 2 ? "data:image/svg+xml,\(escaped)" : Self.url(drawing, "image/svg+xml")
+            drawing = around(url)
+            let result = try produce(drawing)
+            #expect(result.gaps.names == (depth < 3 ? [] : ["images"]))
+            if depth < 3 { #expect(try Pixels(result.body)[32, 32] == [255, 0, 0, 255]) }
+        }
+    }
+
+    @Test func `The number and the pixels of embedded images are limited`() throws {
+        let small = try Self.url(
+            produce(Self.flat.get().png(), output: OutputOptions(format: .webp)).body, "image/webp")
+        let many = String(repeating: "<image href=\"\(small)\"/>", count: SVGDocument.Images.maxCount + 1)
+        let header = try SourceHeader(of: Self.svg(many))
+        #expect(header.embedded.count == SVGDocument.Images.maxCount && header.gaps.names == ["images"])
+        let large = try Drawing.flat(2001, 2000, [0, 0, 255]).png()
+        let lossless = OutputOptions(format: .webp, lossless: true)
+        let url = try Self.url(produce(large, output: lossless).body, "image/webp")
+        let both = try SourceHeader(of: Self.svg("<image href=\"\(url)\"/><image href=\"\(small)\"/>"))
+        #expect(both.embedded.pixels == 64 && both.gaps.names == ["images"])
+    }
+
+    @Test func `Embedded images count in the plan`() throws {
+        let picture = try Drawing.flat(1500, 1000, [0, 0, 255]).png()
+        let lossless = OutputOptions(format: .webp, lossless: true)
+        let url = try Self.url(produce(picture, output: lossless).body, "image/webp")
+        func plan(_ content: String) throws -> ImagePlan {
+            let job = ImageJob(
+                source: Self.svg(content), chain: TransformChain(Recipe()), output: OutputOptions(format: .png))
+            return try InProcessImageProcessor().plan(job)
+        }
+        let (with, without) = (try plan("<image href=\"\(url)\"/>"), try plan("<desc>\(url)</desc>"))
+        #expect(with.estimatedMemoryBytes - without.estimatedMemoryBytes > 1500 * 1000 * 15)
+        #expect(with.expectedWork - without.expectedWork > 300)
+        // Otherwise the longest document would be expected to take too long.
+        let text = String(repeating: "A", count: 100_000)
+        let (image, other) = (try plan("<image href=\"data:,\(text)\"/>"), try plan("<desc>data:,\(text)</desc>"))
+        #expect(abs(other.expectedWork - image.expectedWork - 15) < 1)
+    }
+
+    // MARK: Long texts
+
+    @Test func `A text of more than 10 MB is drawn, unless entities could multiply it`() throws {
+        let long = String(repeating: "A", count: 11_000_000)
+        let content = "<image href=\"data:image/x;base64,\(long)\"/><rect width=\"64\" height=\"64\" fill=\"lime\"/>"
+        let drawing = Self.svg(content)
+        #expect(try Pixels(produce(drawing).body)[9, 9] == [0, 255, 0, 255])
+        let declared = ByteBuffer(string: "<!DOCTYPE svg [<!ENTITY a \"b\">]>" + String(buffer: drawing))
+        #expect(throws: ImageProcessingError.self) { try produce(declared) }
+    }
+
+    /// Whatever the text is, reading ends, and what is read again is the same.
+    @Test func `Text that is no SVG is read without a trap`() {
+        for part in [
+            "<", "<a", "<a b", "<a b=", "<a b=\"", "<a b=1>", "<!--", "<![CDATA[", "<style>", "<style>a{--", "<style/>",
+            "<?", "</",
+            "<a style=\"x:1in", "<image href=\"data:\"", "<image href='data:,'/>", "<image href='data:;base64,%'/>",
+        ] {
+            let document = SVGDocument(Self.svg(part))
+            #expect(SVGDocument(document.bytes).bytes == document.bytes)
+            _ = document.measuredImages()
+        }
+        for byte in UInt8.min...UInt8.max {
+            _ = SVGDocument(ByteBuffer(bytes: [0x3C, byte, 0x3D, 0x22, byte, 0x22, 0x3E]))
+        }
+    }
+}
