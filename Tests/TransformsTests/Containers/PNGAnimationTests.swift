@@ -88,6 +88,18 @@ struct PNGAnimationTests {
         #expect(try Pixels(produce(file.bytes).body)[0, 0].prefix(3) == [200, 0, 0])
     }
 
+    @Test func `A wrong checksum of a chunk of the default image shows it, since its pixels are right`() throws {
+        var file = try animation(hidden: Self.blue).bytes
+        let bytes = Array(file.readableBytesView)
+        let type = try #require(bytes.indices.first { bytes[$0...].starts(with: "IDAT".utf8) })
+        let length = try #require(file.getInteger(at: type - 4, as: UInt32.self))
+        let checksum = type + 4 + Int(length)
+        file.setInteger(~bytes[checksum], at: checksum)
+        let result = try produce(file, output: OutputOptions(format: .webp, lossless: true))
+        #expect(result.frames == 1 && !result.isDamaged)
+        #expect(try Pixels(result.body)[0, 0].prefix(3) == [0, 0, 200])
+    }
+
     @Test func `A stripped file never shows another image than the animation`() throws {
         #expect(PNGContainer.stripped(try animation().bytes) == nil)
         #expect(PNGContainer.stripped(try animation(hidden: Self.blue).bytes) == nil)

@@ -85,6 +85,14 @@ struct PNGAnimationDecoderTests {
         #expect(try frame(2, of: file).distance(x: 1, y: 1, to: [0, 200, 0, 192]) <= 1)
     }
 
+    @Test func `The color space of the file applies to all frames`() throws {
+        let gray: [UInt8] = [128, 128, 128, 255]
+        var file = try AnimatedPNG(frames: [Frame(color: gray), Frame(side: 2, color: gray)]).file()
+        // A gamma of 1.
+        file.insert("gAMA", [0, 1, 0x86, 0xA0], before: "acTL")
+        for number in 0...1 { #expect(try frame(number, of: file.bytes)[1, 1].prefix(3) == [188, 188, 188]) }
+    }
+
     @Test func `A default image outside of the animation is not shown`() throws {
         let file = try AnimatedPNG(frames: [Frame(color: Self.red)], hidden: Self.blue).file().bytes
         #expect(try Pixels(produce(file).body)[1, 1].prefix(3) == [200, 0, 0])
