@@ -6,25 +6,18 @@ import Testing
 
 /// How Chromium shows the fixtures (`make browser STORE=Fixtures`). Measure and bounds are in docs/browsers.md.
 struct BrowserReferenceTests {
-    /// Differences that are faults, until they are mended.
-    static let faults: Set = ["formats/alpha.avif", "hostile/bad-checksum.png", "hostile/many-frames.gif"]
-
     @Test(arguments: Reference.all)
     func `A fixture looks as in a browser, but for the differences that the documents state`(
         _ reference: Reference
     ) throws {
-        try withKnownIssue(isIntermittent: true) {
-            let picture = try Pixels(reference.picture())
-            let (size, pixels) = try reference.result()
-            #expect(reference.has(size: size), "\(size), not \(reference.size)")
-            let distances = pixels.distances(to: picture, in: picture.size)
-            for (name, channels) in [("color", 0..<3), ("alpha", 3..<4)] {
-                let worst = distances.map { $0[channels].max() ?? 0 }
-                let mean = worst.reduce(0, +) / Double(worst.count)
-                #expect(mean <= 3 && worst.allSatisfy { $0 <= 24 }, "\(name): mean \(mean), worst \(worst.max() ?? 0)")
-            }
-        } when: {
-            Self.faults.contains(reference.path)
+        let picture = try Pixels(reference.picture())
+        let (size, pixels) = try reference.result()
+        #expect(reference.has(size: size), "\(size), not \(reference.size)")
+        let distances = pixels.distances(to: picture, in: picture.size)
+        for (name, channels) in [("color", 0..<3), ("alpha", 3..<4)] {
+            let worst = distances.map { $0[channels].max() ?? 0 }
+            let mean = worst.reduce(0, +) / Double(worst.count)
+            #expect(mean <= 3 && worst.allSatisfy { $0 <= 24 }, "\(name): mean \(mean), worst \(worst.max() ?? 0)")
         }
     }
 
