@@ -99,7 +99,11 @@ def installed_fonts() -> set[str]:
     return {name.strip().lower() for line in shown.splitlines() for name in line.split(",")}
 
 
+ALPHA_ITEM = b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"
+
 KINDS: dict[str, Callable[[bytes], bool]] = {
+    "AVIF with alpha": lambda body: body[4:12] == b"ftypavif" and ALPHA_ITEM in body,
+    "JPEG without its end": lambda body: body[:2] == b"\xff\xd8" and b"\xff\xd9" not in body[-64:],
     "JPEG of four channels": has_four_channels,
     "JPEG with an odd orientation tag": has_odd_orientation,
     "WebP with EXIF": has_exif,

@@ -33,7 +33,7 @@ extension ImgproxyTable {
         .ignored("keep_copyright", "kcr", because: "Copyright and artist are always kept."),
         .ignored("dpi", pro: true, because: "Results have no resolution in dots per inch."),
         .ignored("strip_color_profile", "scp", because: "Results are always in sRGB."),
-        .ignored("preserve_hdr", "ph", because: "Results have 8 bits for each sample."),
+        .ignored("preserve_hdr", "ph", because: "HDR is tone-mapped."),
         .refused("color_profile", "cp", "icc", because: "Results are always in sRGB."),
         .ignored("enforce_thumbnail", "eth", because: "Images are always made from the full source."),
     ]

@@ -39,7 +39,9 @@ struct DiskLayout: Sendable {
     var indexFiles: [String] { [index] + ["-wal", "-shm", "-journal"].map { index + $0 } }
     private var probe: String { "\(path)/probe" }
     /// The bytes that the index's log takes on the volume.
-    var logBytes: Int { if case .file(let bytes) = FileSystem.kind(of: index + "-wal") { blockBytes(bytes) } else { 0 } }
+    var logBytes: Int {
+        if case .file(let bytes) = FileSystem.kind(of: index + "-wal") { blockBytes(bytes) } else { 0 }
+    }
     var unusableIndex: String { "\(path)/index.sqlite.damaged" }
     var temporary: String { "\(path)/tmp" }
 

@@ -69,38 +69,44 @@ extension PNGContainer {
     /// inflate all of them, each to up to 1000 times as many bytes.
     static let maxTextBytes = 256 << 10
 
-    /// The file as decoders read it: without its compressed texts if these are longer than ``maxTextBytes``, and with
-    /// the transparency of a palette behind the palette, with as many entries at most (§11.3.1.1). Decoders ignore
-    /// or refuse other transparency, browsers do not.
+    /// The file as decoders read it: without its compressed texts if these are longer than ``maxTextBytes``, and as
+    /// browsers read the transparency of a palette: not before the palette, and with as many entries at most
+    /// (§11.3.1.1). Decoders refuse both.
     static func readable(_ file: ByteBuffer) -> ByteBuffer {
         var textBytes = 0
-        var palette: PNGChunk?
-        var transparency: PNGChunk?
-        var isMisplaced = false
+        var colors: Int?
+        var isWrong = false
         _ = eachChunkBeforePixels(of: file) { chunk in
             switch chunk.type {
             case PNGChunk.palette:
-                palette = chunk
-                isMisplaced = isMisplaced || transparency != nil
-            case PNGChunk.transparency: transparency = chunk
+                colors = chunk.length / 3
+            case PNGChunk.transparency where hasPalette(file):
+                isWrong = isWrong || chunk.length > colors ?? 0
             default: if chunk.isCompressedText { textBytes += chunk.length }
             }
         }
-        if let palette, let transparency, 3 * transparency.length > palette.length { isMisplaced = true }
-        guard textBytes > maxTextBytes || isMisplaced else { return file }
+        guard textBytes > maxTextBytes || isWrong else { return file }
+        colors = nil
         var kept = ByteBuffer()
         kept.reserveCapacity(file.readableBytes)
         kept.writeInteger(signature)
         let rest = eachChunkBeforePixels(of: file) { chunk in
             if chunk.isCompressedText, textBytes > maxTextBytes { return }
-            if chunk.type == PNGChunk.transparency, isMisplaced { return }
-            kept.writeImmutableBuffer(chunk.bytes)
-            guard chunk.type == PNGChunk.palette, isMisplaced, let moved = transparency else { return }
-            kept.writePNGChunk(moved.type, moved.content.prefix(chunk.length / 3))
-            transparency = nil
+            if chunk.type == PNGChunk.palette { colors = chunk.length / 3 }
+            if chunk.type == PNGChunk.transparency, isWrong {
+                guard let colors else { return }
+                kept.writePNGChunk(chunk.type, chunk.content.prefix(colors))
+            } else {
+                kept.writeImmutableBuffer(chunk.bytes)
+            }
         }
         kept.writeImmutableBuffer(rest)
         return kept
+    }
+
+    /// Whether the pixels are indices of a palette (§11.2.1).
+    private static func hasPalette(_ file: ByteBuffer) -> Bool {
+        file.getInteger(at: file.readerIndex + 25, as: UInt8.self) == 3
     }
 
     /// The file with its pixels in one chunk with the right checksums; nil unless all pixels are there.

@@ -141,10 +141,10 @@ struct WsrvTableTests {
         #expect(try grammar.parse("url=x.org&n=-1").pages == PageSelection())
     }
 
-    @Test func `the format does not depend on the client`() throws {
+    @Test func `the format is the source's, as far as Accept covers it`() throws {
         let query = try grammar.parse("url=x.org")
-        #expect(!query.isNegotiated)
-        #expect(NegotiationPolicy().vary(of: query) == nil)
+        #expect(NegotiationPolicy().vary(of: query) == "Accept")
+        #expect(query.formats?.isEmpty == true)
         #expect(query.output(for: ClientPreferences()).format == nil)
     }
 

@@ -1,4 +1,5 @@
 import DarkroomVips
+import Foundation
 import NIOCore
 import Testing
 

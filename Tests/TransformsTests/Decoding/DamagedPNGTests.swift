@@ -55,11 +55,6 @@ struct DamagedPNGTests {
                 $0.insert("IDAT", Array(pixels.dropLast(4)), before: "IEND")
             },
             changed {
-                guard let transparency = $0.chunks.first(where: { $0.type == "tRNS" }) else { return }
-                $0.chunks.removeAll { $0.type == "tRNS" }
-                $0.insert("tRNS", transparency.content, before: "PLTE")
-            },
-            changed {
                 guard let index = $0.chunks.firstIndex(where: { $0.type == "tRNS" }) else { return }
                 $0.chunks[index].content += [UInt8](repeating: 0, count: 300)
             },
@@ -71,6 +66,16 @@ struct DamagedPNGTests {
             let damaged = whole.getSlice(at: 0, length: whole.readableBytes - missing) ?? whole
             #expect(throws: ImageProcessingError.self) { try produce(damaged) }
         }
+    }
+
+    @Test func `The transparency of a palette is ignored before the palette`() throws {
+        let whole = PNGFile(try Fixture.image("color/palette-alpha.png"))
+        let transparency = try #require(whole.chunks.first { $0.type == "tRNS" })
+        var (moved, opaque) = (whole, whole)
+        opaque.chunks.removeAll { $0.type == "tRNS" }
+        moved.chunks = opaque.chunks
+        moved.insert("tRNS", transparency.content, before: "PLTE")
+        #expect(try produce(moved.bytes).body == produce(opaque.bytes).body)
     }
 
     @Test func `A header with a wrong checksum is corrupt before any pixel is decoded`() throws {
