@@ -30,7 +30,8 @@ public enum VipsLoader: String, Sendable, CaseIterable {
         isUnlimited: Bool = false,
         _ body: (VipsImage) throws(VipsError) -> Result
     ) throws(VipsError) -> Result {
-        try source.withUnsafeReadableBytes { (bytes) throws(VipsError) -> Result in
+        VipsRuntime.start()
+        return try source.withUnsafeReadableBytes { (bytes) throws(VipsError) -> Result in
             // Loaders may leave messages although they succeed. The messages would be taken for the messages of a later
             // failure.
             vips_error_clear()

@@ -42,7 +42,8 @@ struct PNGAnimation: Hashable, Sendable {
             || frames.dropLast().contains { $0.disposal == .background }
     }
 
-    /// Nil for a still image, and for an animation with any error, which is shown as its default image.
+    /// The frames before the first fault, as browsers show them. Nil for a still image, and without such a frame, so
+    /// that the default image is shown.
     init?(in file: ByteBuffer) {
         guard let animation = Walk(file)?.animation else { return nil }
         self = animation
@@ -83,17 +84,14 @@ extension PNGAnimation {
         private var sequence: UInt32 = 0
         private var frames: [Frame] = []
         private var hasPixels = false
-        private var endsProperly = false
 
-        /// The animation; nil unless it has as many frames as it declares, and the last one has pixels.
+        /// Nil if there are no frames but the default image.
         var animation: PNGAnimation? {
-            guard endsProperly, frames.count == count, frames.last?.pixels.isEmpty == false else { return nil }
-            // Nothing but the default image.
-            guard count > 1 || !frames[0].isDefaultImage else { return nil }
+            guard let first = frames.first, frames.count > 1 || !first.isDefaultImage else { return nil }
             return PNGAnimation(size: size, frames: frames, plays: plays)
         }
 
-        /// Nil for a still image, and for a damaged animation.
+        /// Nil for a still image.
         init?(_ file: ByteBuffer) {
             var rest = file
             start = file.readerIndex
@@ -102,16 +100,24 @@ extension PNGAnimation {
                 let height: UInt32 = header.fields.peekInteger(at: 4)
             else { return nil }
             size = PixelSize(width: Int(width), height: Int(height))
+            var last: UInt32?
             while let chunk = rest.readPNGChunk() {
                 if chunk.type == PNGChunk.pixels, count == 0 { return nil }
-                guard reads(chunk, endingAt: rest.readerIndex - start) else { return nil }
-                guard chunk.type != PNGChunk.end else {
-                    endsProperly = true
-                    return
+                if chunk.type == PNGChunk.end || !reads(chunk, endingAt: rest.readerIndex - start) {
+                    last = chunk.type
+                    break
                 }
             }
-            // The last chunk may be missing, but no part of a chunk.
-            endsProperly = rest.readableBytes == 0
+            dropIncompleteFrame(last ?? rest.peekInteger(at: 4))
+        }
+
+        /// Removes the last frame if its pixels are not complete.
+        ///
+        /// - Parameter type: of the last chunk, which has the first fault, is cut off, or is the end; nil = none.
+        private mutating func dropIncompleteFrame(_ type: UInt32?) {
+            if type == PNGChunk.pixels || type == PNGChunk.framePixels || frames.last?.pixels.isEmpty == true {
+                _ = frames.popLast()
+            }
         }
 
         /// - Returns: whether the animation is sound so far.
@@ -137,7 +143,9 @@ extension PNGAnimation {
         }
 
         private mutating func readsControl(_ chunk: PNGChunk) -> Bool {
-            guard !hasPixels, count == 0, chunk.length == 8, chunk.isIntact,
+            // Of several, the first counts.
+            if count > 0 { return true }
+            guard !hasPixels, chunk.length == 8, chunk.isIntact,
                 let frames: UInt32 = chunk.fields.peekInteger(at: 0),
                 let plays: UInt32 = chunk.fields.peekInteger(at: 4), (1...Self.most).contains(frames),
                 plays <= Self.most

@@ -72,7 +72,7 @@ enum WebPContainer {
             }
             if hasImage, end - start == stated { isBoundary = true }
         }
-        guard hasImage, stated > end - start || !isBoundary,
+        guard hasImage, stated > end - start || !isBoundary || end > file.writerIndex,
             let length = UInt32(exactly: end - start)
         else { return nil }
         let copied = min(end, file.writerIndex)

@@ -4,6 +4,8 @@ import NIOCore
 /// A `data:` URL in an attribute of an SVG (RFC 2397), read as leniently as by browsers.
 struct SVGDataURL {
     let content: ByteBuffer
+    /// In lower case; empty if the URL states none.
+    let mediaType: String
 
     /// Nil without the comma in front of the content.
     init?(_ attribute: ByteBuffer) {
@@ -11,6 +13,7 @@ struct SVGDataURL {
         guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else { return nil }
         let head = String(decoding: text[..<comma], as: UTF8.self).lowercased()
         let rest = text[comma...].dropFirst()
+        mediaType = String(head.dropFirst("data:".count).prefix { $0 != ";" }).trimmingCharacters(in: .whitespaces)
         let isBase64 = head.split(separator: ";").last?.filter { !$0.isWhitespace } == "base64"
         content = ByteBuffer(bytes: isBase64 ? Self.fromBase64(rest) : Self.fromPercentEncoding(rest))
     }

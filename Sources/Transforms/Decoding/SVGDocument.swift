@@ -83,6 +83,9 @@ extension SVGDocument {
         }
     }
 
+    /// The formats that librsvg draws.
+    private static let drawnTypes = [SourceFormat.jpeg: "image/jpeg", .png: "image/png"]
+
     private func drawn(
         _ budget: inout Images, _ gaps: inout SVGGaps,
         _ encode: (ByteBuffer, VipsLoader) throws(VipsError) -> ByteBuffer
@@ -90,9 +93,10 @@ extension SVGDocument {
         var edits = edits
         if depth == 0 { budget.textBytes = images.reduce(0) { $0 + $1.count } }
         for range in images {
-            guard let url = plain.getSlice(at: plain.readerIndex + range.lowerBound, length: range.count),
-                let source = SVGDataURL(url)?.content
+            guard let text = plain.getSlice(at: plain.readerIndex + range.lowerBound, length: range.count),
+                let url = SVGDataURL(text)
             else { continue }
+            let source = url.content
             guard let format = SourceFormat(sniffing: source) else {
                 gaps.insert(.images)
                 continue
@@ -109,7 +113,10 @@ extension SVGDocument {
                     continue
                 }
                 edits.append((range, SVGDataURL.text(of: image, "image/png")))
-            } else if ![SourceFormat.jpeg, .png].contains(format) {
+            } else if let mediaType = Self.drawnTypes[format] {
+                // librsvg believes the type that is stated.
+                if url.mediaType != mediaType { edits.append((range, SVGDataURL.text(of: source, mediaType))) }
+            } else {
                 gaps.insert(.images)
             }
         }

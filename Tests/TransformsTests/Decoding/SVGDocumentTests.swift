@@ -123,7 +123,9 @@ struct SVGDocumentTests {
         let image = try produce(Self.flat.get().png(), output: OutputOptions(format: format)).body
         let plain = Self.url(image, format.mediaType)
         let broken = plain.enumerated().map { $0.offset % 40 == 39 ? "\($0.element)&#10; " : "\($0.element)" }.joined()
-        for url in [plain, plain.replacing("=", with: ""), broken] {
+        // Browsers ignore the type that is stated.
+        let mistyped = [Self.url(image, "image/jpg"), Self.url(image, "image/x-other")]
+        for url in [plain, plain.replacing("=", with: ""), broken] + mistyped {
             for name in ["href", "x:href"] {
                 let drawing = Self.svg("<image width=\"64\" height=\"64\" \(name)=\"\(url)\"/>")
                 let result = try produce(drawing)

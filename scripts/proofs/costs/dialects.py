@@ -13,7 +13,7 @@ QUALITIES = {"default": "", "gray": "greyscale", "bitonal": "bitonal"}
 UNKNOWN_TO_WSRV = {
     "enlarge", "resample", "ar", "min-w", "min-h", "duotone", "pixelate", "text", "textsize", "textcolor", "texta", "border",
     "radius", "pad", "scaledown", "orient", "bri", "crop", "cut", "fields", "target", "nl", "rules", "layout", "steps",
-    "inset", "tcorner", "focus", "swap", "pick",
+    "inset", "tcorner", "focus", "swap", "pick", "chroma",
 }
 
 
