@@ -204,7 +204,9 @@ extension ImageRequest {
             // them.
             let details = placeholders.intersection([.color, .blurHash, .thumbHash, .lqip])
             guard !details.isEmpty else { return nil }
+            let damaged = request.output.damaged
             request.output = OutputOptions(format: .json, details: details)
+            request.output.damaged = damaged
             request.placeholders = []
         case .fallback:
             guard let fallback else { return nil }

@@ -6,7 +6,8 @@ enum AV1SequenceHeader {
     /// - Returns: nil without a complete header. Code points are 2 if they are not stated.
     static func color(of item: ByteBuffer) -> HEIFColor? {
         var rest = item
-        while let unit = rest.readInteger(as: UInt8.self) {
+        for _ in 0..<maxUnits {
+            guard let unit = rest.readInteger(as: UInt8.self) else { return nil }
             let (type, hasExtension, hasSize) = (unit >> 3 & 0x0F, unit & 4 != 0, unit & 2 != 0)
             if hasExtension, rest.readInteger(as: UInt8.self) == nil { return nil }
             guard let size = hasSize ? rest.readLEB128() : rest.readableBytes,
@@ -20,6 +21,8 @@ enum AV1SequenceHeader {
     }
 
     private static let sequenceHeader: UInt8 = 1
+    /// The most units up to the header.
+    private static let maxUnits = 64
 
     private static func color(_ bits: inout BitReader) -> HEIFColor? {
         guard let profile = bits.read(3), bits.skip(1), let isReduced = bits.readFlag() else { return nil }

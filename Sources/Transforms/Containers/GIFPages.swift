@@ -26,8 +26,9 @@ struct GIFPages: Hashable, Sendable {
             (bytes, count, pages) = (file, 0, nil)
             return
         }
-        count = screen.frames.count
-        guard let changed = screen.withAddedFrames(), changed.pages.last ?? 0 < Self.maxPages else {
+        count = screen.count
+        guard count <= Self.maxPages, let changed = screen.withAddedFrames(), changed.pages.last ?? 0 < Self.maxPages
+        else {
             (bytes, pages) = (file, nil)
             return
         }
@@ -61,6 +62,8 @@ private struct Screen {
     }
 
     let file: ByteBuffer
+    private(set) var count = 0
+    /// The first frames, one more than libvips reads pages at most.
     private(set) var frames: [Frame] = []
     private var width: Int
     private var height: Int
@@ -77,7 +80,10 @@ private struct Screen {
         else { return nil }
         (self.width, self.height) = (Int(width), Int(height))
         body = rest.readerIndex - file.readerIndex
-        while let frame = Frame(reading: &rest, of: file) { frames.append(frame) }
+        while let frame = Frame(reading: &rest, of: file) {
+            count += 1
+            if frames.count <= GIFPages.maxPages { frames.append(frame) }
+        }
         // The first frame enlarges the screen.
         if let first = frames.first?.rectangle {
             self.width = max(self.width, Int(first.left) + Int(first.width))

@@ -24,6 +24,8 @@ struct HEIFContainer: Sendable {
     /// The properties of all items. An association counts them from 1.
     let properties: [ISOBox]
     let associations: [UInt32: [Association]]
+    /// The properties that make an item an alpha channel, counted from 1.
+    private let alphaProperties: Set<Int>
 
     /// A reference of an item to others, such as `auxl` from an alpha channel to its image.
     struct Reference: Hashable {
@@ -39,6 +41,8 @@ struct HEIFContainer: Sendable {
     }
 
     static let maxEntries = 16_384
+    /// The most targets of all references.
+    private static let maxTargets = 262_144
     /// The most properties that an item has.
     static let maxUses = Int(UInt8.max)
 
@@ -64,6 +68,7 @@ struct HEIFContainer: Sendable {
         (self.file, self.meta, self.children) = (file, meta, children)
         (self.primary, self.types, self.references) = (primary, types, references)
         (self.properties, self.associations) = (properties, associations)
+        alphaProperties = Set(properties.indices.filter { Self.statesAlpha(properties[$0]) }.map { $0 + 1 })
     }
 
     private static func meta(of file: ByteBuffer) -> ISOBox? {
@@ -108,11 +113,13 @@ struct HEIFContainer: Sendable {
         else { return nil }
         let isWide = version > 0
         var references: [Reference] = []
+        var left = maxTargets
         for entry in entries {
             var fields = entry.content
             guard let from = fields.readISOInteger(isWide: isWide), let count = fields.readInteger(as: UInt16.self),
-                Int(count) * (isWide ? 4 : 2) <= fields.readableBytes
+                Int(count) * (isWide ? 4 : 2) <= fields.readableBytes, Int(count) <= left
             else { return nil }
+            left -= Int(count)
             let to = (0..<count).compactMap { _ in fields.readISOInteger(isWide: isWide) }
             references.append(Reference(type: entry.type, from: from, to: to))
         }
@@ -191,12 +198,17 @@ extension HEIFContainer {
 
     /// Whether an auxiliary image is an alpha channel (ISO/IEC 23000-22 §7.3.5; the other names are of HEVC and AVC).
     func isAlpha(_ item: UInt32) -> Bool {
-        properties(of: item).contains { box in
-            guard box.type == "auxC", box.content.readableBytes >= 4 else { return false }
-            let name = box.content.readableBytesView.dropFirst(4).prefix { $0 != 0 }
-            return Self.alphaNames.contains { $0.elementsEqual(name) }
-        }
+        associations[item]?.contains { alphaProperties.contains($0.property) } ?? false
     }
+
+    private static func statesAlpha(_ box: ISOBox) -> Bool {
+        guard box.type == "auxC", box.content.readableBytes >= 4 else { return false }
+        let name = box.content.readableBytesView.dropFirst(4).prefix(maxNameLength).prefix { $0 != 0 }
+        return alphaNames.contains { $0.elementsEqual(name) }
+    }
+
+    /// One more than the longest of ``alphaNames`` has.
+    private static let maxNameLength = 44
 
     private static let alphaNames = [
         "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1", "urn:mpeg:avc:2015:auxid:1",

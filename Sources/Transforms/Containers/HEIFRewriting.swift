@@ -17,8 +17,9 @@ extension HEIFContainer {
     func rewritten() -> ByteBuffer? {
         let references = references.compactMap(reduced)
         var associations = associations
+        var done: Set<UInt32> = []
         for reference in references where reference.type == "auxl" && isAlpha(reference.from) {
-            guard let image = reference.to.first else { continue }
+            guard let image = reference.to.first, done.insert(reference.from).inserted else { continue }
             associations[reference.from] = transforming(reference.from, like: image)
         }
         guard
@@ -43,16 +44,20 @@ extension HEIFContainer {
         return Reference(type: reference.type, from: reference.from, to: [target])
     }
 
-    /// The item types for which libheif 1.15 makes an image. Other items, such as tone maps, cannot be targets.
-    private static let imageTypes: Set = ["hvc1", "av01", "vvc1", "grid", "iden", "iovl"]
+    /// The item types for which libheif makes an image, the last three from 1.17 on. Other items, such as tone maps, cannot be targets.
+    private static let imageTypes: Set = ["hvc1", "av01", "vvc1", "grid", "iden", "iovl", "jpeg", "j2k1", "avc1"]
     private static let transformations: Set = ["irot", "imir", "clap"]
+    /// The length of `clap`.
+    private static let longestTransformation = 40
 
     /// The associations of an alpha channel, with the transformations of its image instead of its own; its own if there
     /// would be too many.
     private func transforming(_ alpha: UInt32, like image: UInt32) -> [Association] {
         let own = associations[alpha, default: []]
         func isTransformation(_ use: Association) -> Bool {
-            property(use).map { Self.transformations.contains($0.type) } ?? false
+            property(use).map {
+                Self.transformations.contains($0.type) && $0.bytes.readableBytes <= Self.longestTransformation
+            } ?? false
         }
         let (before, after) = (own.filter(isTransformation), associations[image, default: []].filter(isTransformation))
         guard before.map({ property($0)?.bytes }) != after.map({ property($0)?.bytes }) else { return own }
@@ -72,9 +77,11 @@ extension HEIFContainer {
         var description = ByteBuffer()
         description.writeISOBox("meta") { meta in
             meta.writeInteger(UInt32(0))
+            var isWritten = false
             for child in children {
                 switch child.type {
-                case "iprp":
+                case "iprp" where !isWritten:
+                    isWritten = true
                     if !references.isEmpty { meta.writeISOReferences(references) }
                     meta.writeISOBox("iprp") { box in
                         box.writeISOBox("ipco") { list in
@@ -82,7 +89,7 @@ extension HEIFContainer {
                         }
                         box.writeISOAssociations(associations)
                     }
-                case "iref", "grpl": break
+                case "iprp", "iref", "grpl": break
                 default: meta.writeImmutableBuffer(child.bytes)
                 }
             }

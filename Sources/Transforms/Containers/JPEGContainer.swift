@@ -158,7 +158,14 @@ extension JPEGContainer {
         let segments = Segments.counted(in: file, atMost: HeaderLimits.maxSegments)
         guard segments.areWhole, let pixels = segments.pixels else { return false }
         // Coded data contain no such marker, but what follows the image may contain anything.
-        return file.readableBytesView.dropFirst(pixels).firstRange(of: end) == nil
+        return !file.withUnsafeReadableBytes { bytes in
+            var rest = bytes[min(pixels, bytes.count)...]
+            while let prefix = rest.firstIndex(of: 0xFF), prefix + 1 < bytes.count {
+                if bytes[prefix + 1] == end[1] { return true }
+                rest = rest[(prefix + 1)...]
+            }
+            return false
+        }
     }
 
     /// The file with an end; nil unless it lacks only that.

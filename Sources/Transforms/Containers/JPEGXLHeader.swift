@@ -14,19 +14,21 @@ enum JPEGXLHeader {
         var stream = file
         if file.getInteger(at: file.readerIndex, as: UInt16.self) != signature {
             var rest = file
-            repeat {
+            for _ in 0..<maxBoxes {
                 guard let box = ISOBox(from: &rest) else { return nil }
                 // A part begins with its number.
-                guard ["jxlc", "jxlp"].contains(box.type) else { continue }
+                guard box.type == "jxlc" || box.type == "jxlp" else { continue }
                 stream = box.content
                 if box.type == "jxlp" { stream.moveReaderIndex(forwardBy: min(4, stream.readableBytes)) }
                 break
-            } while true
+            }
         }
         return stream.readInteger(as: UInt16.self) == signature ? stream : nil
     }
 
     private static let signature: UInt16 = 0xFF0A
+    /// The most boxes in front of the codestream.
+    private static let maxBoxes = 16_384
 }
 
 extension BitReader {

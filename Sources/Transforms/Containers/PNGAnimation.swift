@@ -4,7 +4,7 @@ import NIOCore
 /// The frames of an animated PNG (PNG 3rd edition, §4.9 and §11.3.6).
 ///
 /// Each frame is compressed like an image of its own. libvips 8.14 decodes the default image only, so each frame is
-/// turned into a file (``file(of:in:)``), and ``PNGAnimationDecoder`` draws the frames on the canvas.
+/// turned into a file (``file(of:in:colors:)``), and ``PNGAnimationDecoder`` draws the frames on the canvas.
 struct PNGAnimation: Hashable, Sendable {
     /// What happens to a frame's area before the next frame is drawn.
     enum Disposal: UInt8 {
@@ -35,12 +35,8 @@ struct PNGAnimation: Hashable, Sendable {
     let frames: [Frame]
     /// How many times the animation plays; 0 = indefinitely.
     let plays: Int
-
     /// Whether parts of the canvas are transparent in some frame, whatever the pixels of the frames are.
-    var clearsPixels: Bool {
-        !frames[0].covers(size) || frames.count > 1 && frames[0].disposal == .previous
-            || frames.dropLast().contains { $0.disposal == .background }
-    }
+    let clearsPixels: Bool
 
     /// The frames before the first fault, as browsers show them. Nil for a still image, and without such a frame, so
     /// that the default image is shown.
@@ -51,6 +47,9 @@ struct PNGAnimation: Hashable, Sendable {
 
     private init(size: PixelSize, frames: [Frame], plays: Int) {
         (self.size, self.frames, self.plays) = (size, frames, plays)
+        clearsPixels =
+            !frames[0].covers(size) || frames.count > 1 && frames[0].disposal == .previous
+            || frames.dropLast().contains { $0.disposal == .background }
     }
 }
 
@@ -181,27 +180,42 @@ extension PNGAnimation {
 }
 
 extension PNGAnimation {
+    /// The chunks in front of the pixels of each frame but the first: those that change colors, once each and without
+    /// excess.
+    func colorChunks(of file: ByteBuffer) -> ByteBuffer {
+        var chunks = ByteBuffer()
+        var found: Set<UInt32> = []
+        _ = PNGContainer.eachChunkBeforePixels(of: file) { chunk in
+            guard PNGChunk.colors.contains(chunk.type), chunk.length <= PNGChunk.maxColorBytes,
+                found.insert(chunk.type).inserted
+            else { return }
+            chunks.writeImmutableBuffer(chunk.bytes)
+        }
+        return chunks
+    }
+
     /// A PNG of one frame.
     ///
-    /// - Parameter keepsMetadata: whether it has all chunks before the pixels; otherwise only those that change colors
-    ///   and are short.
-    func file(of frame: Frame, in file: ByteBuffer, keepsMetadata: Bool) -> ByteBuffer {
+    /// - Parameter colors: the chunks between header and pixels; nil = all chunks of the file that are no frames.
+    func file(of frame: Frame, in file: ByteBuffer, colors: ByteBuffer?) -> ByteBuffer {
         var made = ByteBuffer()
         made.reserveCapacity(frame.pixels.count + 1024)
         made.writeInteger(PNGContainer.signature)
         var rest = file
         rest.moveReaderIndex(forwardBy: 8)
-        while let chunk = rest.readPNGChunk(), chunk.type != PNGChunk.pixels {
-            switch chunk.type {
-            case PNGChunk.header:
-                var header = ByteBuffer()
-                header.writeInteger(UInt32(clamping: frame.size.width))
-                header.writeInteger(UInt32(clamping: frame.size.height))
-                header.writeBytes(chunk.content.dropFirst(8))
-                made.writePNGChunk(PNGChunk.header, header.readableBytesView)
-            case PNGChunk.animationControl, PNGChunk.frameControl, PNGChunk.framePixels: break
-            default:
-                if keepsMetadata || PNGChunk.colors.contains(chunk.type) { made.writeImmutableBuffer(chunk.bytes) }
+        if let header = rest.readPNGChunk() {
+            var fields = ByteBuffer()
+            fields.writeInteger(UInt32(clamping: frame.size.width))
+            fields.writeInteger(UInt32(clamping: frame.size.height))
+            fields.writeBytes(header.content.dropFirst(8))
+            made.writePNGChunk(PNGChunk.header, fields.readableBytesView)
+        }
+        if let colors {
+            made.writeImmutableBuffer(colors)
+        } else {
+            let frames = [PNGChunk.header, PNGChunk.animationControl, PNGChunk.frameControl, PNGChunk.framePixels]
+            _ = PNGContainer.eachChunkBeforePixels(of: file) { chunk in
+                if !frames.contains(chunk.type) { made.writeImmutableBuffer(chunk.bytes) }
             }
         }
         rest = file.getSlice(at: file.readerIndex + frame.pixels.lowerBound, length: frame.pixels.count) ?? ByteBuffer()
@@ -226,6 +240,9 @@ extension PNGChunk {
     fileprivate static let colors: Set<UInt32> = [
         palette, transparency, 0x6741_4D41, 0x6348_524D, 0x7352_4742, 0x6349_4350,
     ]
+
+    /// The length of the largest palette.
+    fileprivate static let maxColorBytes = 768
 
     /// The content as a buffer.
     fileprivate var fields: ByteBuffer { ByteBuffer(content) }

@@ -56,7 +56,7 @@ enum HEIFRequirements {
         let properties = container.properties(of: container.primary)
         // Version and flags, the number of channels, and the bits of each (ISO/IEC 23008-12 §6.5.6).
         let isDeep = properties.contains { box in
-            box.type == "pixi" && box.content.readableBytesView.dropFirst(5).contains { $0 > 8 }
+            box.type == "pixi" && box.content.readableBytesView.dropFirst(5).prefix(255).contains { $0 > 8 }
         }
         return isDeep && properties.contains { $0.type == "imir" } ? .deepMirror : nil
     }

@@ -42,7 +42,8 @@ struct MarkSource: Sendable {
                 CostEstimate.Facts(
                     sourceBytes: bytes.readableBytes, format: header.format, sourceArea: header.size.area,
                     frames: frames, needsWholeSource: header.needsWholeSource, scans: header.scans,
-                    plainBytes: header.plainBytes,
+                    plainBytes: header.plainBytes, tags: header.filters.tags,
+                    embeddedPixels: header.embedded.pixels, embeddedBytes: header.embedded.textBytes,
                     filterNanosecondsPerPixel: header.filters.nanosecondsPerPixel(rows: raster.size.height),
                     rasterArea: raster.size.area.saturatingMultiply(by: frames),
                     rasterBytes: raster.byteCount, rasterHasAlpha: header.hasAlpha,

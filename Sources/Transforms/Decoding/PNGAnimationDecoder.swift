@@ -11,7 +11,7 @@ struct PNGAnimationDecoder: Sendable {
     ///
     /// - Parameter picked: the indices of the frames to deliver, in ascending order.
     func decode(_ picked: [Int], interrupt: @escaping Interrupt) throws(VipsError) -> VipsImage {
-        let first = try pixels(of: animation.frames[0], keepsMetadata: true, interrupt: interrupt)
+        let first = try pixels(of: animation.frames[0], colors: nil, interrupt: interrupt)
         return first.isShort
             ? try draw(picked, as: UInt16.self, first, interrupt: interrupt)
             : try draw(picked, as: UInt8.self, first, interrupt: interrupt)
@@ -22,9 +22,10 @@ struct PNGAnimationDecoder: Sendable {
     ) throws(VipsError) -> VipsImage {
         let canvas = try VipsCanvas(template(first), frames: picked.count)
         var drawing = Drawing<Sample>(size: animation.size, bands: first.bands)
+        let colors = animation.colorChunks(of: source)
         var delivered = 0
         for (index, frame) in animation.frames.enumerated() where delivered < picked.count {
-            let pixels = index == 0 ? first : try self.pixels(of: frame, keepsMetadata: false, interrupt: interrupt)
+            let pixels = index == 0 ? first : try self.pixels(of: frame, colors: colors, interrupt: interrupt)
             let saved = frame.disposal == .previous && index > 0 ? drawing.area(of: frame) : nil
             try pixels.withSamples { samples in drawing.draw(samples.bindMemory(to: Sample.self), frame) }
             while delivered < picked.count, picked[delivered] == index {
@@ -40,9 +41,9 @@ struct PNGAnimationDecoder: Sendable {
     /// The pixels of one frame, with an alpha channel if the animation needs one. All frames have the same kind of
     /// samples, since they share the header's color type and depth.
     private func pixels(
-        of frame: PNGAnimation.Frame, keepsMetadata: Bool, interrupt: @escaping Interrupt
+        of frame: PNGAnimation.Frame, colors: ByteBuffer?, interrupt: @escaping Interrupt
     ) throws(VipsError) -> VipsImage {
-        let file = animation.file(of: frame, in: source, keepsMetadata: keepsMetadata)
+        let file = animation.file(of: frame, in: source, colors: colors)
         return try VipsLoader.png.withImage(of: file, ["access": "sequential"]) { lazy throws(VipsError) in
             try (animation.clearsPixels ? lazy.addingAlpha() : lazy).rendered(interrupt: interrupt)
         }

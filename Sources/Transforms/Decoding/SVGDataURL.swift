@@ -15,7 +15,9 @@ struct SVGDataURL {
         let rest = text[comma...].dropFirst()
         mediaType = String(head.dropFirst("data:".count).prefix { $0 != ";" }).trimmingCharacters(in: .whitespaces)
         let isBase64 = head.split(separator: ";").last?.filter { !$0.isWhitespace } == "base64"
-        content = ByteBuffer(bytes: isBase64 ? Self.fromBase64(rest) : Self.fromPercentEncoding(rest))
+        let isEscaped = !isBase64 || rest.contains(UInt8(ascii: "%"))
+        let plain = isEscaped ? ByteBuffer(bytes: Self.fromPercentEncoding(rest)).readableBytesView : rest
+        content = ByteBuffer(bytes: isBase64 ? Self.fromBase64(plain) : Array(plain))
     }
 
     /// Without padding, and with blanks and line ends, also as references (`&#10;`).
@@ -53,8 +55,9 @@ struct SVGDataURL {
         var bytes: [UInt8] = []
         var rest = Array(text)[...]
         while let byte = rest.popFirst() {
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = UInt8(digits, radix: 16) {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
                 bytes.append(value)
                 rest = rest.dropFirst(2)
             } else if byte == UInt8(ascii: "&"),

@@ -32,7 +32,10 @@ struct SVGDocument: Sendable {
     /// multiply, so documents that declare any are refused from 10 MB on, as before.
     static func needsUnlimited(_ document: ByteBuffer) -> Bool {
         document.readableBytes >= maxUsualText
-            && document.withUnsafeReadableBytes { !SVGScanner(bytes: $0).declaresEntities }
+            && document.withUnsafeReadableBytes { bytes in
+                let scanner = SVGScanner(bytes: bytes)
+                return scanner.isReadAsASCII && !scanner.declaresEntities
+            }
     }
 
     private static let maxUsualText = 9_000_000
@@ -164,7 +167,7 @@ private struct Reading {
                 isInRoot = !hasRoot
                 (hasRoot, isForeign) = (true, name == "foreignObject")
             case .attribute(let attribute): add(attribute, bytes)
-            case .styleSheet(let range): texts.append((range, nil))
+            case .styleSheet(let range): addText(range, isRoot: nil)
             case .endOfTag: finishTag()
             }
         }
@@ -188,15 +191,26 @@ private struct Reading {
         isForeign = false
     }
 
+    private mutating func addText(_ range: Range<Int>, isRoot: Bool?) {
+        guard texts.count < Self.maxTexts else {
+            gaps.insert(.variables)
+            return
+        }
+        texts.append((range, isRoot))
+    }
+
+    /// The most texts that are read, each with memory of its own.
+    private static let maxTexts = 200_000
+
     private mutating func add(_ attribute: SVGScanner.Attribute, _ bytes: UnsafeRawBufferPointer) {
         let value = bytes[attribute.value]
         switch attribute.name {
         case "requiredExtensions": isForeign = false
-        case "style": texts.append((attribute.value, isInRoot))
+        case "style": addText(attribute.value, isRoot: isInRoot)
         case "href" where ["image", "feImage"].contains(attribute.element):
             if value.drop(while: { $0 <= 0x20 }).starts(with: "data:".utf8) { images.append(attribute.value) }
         case let name where Self.lengths.contains(name):
-            if value.contains(where: { $0 >= 0x41 }) { texts.append((attribute.value, false)) }
+            if value.contains(where: { $0 >= 0x41 }) { addText(attribute.value, isRoot: false) }
         case let name where Self.paints.contains(name):
             if value.contains(UInt8(ascii: "(")) { texts.append((attribute.value, false)) }
         default: break

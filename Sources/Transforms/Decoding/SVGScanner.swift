@@ -39,6 +39,20 @@ struct SVGScanner {
         }
     }
 
+    /// Whether the parser reads markup as the bytes spell it: without a byte order mark of UTF-16 or UTF-32, and in a
+    /// declared encoding that contains ASCII.
+    var isReadAsASCII: Bool {
+        guard !bytes.prefix(4).contains(where: { $0 == 0 || $0 >= 0xFE }) else { return false }
+        let head = String(decoding: bytes.prefix(1024), as: UTF8.self).lowercased()
+        guard let start = head.firstRange(of: "<?xml") else { return true }
+        guard let end = head[start.upperBound...].firstRange(of: "?>") else { return false }
+        let declaration = head[..<end.lowerBound]
+        return !declaration.contains("encoding")
+            || ["utf-8", "us-ascii", "iso-8859-1", "windows-1252"].contains {
+                declaration.contains("\"\($0)\"") || declaration.contains("'\($0)'")
+            }
+    }
+
     /// Whether it may declare an entity, in comments too.
     var declaresEntities: Bool {
         var position = 0

@@ -13,7 +13,13 @@ struct SVGStyle {
     mutating func addVariables(of text: String, isRoot: Bool? = nil) {
         guard text.contains("--") else { return }
         var rest = text[...]
-        while variables.count < Self.maxVariables, let start = rest.firstRange(of: "--") {
+        while let start = rest.firstRange(of: "--") {
+            searches += 1
+            guard variables.count < Self.maxVariables, searches < Self.maxSearches else {
+                // A later declaration may change any of them.
+                variables = variables.mapValues { _ in nil }
+                return
+            }
             let before = rest[..<start.lowerBound]
             let name = rest[start.lowerBound...].prefix { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
             rest = rest[name.endIndex...]
@@ -36,13 +42,16 @@ struct SVGStyle {
 
     /// Whether a declaration behind this text holds for the root element and so, by inheritance, for all.
     private static func isOfRoot(_ text: Substring) -> Bool {
-        let text = text.suffix(maxRuleLength)
-        guard let open = text.lastIndex(of: "{") else { return false }
+        let text = text.utf8.suffix(maxRuleLength)
+        guard let open = text.lastIndex(of: UInt8(ascii: "{")) else { return false }
         let selectors = text[..<open]
-        let start = selectors.lastIndex { $0 == "}" || $0 == "{" || $0 == ";" || $0 == "/" || $0 == "[" }
-        let isNested = start.map { selectors[$0] == "{" } ?? false
-        let names = (start.map { selectors[$0...].dropFirst() } ?? selectors).split(separator: ",")
-        return !isNested && names.contains { [":root", "svg", "*"].contains($0.trimmingWhitespace) }
+        let start = selectors.lastIndex { "}{;/[".utf8.contains($0) }
+        let isNested = start.map { selectors[$0] == UInt8(ascii: "{") } ?? false
+        let names = (start.map { selectors[$0...].dropFirst() } ?? selectors).split(separator: UInt8(ascii: ","))
+        return !isNested
+            && names.contains {
+                [":root", "svg", "*"].contains(String(decoding: $0, as: UTF8.self)[...].trimmingWhitespace)
+            }
     }
 
     /// The text with the values of its variables; nil if it has none. The values of unknown variables are a gap.
@@ -55,11 +64,19 @@ struct SVGStyle {
             let parts = inside[..<end].split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
             let known = variables[String(parts[0].trimmingWhitespace)]
             let fallback = known == nil && parts.count == 2 ? parts[1].trimmingWhitespace : nil
-            guard let value = known.flatMap(\.self) ?? fallback, value.utf8.count <= allowance else { break }
-            allowance -= value.utf8.count
-            result += rest[..<start.lowerBound]
-            result += resolved(value, depth: depth + 1) ?? value
-            rest = inside[end...].dropFirst()
+            let next = inside[end...].dropFirst()
+            let value = known.flatMap(\.self) ?? fallback
+            // A reference takes time, even to an empty value.
+            allowance -= Self.referenceBytes + (value?.utf8.count ?? 0)
+            guard allowance >= 0 else { break }
+            if let value {
+                result += rest[..<start.lowerBound]
+                result += resolved(value, depth: depth + 1) ?? value
+            } else {
+                gaps.insert(.variables)
+                result += rest[..<next.startIndex]
+            }
+            rest = next
         }
         if rest.contains("var(") { gaps.insert(.variables) }
         return result + rest
@@ -79,7 +96,11 @@ struct SVGStyle {
     private var allowance = 1 << 20
     /// Variables that refer to each other could make a short text endless.
     private static let maxDepth = 8
+    private static let referenceBytes = 16
     private static let (maxVariables, maxValueBytes, maxRuleLength) = (1000, 256, 4096)
+    /// The most places of a document that may be declarations.
+    private static let maxSearches = 5000
+    private var searches = 0
 
     // MARK: Texts
 

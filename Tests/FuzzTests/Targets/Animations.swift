@@ -23,11 +23,12 @@ extension FuzzTests {
     }
 
     private static func check(_ animation: PNGAnimation, _ file: ByteBuffer) throws {
+        let colors = animation.colorChunks(of: file)
         for frame in animation.frames {
             try hold(
                 frame.x + frame.size.width <= animation.size.width
                     && frame.y + frame.size.height <= animation.size.height, "\(frame)")
-            let made = animation.file(of: frame, in: file, keepsMetadata: false)
+            let made = animation.file(of: frame, in: file, colors: colors)
             try hold(made.readableBytes <= file.readableBytes + 64, "\(made.readableBytes) bytes")
             try hold(PNGAnimation(in: made) == nil, "a frame is an animation")
         }

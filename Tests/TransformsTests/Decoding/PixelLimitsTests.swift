@@ -29,16 +29,28 @@ struct PixelLimitsTests {
     }
 
     @Test(arguments: ["many-pixels.gif", "many-pixels.webp"])
-    func `An animation over the limits is accepted with n=1, and with what the error suggests`(_ name: String) throws {
+    func `An animation over the limits is accepted with n=1, and with what the errors suggest`(_ name: String) throws {
         let source = try Fixture.image("hostile/\(name)")
         #expect(try produce(source, output: OutputOptions(format: .webp), pages: PageSelection(count: 1)).frames == 1)
         for format in [OutputFormat.webp, .gif] {
-            let output = OutputOptions(format: format)
-            let error = #expect(throws: ImageProcessingError.self) { try produce(source, output: output) }
-            let advice = try #require(String(describing: error).firstMatch(of: /n=([0-9]+)/))
-            let pages = PageSelection(count: try #require(Int(advice.1)))
-            let job = ImageJob(source: source, pages: pages, chain: TransformChain([]), output: output)
-            #expect(throws: Never.self, "\(format) \(advice.0)") { try InProcessImageProcessor().plan(job) }
+            // A limit of pixels comes first, then the time of what is left.
+            var counts = [try #require(advice(source, PageSelection(), format))]
+            while counts.count < 3, let next = advice(source, PageSelection(count: counts.last), format) {
+                counts.append(next)
+            }
+            #expect(advice(source, PageSelection(count: counts.last), format) == nil, "\(format) \(counts)")
+        }
+    }
+
+    /// The number of frames that a refusal suggests; nil = the plan is accepted.
+    private func advice(_ source: ByteBuffer, _ pages: PageSelection, _ format: OutputFormat) -> Int? {
+        let job = ImageJob(
+            source: source, pages: pages, chain: TransformChain([]), output: OutputOptions(format: format))
+        do {
+            _ = try InProcessImageProcessor().plan(job)
+            return nil
+        } catch {
+            return String(describing: error).firstMatch(of: /n=([0-9]+)/).flatMap { Int($0.1) } ?? 0
         }
     }
 

@@ -182,6 +182,16 @@ struct SVGDocumentTests {
 
     // MARK: Long texts
 
+    @Test func `Long texts are not accepted in an encoding that could hide entities`() {
+        let padding = String(repeating: " ", count: 9_000_000)
+        let texts = ["<svg>\(padding)</svg>", "<?xml version='1.0' encoding=\"UTF-8\"?><svg>\(padding)</svg>"]
+        for text in texts { #expect(SVGDocument.needsUnlimited(ByteBuffer(string: text))) }
+        var wide = ByteBuffer(bytes: [0xFF, 0xFE])
+        for byte in texts[0].utf8 { wide.writeBytes([byte, 0]) }
+        let named = texts[1].replacing("UTF-8", with: "UTF-7")
+        for file in [wide, ByteBuffer(string: named)] { #expect(!SVGDocument.needsUnlimited(file)) }
+    }
+
     @Test func `A text of more than 10 MB is drawn, unless entities could multiply it`() throws {
         let long = String(repeating: "A", count: 11_000_000)
         let content = "<image href=\"data:image/x;base64,\(long)\"/><rect width=\"64\" height=\"64\" fill=\"lime\"/>"
@@ -192,6 +202,26 @@ struct SVGDocumentTests {
     }
 
     /// Whatever the text is, reading ends, and what is read again is the same.
+    @Test(.timeLimit(.minutes(1)))
+    func `Hostile style sheets are read in a bounded number of steps`() throws {
+        let redeclared = String(repeating: "--a:;", count: 1_000_000)
+        #expect(try undrawn("<style>\(redeclared)</style><rect fill=\"var(--a)\"/>") == ["css-variables"])
+        let uses = String(repeating: "var(--a)", count: 500_000)
+        #expect(try undrawn("<style>:root{--a:;}.b{fill:\(uses)}</style>") == ["css-variables"])
+    }
+
+    @Test func `A variable that is unknown leaves the others`() {
+        let drawn = text("<style>:root{--ok:#0f0}.a{stroke:var(--missing)}.b{fill:var(--ok)}</style>")
+        #expect(drawn.contains(".a{stroke:var(--missing)}.b{fill:#0f0}"))
+    }
+
+    @Test func `Escapes in base64 are read`() throws {
+        let image = try produce(Self.flat.get().png(), output: OutputOptions(format: .webp)).body
+        let escaped = Self.url(image, "image/webp").replacing("+", with: "%2B").replacing("=", with: "%3D")
+        let drawing = Self.svg("<image width=\"64\" height=\"64\" href=\"\(escaped)\"/>")
+        #expect(try Pixels(produce(drawing).body).distance(x: 32, y: 32, to: [255, 0, 0, 255]) <= 3)
+    }
+
     @Test func `Text that is no SVG is read without a trap`() {
         for part in [
             "<", "<a", "<a b", "<a b=", "<a b=\"", "<a b=1>", "<!--", "<![CDATA[", "<style>", "<style>a{--", "<style/>",
