@@ -44,7 +44,8 @@ extension HEIFContainer {
         return Reference(type: reference.type, from: reference.from, to: [target])
     }
 
-    /// The item types for which libheif makes an image, the last three from 1.17 on. Other items, such as tone maps, cannot be targets.
+    /// The item types for which libheif makes an image, the last three from 1.17 on. Other items, such as tone maps,
+    /// cannot be targets.
     private static let imageTypes: Set = ["hvc1", "av01", "vvc1", "grid", "iden", "iovl", "jpeg", "j2k1", "avc1"]
     private static let transformations: Set = ["irot", "imir", "clap"]
     /// The length of `clap`.
