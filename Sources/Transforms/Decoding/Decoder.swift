@@ -185,11 +185,21 @@ struct DecodedPixels: Sendable {
         guard count > 1 else { return [image] }
         let size = PixelSize(width: image.width, height: image.height / count)
         let unread = fieldsOfFirstFrame
+        // libvips walks all images that were taken of one at each further one, so they are taken of parts of it.
+        var part = image
         return try (0..<count).map { index throws(VipsError) in
-            let frame = try image.extracting(x: 0, y: index * size.height, size: size)
+            if count > Self.framesOfPart, index.isMultiple(of: Self.framesOfPart) {
+                let rows = min(Self.framesOfPart, count - index) * size.height
+                part = try image.extracting(
+                    x: 0, y: index * size.height, size: PixelSize(width: size.width, height: rows))
+            }
+            let place = count > Self.framesOfPart ? index % Self.framesOfPart : index
+            let frame = try part.extracting(x: 0, y: place * size.height, size: size)
             return try index == 0 || unread.isEmpty ? frame : frame.setting(removing: unread)
         }
     }
+
+    private static let framesOfPart = 64
 
     /// The binary fields that are read from the first frame only. A profile is read from all if it converts colors.
     private var fieldsOfFirstFrame: [String] {
