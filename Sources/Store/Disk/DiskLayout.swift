@@ -40,7 +40,7 @@ struct DiskLayout: Sendable {
     private var probe: String { "\(path)/probe" }
     /// The bytes that the index's log takes on the volume.
     var logBytes: Int {
-        if case .file(let bytes) = FileSystem.kind(of: index + "-wal") { blockBytes(bytes) } else { 0 }
+        if case .file(let bytes) = FileSystem.kind(of: index + "-wal") { wholeBlocks(bytes) } else { 0 }
     }
     var unusableIndex: String { "\(path)/index.sqlite.damaged" }
     var temporary: String { "\(path)/tmp" }

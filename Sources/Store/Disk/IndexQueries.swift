@@ -222,10 +222,11 @@ extension DiskIndex {
 }
 
 /// The bytes that a file of the size in a row takes on the volume.
-func blockBytes(_ size: DatabaseValue) -> Int { blockBytes(fileBytes(size)) }
+func blockBytes(_ size: DatabaseValue) -> Int { wholeBlocks(fileBytes(size)) }
 
-func blockBytes(_ size: Int) -> Int {
-    (size + DiskIndex.blockSize - 1) / DiskIndex.blockSize * DiskIndex.blockSize
+/// The bytes of the blocks that so many bytes take.
+func wholeBlocks(_ bytes: Int) -> Int {
+    (bytes + DiskIndex.blockSize - 1) / DiskIndex.blockSize * DiskIndex.blockSize
 }
 
 /// The size in a row. A corrupt row may have any value, but totals must not overflow.
