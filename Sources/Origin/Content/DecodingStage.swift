@@ -12,6 +12,8 @@ final class DecodingStage {
     private(set) var decodedBytes = 0
     /// Whether the data has ended. More members or frames may follow.
     private(set) var hasEnded = false
+    /// Whether something else than another member or frame followed the end.
+    private var isOver = false
 
     init(_ coding: ContentCoding) { self.coding = coding }
 
@@ -24,7 +26,10 @@ final class DecodingStage {
     /// Decodes until there is output, or the input is used up.
     func next(atMost size: Int) throws(OriginError) -> ByteBuffer? {
         while input.readableBytes > 0 || isFull {
-            if hasEnded, !startsAgain() { return nil }
+            if isOver || hasEnded && !startsAgain() {
+                (isOver, isFull, input) = (true, false, ByteBuffer())
+                return nil
+            }
             guard let decoder = decoder ?? makeDecoder() else {
                 guard input.readableBytes < 2 else { throw .unacceptableEncoding }
                 return nil
@@ -64,12 +69,8 @@ final class DecodingStage {
     /// Prepares for another member or frame. What follows the end otherwise is ignored, as browsers do.
     private func startsAgain() -> Bool {
         let isAnother = coding == .zstandard || coding == .gzip && input.readableBytesView.first == 0x1f
-        guard isAnother, let decoder, darkroom_decoder_reset(decoder) != 0 else {
-            input = ByteBuffer()
-            isFull = false
-            return false
-        }
-        return true
+        guard isAnother, let decoder else { return false }
+        return darkroom_decoder_reset(decoder) != 0
     }
 
     private func makeDecoder() -> UnsafeMutablePointer<darkroom_decoder>? {
