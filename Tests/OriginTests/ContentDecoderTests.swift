@@ -57,6 +57,14 @@ struct ContentDecoderTests {
         #expect(!isWhole && Self.content.hasPrefix(beginning))
     }
 
+    @Test func `what follows the end is ignored, however the bytes are divided`() throws {
+        let bytes = try Self.bytes(Self.gzip)
+        let followed = bytes + [0xA3] + bytes
+        #expect(try Self.decode("gzip", [followed]).0 == Self.content)
+        #expect(try Self.decode("gzip", followed.map { [$0] }).0 == Self.content)
+        #expect(try Self.decode("gzip", (bytes + bytes).map { [$0] }).0 == Self.content + Self.content)
+    }
+
     @Test(arguments: encoded)
     func `a body is decoded on its way from the origin`(codings: String, base64: String) async throws {
         let body = ByteBuffer(bytes: try Self.bytes(base64))

@@ -53,7 +53,7 @@ struct BrowserReferenceTests {
             try Fixture.bytes(Fixture.root.appendingPathComponent("as-chromium/\(path).png"))
         }
 
-        /// The size of the result, and its pixels: those of a drawing in Chromium's size, or 320 pixels of it.
+        /// The size of the result, and its pixels. A drawing is in Chromium's size, or 320 pixels wide or high.
         func result() throws -> (size: PixelSize, pixels: Pixels) {
             let result = try produce(Fixture.image(path))
             guard isDrawing else { return (result.size, try Pixels(result.body)) }

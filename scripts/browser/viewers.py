@@ -15,7 +15,7 @@ from service import File, Service, Size, has_ratio, size_of
 SIDE = 128
 """The longest side of the canvases."""
 STORED_SIDE = 2048
-"""That of canvases from which references are made: their blocks are compared with those of a result in full size."""
+"""The side of canvases from which references are made; their blocks are compared with blocks of a full-size result."""
 DRAWING_SIDE = 320
 """That of drawings. Those without a size are 300 pixels wide in browsers, and some look different in another size."""
 FILE_SECONDS = 30

@@ -13,7 +13,11 @@ package struct AcceptField {
 
     /// - Parameter text: nil = the client sends no such field, which means `*/*`.
     package init(_ text: String?) {
-        for range in FieldList(text ?? "").members where !range.isEmpty {
+        guard let text else {
+            anyType = 1_000
+            return
+        }
+        for range in FieldList(text).members where !range.isEmpty {
             let type = Substring(range.utf8.prefix { $0 != UInt8(ascii: ";") }).trimmingBlanks
             let isBare = type.utf8.count == range.utf8.count
             add(type, Int16(isBare ? 1_000 : FormatNegotiation.weight(of: range)))

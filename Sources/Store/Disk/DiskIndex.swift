@@ -90,7 +90,7 @@ final class DiskIndex: Sendable {
         try Self.attempt("merge log") { _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
     }
 
-    /// The bytes of the file, and those of them that are in use. The file keeps the pages of deleted rows for new ones.
+    /// The size of the file, and how much of it is in use. The file keeps the pages of deleted rows for new ones.
     func measure() throws(StorageError) -> (allBytes: Int, usedBytes: Int) {
         try Self.attempt("measure") {
             try pool.writeWithoutTransaction { database in

@@ -4,7 +4,7 @@
 enum ColorCode: Hashable, Sendable {
     /// PNG's `cICP`, and `colr` boxes of type `nclx` in HEIF.
     case codePoints(CodePoints)
-    /// PNG's `gAMA` in 1/100,000, and `cHRM`; at least one of them. The missing one is that of sRGB.
+    /// PNG's `gAMA` in 1/100,000, and `cHRM`; at least one of them. sRGB's value stands for a missing one.
     case measured(gamma: Int?, Chromaticities?)
 
     /// Nil if the code means no color space, so that browsers take the samples as sRGB.
@@ -49,7 +49,7 @@ struct CodePoints: Hashable, Sendable {
 
     private var curve: TransferCurve? {
         switch transfer {
-        // Cameras encode with these curves, and displays have another one. Browsers take that of sRGB.
+        // Cameras encode with these curves, and displays have another one. Browsers take the curve of sRGB.
         case 1, 6, 11, 13: .sRGB
         case 14, 15: matrix == 0 ? .bt2020 : .sRGB
         // An unspecified curve (ISO/IEC 23000-22, §7.3.6.4).

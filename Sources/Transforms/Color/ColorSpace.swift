@@ -60,7 +60,7 @@ struct ColorMatrix: Hashable, Sendable {
         return zip(rows.joined(), identity.joined()).allSatisfy { abs($0 - $1) < 0.001 }
     }
 
-    /// The adaptation of XYZ from a white to that of ICC profiles, D50 (Bradford; ICC.1:2022, annex E).
+    /// The adaptation of XYZ from a white to the white of ICC profiles, D50 (Bradford; ICC.1:2022, annex E).
     static func adapting(from white: SIMD3<Double>) -> ColorMatrix {
         let cones = ColorMatrix(
             red: [0.8951, -0.7502, 0.0389], green: [0.2664, 1.7135, -0.0685], blue: [-0.1614, 0.0367, 1.0296])

@@ -16,7 +16,7 @@ extension VipsImage {
         return try setting(removing: unused, arrays: [Self.codeField: code.fields])
     }
 
-    /// The color space to convert from without lcms; nil = sRGB, or that of an ICC profile for SDR.
+    /// The color space to convert from without lcms; nil = sRGB, or the color space of an ICC profile for SDR.
     var statedSpace: ColorSpace? {
         guard isByte || isShort, ["srgb", "b-w", "rgb16", "grey16"].contains(interpretation) else { return nil }
         if let fields = ints(Self.codeField) { return ColorCode(fields: fields)?.space }

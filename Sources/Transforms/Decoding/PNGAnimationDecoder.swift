@@ -100,7 +100,7 @@ private struct Drawing<Sample: FixedWidthInteger & UnsignedInteger> {
         }
     }
 
-    /// - Parameter pixels: the frame's samples; those of other kinds of images are ignored.
+    /// - Parameter pixels: the frame's samples; another number of samples is ignored.
     mutating func draw(_ pixels: UnsafeBufferPointer<Sample>, _ frame: PNGAnimation.Frame) {
         let (length, bands) = (frame.size.width * bands, bands)
         guard pixels.count == frame.size.height * length else { return }

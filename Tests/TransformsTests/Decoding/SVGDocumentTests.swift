@@ -27,7 +27,7 @@ struct SVGDocumentTests {
         ("width=\"2.54cm\" height=\"6pc\"", 96, 96), ("width='10' height='20px'", 10, 20),
         ("width=\"30\" height=\"1in\"", 30, 96),
     ])
-    func `Lengths are those of CSS, 96 pixels per inch`(attributes: String, width: Int, height: Int) throws {
+    func `Lengths have the units of CSS, 96 pixels per inch`(attributes: String, width: Int, height: Int) throws {
         let header = try SourceHeader(of: Self.svg("<rect width=\"9\" height=\"9\"/>", attributes))
         #expect(header.size == PixelSize(width: width, height: height))
     }
