@@ -195,18 +195,19 @@ extension JPEGContainer {
     /// Codes of many lengths and values, and no marker.
     private static let filler: [UInt8] = (0..<64).map { UInt8(truncatingIfNeeded: 0x35 + 0x5D * $0) & 0x7F }
 
-    /// Whether an end-of-image marker follows the last start of scan.
+    /// Whether an end-of-image marker follows the last start of scan. Any amount of other bytes may follow the marker.
     static func hasEnd(_ file: ByteBuffer) -> Bool {
-        let bytes = file.readableBytesView
-        var index = bytes.endIndex - 2
-        while index > bytes.startIndex {
-            if bytes[index] == 0xFF {
-                if bytes[index + 1] == Marker.end { return true }
-                if bytes[index + 1] == Marker.scan { return false }
+        file.withUnsafeReadableBytes { bytes in
+            var index = bytes.count - 2
+            while index > 0 {
+                if bytes[index] == 0xFF {
+                    if bytes[index + 1] == Marker.end { return true }
+                    if bytes[index + 1] == Marker.scan { return false }
+                }
+                index -= 1
             }
-            index -= 1
+            return false
         }
-        return false
     }
 
     /// The segments of a file, found as libjpeg finds them: it skips all bytes up to the next marker.
