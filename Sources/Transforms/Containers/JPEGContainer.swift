@@ -115,16 +115,17 @@ struct JPEGContainer {
 
     /// The length of coded data up to the next marker: in it, 0xFF precedes only 0, restart markers and 0xFF.
     private func codedLength() -> Int? {
-        let bytes = rest.readableBytesView
-        var index = bytes.startIndex
-        while let prefix = bytes[index...].firstIndex(of: 0xFF), prefix + 1 < bytes.endIndex {
-            switch bytes[prefix + 1] {
-            case 0, Marker.restarts: index = prefix + 2
-            case 0xFF: index = prefix + 1
-            default: return prefix - bytes.startIndex
+        rest.withUnsafeReadableBytes { bytes in
+            var index = 0
+            while let prefix = bytes.position(of: 0xFF, from: index), prefix + 1 < bytes.count {
+                switch bytes[prefix + 1] {
+                case 0, Marker.restarts: index = prefix + 2
+                case 0xFF: index = prefix + 1
+                default: return prefix
+                }
             }
+            return nil
         }
-        return nil
     }
 
     /// The second bytes of markers (Table B.1).
@@ -159,10 +160,10 @@ extension JPEGContainer {
         guard segments.areWhole, let pixels = segments.pixels else { return false }
         // Coded data contain no such marker, but what follows the image may contain anything.
         return !file.withUnsafeReadableBytes { bytes in
-            var rest = bytes[min(pixels, bytes.count)...]
-            while let prefix = rest.firstIndex(of: 0xFF), prefix + 1 < bytes.count {
-                if bytes[prefix + 1] == end[1] { return true }
-                rest = rest[(prefix + 1)...]
+            var index = pixels
+            while let prefix = bytes.position(of: 0xFF, from: index), prefix + 1 < bytes.count {
+                if bytes[prefix + 1] == Marker.end { return true }
+                index = prefix + 1
             }
             return false
         }
@@ -198,17 +199,24 @@ extension JPEGContainer {
     /// Whether an end-of-image marker follows the last start of scan. Any amount of other bytes may follow the marker.
     static func hasEnd(_ file: ByteBuffer) -> Bool {
         file.withUnsafeReadableBytes { bytes in
-            var index = bytes.count - 2
-            while index > 0 {
-                if bytes[index] == 0xFF {
-                    if bytes[index + 1] == Marker.end { return true }
-                    if bytes[index + 1] == Marker.scan { return false }
+            // Pieces from the end on: most files end with the marker.
+            var end = bytes.count - 1
+            while end > 1 {
+                let start = max(end - searchedBytes, 1)
+                var (last, index): (UInt8?, Int) = (nil, start)
+                while let prefix = bytes.position(of: 0xFF, from: index, to: end) {
+                    let marker = bytes[prefix + 1]
+                    if marker == Marker.end || marker == Marker.scan { last = marker }
+                    index = prefix + 1
                 }
-                index -= 1
+                if let last { return last == Marker.end }
+                end = start
             }
             return false
         }
     }
+
+    private static let searchedBytes = 4096
 
     /// The segments of a file, found as libjpeg finds them: it skips all bytes up to the next marker.
     struct Segments {
@@ -275,7 +283,7 @@ extension JPEGContainer {
 
         /// The second byte of the next marker with a segment, or of the end of the image; nil if there is none.
         private static func nextMarker(in bytes: UnsafeRawBufferPointer, _ index: inout Int) -> UInt8? {
-            while index < bytes.count, let prefix = bytes[index...].firstIndex(of: 0xFF), prefix + 1 < bytes.count {
+            while let prefix = bytes.position(of: 0xFF, from: index), prefix + 1 < bytes.count {
                 let marker = bytes[prefix + 1]
                 index = marker == 0xFF ? prefix + 1 : prefix + 2
                 switch marker {

@@ -22,21 +22,22 @@ struct SVGFilters: Hashable {
         document.withUnsafeReadableBytes { bytes in
             // In UTF-16, markup differs from ASCII by zero bytes only.
             let isUTF16 = bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE])
-            isUTF16 ? add(bytes.filter { $0 != 0 }[...]) : add(bytes[...])
+            if isUTF16 { bytes.filter { $0 != 0 }.withUnsafeBytes { add($0) } } else { add(bytes) }
         }
     }
 
-    private mutating func add<Bytes: RandomAccessCollection<UInt8>>(_ bytes: Bytes) where Bytes.Index == Int {
-        var rest = bytes[...]
-        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
-            rest = rest[(start + 1)...]
+    private mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        var position = 0
+        while let start = bytes.position(of: UInt8(ascii: "<"), from: position) {
+            position = start + 1
             tags += 1
-            let name = rest.prefix(Self.maxNameBytes).prefix { !Self.endsName($0) }
+            let name = bytes[position...].prefix(Self.maxNameBytes).prefix { !Self.endsName($0) }
             guard let primitive = Self.localName(name) else { continue }
-            let attributes = rest.dropFirst(name.count).prefix { $0 != UInt8(ascii: ">") }
-            let text = String(decoding: attributes.prefix(Self.maxAttributeBytes), as: UTF8.self)
+            let end = bytes.position(of: UInt8(ascii: ">"), from: name.endIndex) ?? bytes.count
+            let attributes = bytes[name.endIndex..<min(end, name.endIndex + Self.maxAttributeBytes)]
+            let text = String(decoding: attributes, as: UTF8.self)
             nanosecondsPerPixel += Self.nanoseconds(primitive, Attributes(text: text))
-            rest = rest[attributes.endIndex...]
+            position = end
         }
     }
 

@@ -97,7 +97,7 @@ struct SVGScanner {
     private func endOfValue(_ start: Int) -> Int? {
         let quote = bytes[start]
         guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { return nil }
-        return bytes[(start + 1)...].firstIndex(of: quote)
+        return bytes.position(of: quote, from: start + 1)
     }
 
     /// The end of a style sheet, which may contain `<` in a CDATA section.
@@ -129,7 +129,7 @@ struct SVGScanner {
     private static func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 }
 
     private func index(of character: Unicode.Scalar, from start: Int) -> Int? {
-        start < bytes.count ? bytes[start...].firstIndex(of: UInt8(ascii: character)) : nil
+        bytes.position(of: UInt8(ascii: character), from: start)
     }
 
     private func hasPrefix(_ text: StaticString, at position: Int) -> Bool {
@@ -138,10 +138,11 @@ struct SVGScanner {
 
     /// The position behind a text; the end of the document without one.
     private func end(of text: StaticString, from start: Int) -> Int {
+        let first = text.withUTF8Buffer { $0[0] }
         var position = start
-        while position < bytes.count {
-            if hasPrefix(text, at: position) { return position + text.utf8CodeUnitCount }
-            position += 1
+        while let next = bytes.position(of: first, from: position) {
+            if hasPrefix(text, at: next) { return next + text.utf8CodeUnitCount }
+            position = next + 1
         }
         return bytes.count
     }
