@@ -25,17 +25,19 @@ struct SVGDataURL {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
         var (bits, count, isInReference): (UInt32, Int, Bool) = (0, 0, false)
-        for byte in text {
-            if byte == UInt8(ascii: "&") { isInReference = true }
-            if isInReference {
-                isInReference = byte != UInt8(ascii: ";")
-                continue
+        ByteBuffer(text).withUnsafeReadableBytes { text in
+            for byte in text {
+                if byte == UInt8(ascii: "&") { isInReference = true }
+                if isInReference {
+                    isInReference = byte != UInt8(ascii: ";")
+                    continue
+                }
+                guard let value = value(ofDigit: byte) else { continue }
+                (bits, count) = (bits << 6 | UInt32(value), count + 6)
+                guard count >= 8 else { continue }
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
             }
-            guard let value = value(ofDigit: byte) else { continue }
-            (bits, count) = (bits << 6 | UInt32(value), count + 6)
-            guard count >= 8 else { continue }
-            count -= 8
-            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
         }
         return bytes
     }

@@ -5,7 +5,7 @@
 /// counts. Reading ends at the first violation of XML's rules; properties that were complete by then count.
 struct XMPPacket {
     /// Reads at most the first 256 KiB.
-    init(_ packet: some Sequence<UInt8>) {
+    init(_ packet: some Collection<UInt8>) {
         var tokens = XMLTokenizer(Array(packet.prefix(Self.maxBytes)))
         while let token = tokens.next(), accept(token) {}
     }
