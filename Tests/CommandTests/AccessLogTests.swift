@@ -4,7 +4,7 @@ import NIOPosix
 import Testing
 
 /// What the built executable writes about requests.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct AccessLogTests {
     private static let token = "an-admin-secret-of-ours"
 

@@ -3,7 +3,7 @@ import NIOHTTP1
 import Testing
 
 /// The separate admin port, on the built executable.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct AdminPortTests {
     private let token = "a-token-of-enough-letters"
 

@@ -3,7 +3,7 @@ import NIOCore
 import Testing
 
 /// The setting `base-path`, on the built executable.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct BasePathRouteTests {
     private static let secret = "0123456789abcdef0123456789-secret"
     private static let token = "a-token-of-sixteen-bytes"

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// The built executable, from the command line.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct CommandLineTests {
     @Test func `The help of serve explains every setting with its default`() throws {
         let help = try DarkroomProcess.run(["serve", "--help"])

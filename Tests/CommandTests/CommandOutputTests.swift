@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// What commands print, with and without a progress bar.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CommandOutputTests {
     private let recorder = Recorder()
     private let stop = StopFlag()

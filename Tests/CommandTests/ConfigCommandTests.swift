@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// `darkroom config`, on the built executable.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConfigCommandTests {
     @Test func `A valid file is valid`() throws {
         let file = try URL.temporaryFile("darkroom.yaml", SettingsReference.exampleFile)

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// `darkroom health`, on the built executable.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct HealthCommandTests {
     @Test func `A ready server is found by its port from a flag, the environment or the file`() async throws {
         let server = try await DarkroomProcess()

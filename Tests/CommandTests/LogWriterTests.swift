@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCommand
 @testable import DarkroomHTTPServer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LogWriterTests {
     private let pipe = Pipe()
     /// Longer than a busy machine may keep the writer from running.

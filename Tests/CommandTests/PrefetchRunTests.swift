@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// How `darkroom prefetch` follows its jobs, with a server of the test's making.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PrefetchRunTests {
     private typealias Failure = PrefetchJobState.Failure
 

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// The progress bar of the built executable on a pseudo-terminal.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProgressTerminalTests {
     /// Transforms four files with standard error on a terminal, and returns what the terminal received.
     private func run(

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// The variables that Kubernetes sets in every pod for Services named `darkroom` or `darkroom-…`.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServiceLinkTests {
     /// What the kubelet sets for a Service (`pkg/kubelet/envvars` of Kubernetes).
     static func links(_ prefix: String, _ url: String, port: Int, proto: String = "TCP") -> [String: String] {

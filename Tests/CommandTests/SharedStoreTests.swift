@@ -5,7 +5,7 @@ import NIOHTTP1
 import Testing
 
 /// Servers that share a tier in a real object store.
-@Suite(.enabled(if: RealStore.shared != nil, "no object store"), .timeLimit(.minutes(3)))
+@Suite(.enabled(if: RealStore.shared != nil, "no object store"), .timeLimit(.minutes(5)))
 struct SharedStoreTests {
     private let store: RealStore
 

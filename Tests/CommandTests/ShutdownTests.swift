@@ -4,7 +4,7 @@ import NIOPosix
 import Testing
 
 /// SIGTERM, on the built executable.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct ShutdownTests {
     private func gate() -> EventLoopPromise<Void> {
         MultiThreadedEventLoopGroup.singleton.any().makePromise()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `darkroom sign`, on the built executable.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct SignCommandTests {
     private static let secret = "0123456789abcdef0123456789-secret"
     private let keys = ["DARKROOM_SIGNING_KEYS": "k1:\(secret),k2:\(secret)-2"]

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// Sockets that another process opened, as systemd does, on the built executable.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct SocketActivationTests {
     private let flags: [String]
 

@@ -3,7 +3,7 @@ import NIOCore
 import Testing
 
 /// What a refused source's problem says to the developer who tries the server on this machine, and to others.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct SourceHintTests {
     private func server(_ flags: [String] = []) async throws -> DarkroomProcess {
         let folder = try URL.temporaryFolder()

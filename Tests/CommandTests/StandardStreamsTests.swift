@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// Commands whose standard streams cannot be written.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct StandardStreamsTests {
     enum Fault: String, CaseIterable {
         case closed, full, noReader, sizeLimit

@@ -5,7 +5,7 @@ import NIOFoundationCompat
 import Testing
 
 /// Spans as a collector receives them from the built executable.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct TraceExportTests {
     private let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 

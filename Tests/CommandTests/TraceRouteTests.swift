@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Traces as an origin sees them.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct TraceRouteTests {
     private let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 

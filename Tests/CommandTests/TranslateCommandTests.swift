@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `darkroom translate`, on the built executable.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct TranslateCommandTests {
     @Test func `URLs of thumbor become URLs of Darkroom, one on each line`() throws {
         let run = try DarkroomProcess.run([

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// A listener on a Unix socket, on the built executable.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct UnixSocketTests {
     private let path: String
     private let flags: [String]

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomEdgePurging
 
 /// When edges are told, and told again.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct EdgePurgerTests {
     @Test func `An edge is told once the purge holds, and once more after answers under way have arrived`() async {
         let bench = PurgerBench()

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomEdgePurging
 
 /// Requests over loopback, to servers that check them as strictly as the vendors' documentation says.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct EdgeTransportTests {
     private static let token = "secret-token-0123456789"
 

@@ -14,7 +14,7 @@ import Testing
 @testable import DarkroomExamples
 
 /// Each example does what its document states.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExampleTests {
     @Test func `Five lines make an image 400 pixels wide`() async throws {
         try await withImage { origin in

@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomExamples
 
 /// A Hummingbird app with the example's middleware and a route of its own.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ImageMiddlewareTests {
     @Test func `An app answers images next to its own routes`() async throws {
         try await withImage { origin in

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The documents' recipes, run against the built executable. A block of `sh` is a recipe; one of `console` is not run.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct RecipeTests {
     @Test(arguments: try (Document.pages + [Document("README.md")]).filter { !$0.blocks(in: "sh").isEmpty })
     func `Every recipe of a page works`(page: Document) throws {

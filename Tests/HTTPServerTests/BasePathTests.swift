@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomHTTPServer
 
 /// Paths below the path of a reverse proxy.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BasePathTests {
     @Test(
         arguments: [

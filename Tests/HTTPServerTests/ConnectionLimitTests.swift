@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomHTTPServer
 
 /// Slow, silent and too many clients.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConnectionLimitTests {
     private static let request = "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
     private static let short = Duration.seconds(1)

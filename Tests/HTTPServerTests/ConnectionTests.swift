@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomHTTPServer
 
 /// The server on a real socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConnectionTests {
     @Test func `a client that disconnects cancels its request`() async throws {
         let (started, reportStart) = AsyncStream<Void>.makeStream()

@@ -41,7 +41,7 @@ private final class StubResponder: FastResponder {
 }
 
 /// Requests that are answered in front of the framework, and those that are not.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FastPathTests {
     private static func ask(_ target: String, method: String = "GET", _ fields: String = "") -> String {
         "\(method) \(target) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n"

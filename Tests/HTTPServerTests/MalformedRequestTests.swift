@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomHTTPServer
 
 /// Bytes that are not a request, or look like two.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct MalformedRequestTests {
     private static let next = "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
 

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomHTTPServer
 
 /// Bodies that wait to be asked for, and bodies that nobody reads.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RequestBodyTests {
     private static let json = "Host: x\r\nContent-Type: application/json\r\n"
 

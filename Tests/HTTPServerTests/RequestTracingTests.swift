@@ -13,7 +13,7 @@ import Tracing
 @testable import DarkroomHTTPServer
 
 /// Traces of requests: how they are continued, and the spans that are recorded.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RequestTracingTests {
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let span = "00f067aa0ba902b7"

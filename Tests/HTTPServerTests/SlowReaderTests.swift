@@ -159,7 +159,7 @@ import Testing
 }
 
 /// Slow clients over a socket, with both ways of a response.
-@Suite(.timeLimit(.minutes(1))) struct UnsentBudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct UnsentBudgetTests {
     @Test(arguments: [false, true])
     func `when the budget is exceeded, the slowest client is disconnected`(isFast: Bool) async throws {
         let bodyBytes = 32 << 20

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomObjectStorage
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ContainerEndpointTests {
     @Test func `Tasks of ECS ask the fixed address`() async throws {
         try await withCredentialsEndpoint { _ in

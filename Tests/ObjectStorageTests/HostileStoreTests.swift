@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomObjectStorage
 
 /// Stores that hang, lie, or are no stores.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HostileStoreTests {
     typealias Script = @Sendable (TestOrigin.Request) -> [TestOrigin.Step]
 

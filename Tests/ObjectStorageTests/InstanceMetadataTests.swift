@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomObjectStorage
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct InstanceMetadataTests {
     @Test func `The role is asked for with a session token`() async throws {
         let script: @Sendable (TestOrigin.Request) -> [TestOrigin.Step] = { request in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomObjectStorage
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ObjectListTests {
     private let limit = Duration.seconds(30)
     private let bucket: BucketName

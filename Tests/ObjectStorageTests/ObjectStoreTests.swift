@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomObjectStorage
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ObjectStoreTests {
     private let limit = Duration.seconds(30)
 

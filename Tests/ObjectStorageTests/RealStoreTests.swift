@@ -36,7 +36,7 @@ extension RealStore {
 /// The client against a real store, Ceph's RADOS gateway.
 @Suite(
     .enabled(if: RealStore.shared != nil, "Run with scripts/object-store run swift test …"), .serialized,
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(5)))
 struct RealStoreTests {
     private let real: RealStore
     private let limit = Duration.seconds(30)

@@ -58,7 +58,7 @@ private final class ScriptedSource: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RenewingCredentialsTests {
     @Test func `Credentials are loaded once`() async throws {
         let source = ScriptedSource()

@@ -31,7 +31,7 @@ struct RetryPolicyTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RetryTests {
     private let limit = Duration.seconds(60)
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomObjectStorage
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TLSTests {
     /// Asks a stub with a certificate for `trusted.test` that is signed by itself.
     private func head(host: String, certificateAuthorities: String?) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomObjectStorage
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WebIdentityTests {
     private let environment = [
         "AWS_WEB_IDENTITY_TOKEN_FILE": "/token", "AWS_ROLE_ARN": "arn:aws:iam::1:role/r",

@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomOpenTelemetry
 
 /// Delivery over HTTP, to a collector on the loopback interface.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HTTPSpanTransportTests {
     private func transport(
         _ collector: TestCollector, _ fields: [(name: String, value: String)] = []

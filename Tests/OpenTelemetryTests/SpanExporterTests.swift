@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomOpenTelemetry
 
 /// Delivery, with a transport that the test controls.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SpanExporterTests {
     /// Answers as told, once the test lets it.
     private final class FakeTransport: SpanTransport {

@@ -3,7 +3,7 @@ import Tracing
 
 @testable import DarkroomOpenTelemetry
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SpanQueueTests {
     @Test func `spans beyond the capacity are dropped and counted`() {
         let queue = SpanQueue(capacity: 3)

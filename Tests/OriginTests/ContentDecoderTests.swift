@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomOrigin
 
 /// Bodies with content codings, which no request asks for.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ContentDecoderTests {
     private static let content = String(repeating: "picture", count: 30)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomOrigin
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DownloadLimiterTests {
     /// Downloads that report their start and run until they are finished by name.
     private final class Downloads: Sendable {

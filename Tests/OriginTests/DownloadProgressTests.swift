@@ -9,7 +9,7 @@ import NIOPosix
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DownloadProgressTests {
     /// The progress reports of a request: text received and bytes expected.
     private final class Reports: Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomOrigin
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct InFlightByteBudgetTests {
     private let loop = MultiThreadedEventLoopGroup.singleton.next()
     private let budget = InFlightByteBudget(budgetBytes: 100)

@@ -68,7 +68,7 @@ private struct LookupFlood {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LookupFloodTests {
     /// A number sign stands for the number of the lookup.
     @Test(

@@ -45,7 +45,7 @@ private final class TimedSchedule {
     func startNext() -> String? { schedule.startNext(at: start) }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LookupScheduleTests {
     private static let hung = LookupSchedule.Step.answered(.failure(.timedOut(.resolving)))
     private static let full = LookupSchedule.Step.answered(.failure(.timedOut(.waiting)))

@@ -13,7 +13,7 @@ import Testing
 @testable import DarkroomOrigin
 
 /// Limits on objects: sizes, time, slots, bytes in flight and circuits.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ObjectSourceLimitTests {
     @Test func `an object of 5 GB is refused at its announced length`() async throws {
         let result = try await StubSources.failure(maxSourceBytes: 1000) { _ in

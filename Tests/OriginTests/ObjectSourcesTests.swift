@@ -13,7 +13,7 @@ import Testing
 @testable import DarkroomOrigin
 
 /// What is read from a store, and what is told of its failures.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ObjectSourcesTests {
     @Test func `an object is read whole, with the fields that matter to caching`() async throws {
         try await StubSources.run { _ in

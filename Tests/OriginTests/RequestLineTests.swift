@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomOrigin
 
 /// The bytes of request lines, as an origin receives them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RequestLineTests {
     @Test(
         "escapes that are not UTF-8 and characters that browsers do not encode reach the origin unchanged",

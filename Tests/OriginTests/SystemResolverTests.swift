@@ -63,7 +63,7 @@ extension SystemResolver {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SystemResolverTests {
     private let lookups = ScriptedLookups()
 

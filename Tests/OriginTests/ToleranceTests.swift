@@ -9,7 +9,7 @@ import Testing
 private let ok = "HTTP/1.1 200 OK\r\n"
 
 /// Responses of old and misconfigured servers, which browsers read.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ToleranceTests {
     @Test(
         "a response that browsers read is read, and its connection is not used again",

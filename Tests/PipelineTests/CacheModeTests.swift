@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// The Fetch standard's cache modes, which are `NSURLRequest`'s cache policies, and the request directives.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CacheModeTests {
     /// Whether each mode contacts the origin for an image that was stored `age` seconds ago.
     @Test(arguments: [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CoalescerTests {
     private let coalescer = Coalescer<String, Int>()
     private let gate = Gate()

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Answers from the disk tier.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DiskAnswerTests {
     @Test func `A hit on disk takes one lookup of record and variant, and no deadline`() async throws {
         let clock = TestClock()

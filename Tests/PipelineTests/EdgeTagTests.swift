@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// The tags by which caches in front purge responses.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct EdgeTagTests {
     private static func source(_ url: String) -> String { EdgeTag.source(RequestKeys.source(url)) }
 

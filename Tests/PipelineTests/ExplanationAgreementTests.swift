@@ -14,7 +14,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// What an explanation says is what the next request does, in random states of the caches, the origin and the request.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExplanationAgreementTests {
     /// Sends a language that the test changes, so that `Vary` matters.
     private final class Speaker: ImagePipelineDelegate {

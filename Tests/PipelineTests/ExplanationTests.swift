@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Explanations of requests, and that they have no side effects.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExplanationTests {
     private static let both: TierSet = [.memory, .disk]
 
@@ -227,7 +227,7 @@ struct ExplanationTests {
 }
 
 /// The entries of a source.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SourceEntriesTests {
     @Test func `An unknown source has no entries`() async throws {
         let entries = await (try Bench()).pipeline.entries(of: .example)

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// How long each kind of failure is remembered.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct FailureMemoryTests {
     @Test(
         arguments: [

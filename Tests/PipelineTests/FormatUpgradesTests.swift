@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// The bounds of the work behind answers in a quicker format.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FormatUpgradesTests {
     private static let limits = BackgroundJobs<FormatUpgrades.Key>.Limits(running: 1, heldBytes: 100)
 

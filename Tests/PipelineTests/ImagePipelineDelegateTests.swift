@@ -51,7 +51,7 @@ private struct Rules: ImagePipelineDelegate {
     func shouldBlockFailedURL(_ source: SourceURL, error: PipelineError) async -> Bool { blocksFailures }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ImagePipelineDelegateTests {
     private func pipeline(
         _ origin: FakeOrigin, _ delegate: any ImagePipelineDelegate, disk: MemoryDisk? = nil,

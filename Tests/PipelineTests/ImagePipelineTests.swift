@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomCache
 @testable import DarkroomPipeline
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ImagePipelineTests {
     private let wall = WallClock()
     private let disk = MemoryDisk()

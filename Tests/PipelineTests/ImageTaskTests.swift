@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// The progress of requests.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ImageTaskTests {
     private let origin: PiecewiseOrigin
     private let pipeline: ImagePipeline

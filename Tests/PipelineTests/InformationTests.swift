@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Documents about a source, which are cached like variants unless only the header was read.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct InformationTests {
     private func told(_ details: ImageDetails = []) throws -> ImageRequest {
         try ImageRequest(url: "http://example.com/a.png", output: OutputOptions(format: .json, details: details))

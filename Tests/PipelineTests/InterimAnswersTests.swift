@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// When an answer in a quicker format is given, and when it is final.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct InterimAnswersTests {
     private func bench(
         _ control: String = "max-age=60", budget: Duration = .nanoseconds(1), memoryBytes: Int = 1 << 20

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// How long an image with a mark may be used, and whether it may be stored.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct MarkFreshnessTests {
     private func cacheControl(_ image: ImageResponse) -> String {
         image.cachePolicy.cacheControl(age: image.age, asked: nil, mayExtend: false, cap: .seconds(1 << 30)).description

@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Requests whose image shows a mark: a second source with a life of its own.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct MarkTests {
     // MARK: Hits
 

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// A pipeline under overload.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OverloadTests {
     private let processing = CountingProcessor()
 

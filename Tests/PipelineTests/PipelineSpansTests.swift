@@ -9,7 +9,7 @@ import Tracing
 @testable import DarkroomPipeline
 
 /// The spans of a pipeline's work, by a tracer of the library's user.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PipelineSpansTests {
     private let tracer = InMemoryTracer()
 

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Placeholders, which are returned with an image, cached like it, and never delay or fail it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct PlaceholderTests {
     private func wanted(
         _ bench: Bench, _ placeholders: ImageDetails = [.color, .blurHash, .thumbHash, .lqip],

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomLoading
 @testable import DarkroomPipeline
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PrefetchJobTests {
     private let wall = WallClock()
     private let picture: PrefetchItem

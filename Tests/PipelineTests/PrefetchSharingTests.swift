@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Prefetching together with requests, over a whole pipeline.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PrefetchSharingTests {
     private let gate = Gate()
     private let bench: Bench

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomLoading
 @testable import DarkroomPipeline
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PrefetcherTests {
     private let wall = WallClock()
     private let gate = Gate()

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Previews during a download.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PreviewTests {
     private let origin: PiecewiseOrigin
     private let memory = MemoryStore(budgetBytes: 1 << 20)

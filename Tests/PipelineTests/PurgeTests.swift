@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Purging by address, prefix, host and tag.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct PurgeTests {
     private static func bench(gate: Gate? = nil) throws -> Bench {
         var fields = HTTPFields.control("max-age=60", etag: "a")

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Races between requests, purges and late responses.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RaceTests {
     @Test(arguments: [PurgeTarget.source(.example), .host("example.com"), .everything], [true, false])
     func `An entry that is read from disk during its purge is not promoted`(

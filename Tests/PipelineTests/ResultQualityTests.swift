@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// The quality that an image decided for itself, from every tier.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ResultQualityTests {
     private func request(_ bench: Bench, _ output: OutputOptions) throws -> ImageRequest {
         var request = try bench.request(width: 40)

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Revalidation of stale originals and variants.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct RevalidationTests {
     @Test func `A 304 freshens the original and every variant, and nothing is decoded`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))

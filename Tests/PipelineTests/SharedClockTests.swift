@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Servers whose wall clocks are an hour wrong, with a shared tier that tells them the right time.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharedClockTests {
     private static let targets: [PurgeTarget] = [
         .source(.example), .prefix("http://example.com/"), .host("example.com"), .tag("shoes"), .everything,

@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// A store that fails, and objects that are not what they should be.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharedFaultTests {
     private static let errors: [ObjectStorageError] = [
         .timedOut(.response), .unreachable(.refused), .unavailable(status: 500, code: nil), .forbidden(code: nil),

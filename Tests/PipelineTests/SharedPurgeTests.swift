@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Purges that reach all servers that share a tier.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharedPurgeTests {
     private static let targets: [PurgeTarget] = [
         .source(.example), .prefix("http://example.com/"), .host("example.com"), .tag("shoes"), .everything,

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Purged objects are deleted behind the answer, while the same server may write to the same names again.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharedRemovalTests {
     private let cluster: Cluster
     private let gate = Gate()

@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// What one server stored in the shared tier, as others find it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharedTierTests {
     @Test func `An image that one server made is a hit for all others`() async throws {
         let cluster = try Cluster()
@@ -128,7 +128,7 @@ struct SharedTierTests {
 }
 
 /// Freshness across servers.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharedFreshnessTests {
     @Test func `A revalidation by one server is honored by all`() async throws {
         let cluster = try Cluster()

@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Images that come with the request.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SourceDataTests {
     /// - Parameter bench: waits for the end of the use of the bytes, and of this request.
     private func request(

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// How long error responses that state a freshness lifetime are remembered.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct StatedFailureTests {
     @Test(
         arguments: [400, 401, 403, 405, 451, 499, 500, 502, 503, 504, 599],

@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// A pipeline works with every subset of the tiers.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TierSubsetTests {
     static let subsets = (0..<8).map { TierSet(rawValue: $0) }
 

@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Answers in a quicker format, with the preferred one made behind them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TwoStepTests {
     /// A bench for which every AVIF takes too long.
     private func bench(budget: Duration = .nanoseconds(1), memoryBytes: Int = 1 << 20) throws -> Bench {

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// A server that cannot read the purges of the others.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct UnconfirmedRecordsTests {
     private let cluster: Cluster
     private let (first, second): (Cluster.Node, Cluster.Node)

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Which requests the failure to decode a part of a source fails.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct UndecodablePartTests {
     /// A PNG that ends inside its pixels.
     private static func truncated(side: Int = 64) throws -> ByteBuffer {

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomPipeline
 
 /// Origins whose responses depend on the request fields.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct VaryTests {
     @Test func `A response that varies is not used for other request fields`() async throws {
         var fields = HTTPFields.control("max-age=60")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WorkQueueTests {
     /// Blocks a pixel thread until released.
     private final class Blocker: Sendable {

@@ -236,7 +236,7 @@ import Testing
         return corrupt
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(15)))
     func `whatever a power failure leaves of unsynced writes, a store opens and nothing half written is found`()
         async throws
     {
@@ -250,7 +250,7 @@ import Testing
         #expect(corrupt > 50, "the files that are damaged within are found by reading them")
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(15)))
     func `an index and a log of different times cost entries, but none is found that was not stored`() async throws {
         let recording = try await Self.record()
         for (number, files) in Self.mismatches(of: recording).enumerated() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomWaiting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DeadlineTests {
     private let clock = TestClock()
     private let timer: DeadlineTimer

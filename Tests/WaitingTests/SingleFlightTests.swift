@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomWaiting
 
 /// Lookups that callers share, and work that outlives a request.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SingleFlightTests {
     /// Lets lookups go on, and counts those that wait.
     private final class Gate: Sendable {

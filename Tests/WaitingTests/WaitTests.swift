@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomWaiting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WaitTests {
     @Test func `The first answer counts, also if it comes before the wait`() async {
         let wait = Wait<Int>()

@@ -14,7 +14,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// Hits in front of the framework, held against the endpoint's own responses.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct HitTests {
     private static let secret = "correct-horse-battery-staple-0123"
 

@@ -11,7 +11,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// Quotas of signing keys: refusals, charges and shares of the caches.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct KeyQuotaTests {
     private static let secret = "correct-horse-battery-staple-0123"
 

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomPipeline
 @testable import DarkroomWeb
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PrefetchEventsTests {
     private func events(_ job: PrefetchJob, clock: any Clock<Duration> = ContinuousClock()) -> Response {
         PrefetchEvents(job: job, clock: clock).response

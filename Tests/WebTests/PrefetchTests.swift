@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomPipeline
 @testable import DarkroomWeb
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PrefetchTests {
     private static let token = "correct-horse-battery"
     private let admin: HTTPFields = [.authorization: "Bearer \(Self.token)", .contentType: "application/json"]

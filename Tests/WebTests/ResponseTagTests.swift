@@ -14,7 +14,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// Purge tags in responses.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ResponseTagTests {
     private final class LeftOut: Sendable {
         let count = Mutex(0)

@@ -41,7 +41,7 @@ private final class GatedProcessor: ImageProcessing {
 }
 
 /// Two-step AVIF over a socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TwoStepTests {
     private static let avif = "image/avif,image/webp,*/*;q=0.8"
     private let processor = GatedProcessor()

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomWorkers
 
 /// A compromised worker may send anything; nothing that it sends may harm the server.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: WorkerSite.isSupported))
 struct HostileWorkerTests {
     static let replies: [String: [UInt8]] = {
         let done = WorkerReply(outcome: .done, decoded: DecodedStatistics())

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomWorkers
 
 /// Jobs with a second input.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: WorkerSite.isSupported))
 struct MarkJobTests {
     private func flat(_ width: Int, _ height: Int, _ color: String) -> ByteBuffer {
         ByteBuffer(

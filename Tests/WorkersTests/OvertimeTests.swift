@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomWorkers
 
 /// A job that takes far more processor time than expected ends before the request's timeout.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: WorkerSite.isSupported))
 struct OvertimeTests {
     private func site() async throws -> WorkerSite {
         try await WorkerSite(

@@ -4,7 +4,7 @@
 
     @testable import DarkroomWorkers
 
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct SandboxTests {
         /// What a worker that somebody has taken over might try, and the wall that it meets.
         static let refusals: [String: Int32] = [

@@ -8,7 +8,7 @@ import Testing
 
 @testable import DarkroomWorkers
 
-@Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: WorkerSite.isSupported))
 struct SupervisionTests {
     @Test func `A job that crashes its worker fails alone, and is refused from then on`() async throws {
         let site = try await WorkerSite()

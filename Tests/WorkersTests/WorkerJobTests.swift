@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomWorkers
 
-@Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: WorkerSite.isSupported))
 struct WorkerJobTests {
     /// Every parameter at least once.
     static let recipes: [Recipe] = {

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomWorkers
 
 /// What a worker keeps from one job to the next: a planned job, and decoded images.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: WorkerSite.isSupported))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: WorkerSite.isSupported))
 struct WorkerMemoryTests {
     /// A job that only a worker that has read the source before can do.
     private func sourceless(_ job: ImageJob) -> ImageJob {

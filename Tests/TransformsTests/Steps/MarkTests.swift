@@ -168,7 +168,7 @@ struct MarkTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [(1, 1), (1, 300), (300, 1), (257, 255)])
+    @Test(.timeLimit(.minutes(5)), arguments: [(1, 1), (1, 300), (300, 1), (257, 255)])
     func `Tiles of any size cover a huge picture`(width: Int, height: Int) throws {
         let image = try marked(
             large(100, Drawing.blue).png(), with: Drawing.flat(width, height, Drawing.red).png(), Mark(anchor: .tile))
