@@ -30,7 +30,6 @@ enum ScreenContent {
     enum Plane { case luminance, alpha }
 
     private static let side = 16
-    private static let maxColors = 4
     /// Blocks whose variance rounds to 0 do not count for the second condition: 0.5 times the pixels of a block.
     private static let leastVariance = 128
 
@@ -56,18 +55,26 @@ enum ScreenContent {
     private static func variance(
         _ samples: UnsafeRawBufferPointer, _ start: Int, rowBytes: Int, _ bands: Int, _ plane: Plane
     ) -> Int? {
-        var colors = SIMD4<Int16>(repeating: -1)
+        var colors = (-1, -1, -1, -1)
         var (count, sum, squares) = (0, 0, 0)
         for row in 0..<side {
-            for column in 0..<side {
-                let value = value(samples, start + row * rowBytes + column * bands, bands, plane)
-                if !any(colors .== Int16(value)) {
-                    guard count < maxColors else { return nil }
-                    colors[count] = Int16(value)
+            var pixel = start + row * rowBytes
+            let end = pixel + side * bands
+            while pixel < end {
+                let value = value(samples, pixel, bands, plane)
+                if value != colors.0, value != colors.1, value != colors.2, value != colors.3 {
+                    switch count {
+                    case 0: colors.0 = value
+                    case 1: colors.1 = value
+                    case 2: colors.2 = value
+                    case 3: colors.3 = value
+                    default: return nil
+                    }
                     count += 1
                 }
                 sum += value
                 squares += value * value
+                pixel += bands
             }
         }
         return count > 1 ? squares - sum * sum / (side * side) : nil
