@@ -22,7 +22,7 @@ struct DocumentedURLTests {
         async throws
     {
         // Long enough for a machine that is busy with other work.
-        let flags = ["--local-root", URL.fixtures.path, "--formats", "avif,webp", "--request-timeout", "60s"]
+        let flags = ["--local-root", URL.fixtures.path, "--formats", "avif,webp", "--request-timeout", "4m"]
         let fixtures = try await DarkroomProcess(flags)
         let samples = try await DarkroomProcess([])
         for target in Self.targets {

@@ -33,7 +33,7 @@ struct PrefetchRouteTests {
         request.method = .POST
         request.headers = HTTPHeaders(admin + [("Content-Type", "application/json")])
         request.body = .bytes(ByteBuffer(string: body))
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(4))
         #expect(response.status == .accepted)
         _ = try await response.body.collect(upTo: 1 << 20)
         return server.base + (try #require(response.headers.first(name: "location")))
@@ -49,7 +49,7 @@ struct PrefetchRouteTests {
     private func watch(_ address: String, _ note: (String, Job) -> Void) async throws {
         var request = HTTPClientRequest(url: address + "/events")
         request.headers = HTTPHeaders(admin)
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(4))
         #expect(response.headers.first(name: "content-type") == "text/event-stream")
         var text = ""
         for try await part in response.body {

@@ -36,7 +36,7 @@ struct SrcsetRouteTests {
 
     @Test func `Every URL of the document and of its picture is answered`() async throws {
         // Long enough for a machine that is busy with other work.
-        let flags = ["--local-root", URL.fixtures.path, "--formats", "avif,webp", "--request-timeout", "60s"]
+        let flags = ["--local-root", URL.fixtures.path, "--formats", "avif,webp", "--request-timeout", "4m"]
         let server = try await DarkroomProcess(flags)
         for name in [
             "sample.jpg", "formats/photo.avif", "formats/alpha.png", "animation/disposal.gif", "svg/drawing.svg",

@@ -34,7 +34,7 @@ struct UploadRouteTests {
         request.method = .POST
         request.headers = HTTPHeaders(fields)
         request.body = body
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(4))
         return Answer(
             status: Int(response.status.code), fields: response.headers,
             body: try await response.body.collect(upTo: 64 << 20))

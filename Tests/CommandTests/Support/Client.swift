@@ -46,7 +46,7 @@ enum Client {
         var request = HTTPClientRequest(url: url)
         request.method = method
         request.headers = HTTPHeaders(fields)
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(4))
         return Answer(
             status: Int(response.status.code), fields: response.headers,
             body: try await response.body.collect(upTo: 64 << 20))
