@@ -11,6 +11,8 @@ import Testing
 /// Previews during a download.
 @Suite(.timeLimit(.minutes(5)))
 struct PreviewTests {
+    /// A request has minutes, since previews are made on threads of low priority.
+    private static let configuration = PipelineConfiguration(requestTimeout: .seconds(240))
     private let origin: PiecewiseOrigin
     private let memory = MemoryStore(budgetBytes: 1 << 20)
     private let disk = MemoryDisk()
@@ -20,7 +22,8 @@ struct PreviewTests {
 
     init() throws {
         origin = PiecewiseOrigin(try Pictures.noisyJPEG.get())
-        pipeline = ImagePipeline(origin: origin, memory: memory, disk: disk, processing: processing)
+        pipeline = ImagePipeline(
+            configuration: Self.configuration, origin: origin, memory: memory, disk: disk, processing: processing)
         request = try ImageRequest(url: "http://example.com/a.jpg", width: 90)
     }
 
@@ -94,7 +97,8 @@ struct PreviewTests {
 
     @Test func `Other formats have no previews`() async throws {
         let origin = PiecewiseOrigin(try Pictures.noise(width: 200, height: 100))
-        let pipeline = ImagePipeline(origin: origin, memory: memory, processing: processing)
+        let pipeline = ImagePipeline(
+            configuration: Self.configuration, origin: origin, memory: memory, processing: processing)
         let task = pipeline.imageTask(for: request, previews: true)
         await origin.send(upTo: 32 << 10)
         origin.finish()
@@ -132,8 +136,8 @@ struct PreviewTests {
 
     @Test func `A preview waits for all requests`() async throws {
         let pipeline = ImagePipeline(
-            configuration: PipelineConfiguration(pixelWorkers: 1), origin: origin, memory: memory,
-            processing: processing, now: { WallClock.start })
+            configuration: PipelineConfiguration(pixelWorkers: 1, requestTimeout: .seconds(240)), origin: origin,
+            memory: memory, processing: processing, now: { WallClock.start })
         var (other, narrower) = (request, request)
         other.source = .example
         narrower.source = .example
@@ -176,7 +180,8 @@ struct PreviewTests {
         var padded = ByteBuffer(bytes: [0xFF, 0xD8, 0xFF, 0xFE, 0x9C, 0x42] + comment)
         padded.writeImmutableBuffer(try Pictures.noisyJPEG.get().getSlice(at: 2, length: 90_000) ?? ByteBuffer())
         let origin = PiecewiseOrigin(padded)
-        let pipeline = ImagePipeline(origin: origin, memory: memory, processing: processing)
+        let pipeline = ImagePipeline(
+            configuration: Self.configuration, origin: origin, memory: memory, processing: processing)
         let task = pipeline.imageTask(for: request, previews: true)
         await origin.send(upTo: 10_000)
         await origin.send(upTo: 20_000)

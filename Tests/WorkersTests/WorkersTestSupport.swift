@@ -15,6 +15,8 @@ extension WorkerConfiguration {
             URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
             .deletingLastPathComponent().appendingPathComponent("darkroom").path
         configuration.grace = .milliseconds(20)
+        // Workers have a low priority, and get little of the processors of a machine that is busy otherwise.
+        configuration.jobTimeout = .seconds(240)
         change(&configuration)
         return configuration
     }

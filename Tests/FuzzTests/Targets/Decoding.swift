@@ -35,7 +35,7 @@
             "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='30'><rect width='9' height='9'/></svg>"
 
         init() async throws {
-            var configuration = WorkerConfiguration(workers: 1, jobTimeout: .seconds(20))
+            var configuration = WorkerConfiguration(workers: 1, jobTimeout: .seconds(120))
             configuration.executable =
                 URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
                 .deletingLastPathComponent().appendingPathComponent("darkroom").path
