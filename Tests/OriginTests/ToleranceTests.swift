@@ -123,7 +123,7 @@ struct ToleranceTests {
             "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n",
         ])
     func interimFlood(response: String) async throws {
-        try await withOrigin { _ in
+        try await withOrigin(patient()) { _ in
             [.sendForever(response)]
         } _: { client, origin async throws in
             #expect(try await client.failure(of: origin.url()) == .unreachable(.malformed))
@@ -138,11 +138,14 @@ struct ToleranceTests {
             "1" + String(repeating: " ", count: 9000) + "\r\nx\r\n",
         ])
     func chunkFlood(chunk: String) async throws {
-        try await withOrigin { _ in
+        try await withOrigin(patient()) { _ in
             [.send(ok + "Transfer-Encoding: chunked\r\n\r\n"), .sendForever(chunk)]
         } _: { client, origin async throws in
             #expect(try await client.failure(of: origin.url()) == .unreachable(.malformed))
             for await _ in origin.hangUps { break }
         }
     }
+
+    /// A flood is cut off for its content, however long a busy machine takes to read it.
+    private func patient() throws -> GuardedHTTPClient.Settings { try .loopback { $0.downloadTimeout = .seconds(240) } }
 }
