@@ -20,7 +20,12 @@ package struct WorkerConfiguration: Sendable {
     package var quarantine: Duration
 
     /// Processor time that every job may take, whatever its estimate.
-    var processorAllowance = Duration.seconds(1)
+    #if DEBUG
+        // Estimates are those of optimized builds. Without optimization, our own loops take tens of times as long.
+        var processorAllowance = Duration.seconds(10)
+    #else
+        var processorAllowance = Duration.seconds(1)
+    #endif
     /// The factor by which a job may exceed its expected processor time, in addition to its allowance.
     var processorFactor = 4.0
     /// How much longer than expected a drawing may compete with other jobs. Its content can make it take any time, so

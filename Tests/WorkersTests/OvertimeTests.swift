@@ -140,7 +140,8 @@ struct OvertimeTests {
     }
 
     @Test func `The budget of a job is its expected time several times over, and has a floor and a ceiling`() {
-        let configuration = WorkerConfiguration(workers: 1)
+        var configuration = WorkerConfiguration(workers: 1)
+        configuration.processorAllowance = .seconds(1)
         #expect(configuration.processorBudget(expectedWork: 0, limit: 8000) == .seconds(1))
         #expect(configuration.processorBudget(expectedWork: 1000, limit: 8000) == .seconds(5))
         #expect(configuration.processorBudget(expectedWork: .infinity, limit: 8000) == .seconds(17))
