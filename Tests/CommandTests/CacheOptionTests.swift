@@ -61,15 +61,15 @@ struct CacheOptionTests {
     }
 
     @Test(arguments: [
-        ("--cache-memory-bytes", "hit;ttl=60;detail=disk", 1), ("--cache-disk-bytes", "hit;ttl=60;detail=memory", 1),
+        ("--cache-memory-bytes", "hit;ttl=;detail=disk", 1), ("--cache-disk-bytes", "hit;ttl=;detail=memory", 1),
     ])
     func `A tier of no bytes is none`(setting: String, status: String, requests: Int) async throws {
-        let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=60"))
+        let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
         let server = try await server([setting, "0"])
         let wait = setting == "--cache-memory-bytes" ? "&wait=stored" : ""
         _ = try await server.image(origin.url(), "w=20\(wait)")
         let answer = try await server.image(origin.url(), "w=20")
-        #expect(answer.cacheStatus.replacing("ttl=59", with: "ttl=60").contains(status))
+        #expect(answer.cacheStatus.replacing(/ttl=[0-9]+/, with: "ttl=").contains(status))
         #expect(origin.count == requests)
     }
 

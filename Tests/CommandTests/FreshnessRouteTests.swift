@@ -18,12 +18,14 @@ struct FreshnessRouteTests {
         for _ in 0..<2 {
             let answer = try await server.image(origin.url(), "w=20")
             let age = try #require(answer["age"].flatMap { Int($0) })
-            #expect((100...110).contains(age))
+            #expect((100...160).contains(age))
             #expect(answer["cache-control"]?.contains("max-age=600") == true)
             #expect(answer["last-modified"] == "Sun, 06 Nov 1994 08:49:37 GMT")
         }
         let shorter = try await server.image(origin.url(), "w=20&maxage=60s")
-        #expect(["160", "161", "162"].contains { shorter["cache-control"]?.contains("max-age=\($0)") == true })
+        // From now on, of which the origin's cache and the time since then are no part.
+        let maxAge = try #require(shorter["cache-control"]?.firstMatch(of: /max-age=([0-9]+)/)?.1)
+        #expect((160...220).contains(Int(maxAge) ?? 0))
         let longer = try await server.image(origin.url(), "w=20&maxage=1d")
         #expect(longer["cache-control"]?.contains("max-age=600") == true)
     }
@@ -121,7 +123,7 @@ struct FreshnessRouteTests {
         let second = try await server.image(origin.url(), "w=20")
         #expect(second.status == 502)
         #expect(second.cacheStatus.contains("detail=failure"))
-        #expect(second["retry-after"].flatMap { Int($0) }.map { (90...100).contains($0) } == true)
+        #expect(second["retry-after"].flatMap { Int($0) }.map { (40...100).contains($0) } == true)
         #expect(origin.count == 1)
         let refused = try await server.image("http://127.0.0.1:1/a.jpg", "w=20")
         #expect(refused["proxy-status"]?.contains("error=connection_refused") == true)
