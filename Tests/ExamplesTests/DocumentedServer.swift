@@ -15,7 +15,8 @@ final class DocumentedServer {
         process.arguments =
             [
                 "serve", "--port", "0", "--cache-dir", folder.appendingPathComponent("cache").path, "--log-level",
-                "error",
+                // Long enough for a machine that is busy with other work.
+                "error", "--request-timeout", "4m",
             ]
             + ["--local-root", Document.package.appendingPathComponent("Fixtures/images").path] + flags
         process.environment = Self.environment.merging(environment) { $1 }.merging(["DARKROOM_ADMIN_TOKEN": Self.token])
