@@ -73,7 +73,7 @@ def settings(folder: Path) -> list[str]:
     return [
         *("--port", "0", "--cache-dir", str(folder / "cache"), "--log-level", "warning", "--uploads", "true"),
         # Long enough for a machine that is busy with other work.
-        *("--request-timeout", "60s", "--download-timeout", "60s"),
+        *("--request-timeout", "2m", "--download-timeout", "2m"),
         *("--local-root", str(FIXTURES), "--allow-networks", "127.0.0.0/8", "--allow-hosts", "127.0.0.1"),
         *("--iiif", "true"),
     ]

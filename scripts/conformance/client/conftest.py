@@ -117,6 +117,6 @@ def client(server: RunningServer, journal: Journal, token: str) -> "Authenticate
         base_url=server.base,
         token=token,
         raise_on_unexpected_status=True,
-        timeout=httpx.Timeout(30),
+        timeout=httpx.Timeout(120),
         httpx_args={"trust_env": False, "event_hooks": {"response": [journal.record]}},
     )

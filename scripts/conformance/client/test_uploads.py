@@ -84,7 +84,7 @@ def test_upload_image_without_signature(signer: AuthenticatedClient) -> None:
 
 def test_a_connection_outlives_a_refused_body(server: RunningServer) -> None:
     """The client library reuses the connection only if the response to the unread body allows it."""
-    with httpx.Client(base_url=server.base, trust_env=False, timeout=30) as client:
+    with httpx.Client(base_url=server.base, trust_env=False, timeout=120) as client:
         for _ in range(3):
             answer = client.post("/image", content=bytes(5 << 20), headers={"Content-Type": "text/plain"})
             assert answer.status_code == 415
