@@ -99,4 +99,12 @@ struct JPEGContainerTests {
             #expect(JPEGContainer.stripped(ByteBuffer(bytes: bytes)) == nil)
         }
     }
+
+    @Test(arguments: [0, 1, 4093, 4094, 4095, 4096, 4097, 9000])
+    func `The last marker is found however much follows it`(_ count: Int) {
+        let following = [UInt8](repeating: 1, count: count)
+        let (scan, end): ([UInt8], [UInt8]) = ([0xFF, 0xDA], [0xFF, 0xD9])
+        #expect(JPEGContainer.hasEnd(ByteBuffer(bytes: [0xFF, 0xD8] + scan + end + following)))
+        #expect(!JPEGContainer.hasEnd(ByteBuffer(bytes: [0xFF, 0xD8] + end + scan + following)))
+    }
 }
