@@ -49,17 +49,18 @@ package enum Checksum {
 
 /// The pixels of a PNG as a zlib stream (RFC 1950).
 package enum ZlibStream {
-    /// Whether a stream inflates to its end, without an error and to at least `count` bytes, and ends with their
-    /// checksum or lacks it; `end` is the length of the stream without its checksum, `checksum` the right one.
+    /// A stream that inflates to its end: its length without the checksum, the right checksum, and whether it states
+    /// another one.
+    package typealias Whole = (end: Int, checksum: UInt32, hasWrongChecksum: Bool)
+
+    /// Inflates a stream, whose checksum may be wrong or missing.
     ///
-    /// - Returns: nil if it does not.
-    package static func whole(
-        _ stream: ByteBuffer, atLeast count: Int
-    ) -> (end: Int, checksum: UInt32)? {
+    /// - Returns: nil if the stream does not inflate to its end, without an error and to at least `count` bytes.
+    package static func whole(_ stream: ByteBuffer, atLeast count: Int) -> Whole? {
         stream.withUnsafeReadableBytes { whole(UnsafeRawBufferPointer($0), atLeast: count) }
     }
 
-    private static func whole(_ bytes: UnsafeRawBufferPointer, atLeast count: Int) -> (end: Int, checksum: UInt32)? {
+    private static func whole(_ bytes: UnsafeRawBufferPointer, atLeast count: Int) -> Whole? {
         guard bytes.count > headerLength, let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
             return nil
         }
@@ -88,9 +89,8 @@ package enum ZlibStream {
         guard outcome == Z_STREAM_END, written >= count else { return nil }
         let end = bytes.count - Int(state.avail_in)
         let right = UInt32(truncatingIfNeeded: checksum)
-        guard bytes.count - end >= MemoryLayout<UInt32>.size else { return (end, right) }
-        let stated = bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self).bigEndian
-        return stated == right ? (end, right) : nil
+        guard bytes.count - end >= MemoryLayout<UInt32>.size else { return (end, right, false) }
+        return (end, right, bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self).bigEndian != right)
     }
 
     private static let headerLength = 2

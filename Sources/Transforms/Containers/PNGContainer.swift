@@ -112,6 +112,7 @@ extension PNGContainer {
     /// The file with its pixels in one chunk with the right checksums; nil unless all pixels are there.
     ///
     /// Decoders refuse a file with a wrong checksum, with other chunks between its pixels, or without its last bytes.
+    /// Chunks and pixels each have a checksum: one that is right vouches for the bytes.
     static func withWholePixels(_ file: ByteBuffer) -> ByteBuffer? {
         var header: PNGChunk?
         var isIntact = true
@@ -126,9 +127,13 @@ extension PNGContainer {
         var pixels = ByteBuffer()
         pixels.reserveCapacity(rest.readableBytes)
         while let chunk = rest.readPNGChunk(orRest: PNGChunk.pixels), chunk.type != PNGChunk.end {
-            if chunk.type == PNGChunk.pixels { pixels.writeBytes(chunk.content) }
+            guard chunk.type == PNGChunk.pixels else { continue }
+            pixels.writeBytes(chunk.content)
+            isIntact = isIntact && chunk.isIntact
         }
-        guard let whole = ZlibStream.whole(pixels, atLeast: size) else { return nil }
+        guard let whole = ZlibStream.whole(pixels, atLeast: size), isIntact || !whole.hasWrongChecksum else {
+            return nil
+        }
         pixels.moveWriterIndex(to: whole.end)
         pixels.writeInteger(whole.checksum)
         kept.writePNGChunk(PNGChunk.pixels, pixels.readableBytesView)
