@@ -267,8 +267,11 @@ extension ImagePipeline {
 
     /// Carries out the purges of other servers that share a tier with this server.
     ///
+    /// - Parameter limit: how long to wait for them; nil = until all are carried out.
     /// - Returns: whether the purges could be read; true without a shared tier.
-    @discardableResult package func carryOutPurges() async -> Bool { await resolver.cache.carryOutPurges() }
+    @discardableResult package func carryOutPurges(within limit: Duration? = nil) async -> Bool {
+        await resolver.cache.carryOutPurges(within: limit)
+    }
 
     /// Removes the disk entries that are older than the disk tier keeps them.
     @discardableResult public func removeExpired() async -> PurgeReport { await resolver.cache.removeExpired() }

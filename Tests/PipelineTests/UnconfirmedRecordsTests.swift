@@ -36,15 +36,26 @@ struct UnconfirmedRecordsTests {
     }
 
     @Test(arguments: [false, true])
-    func `The origin is asked once about each source, however often the store fails`(usesDisk: Bool) async throws {
+    func `The origin is asked once about each source after each failed read of the purges`(
+        usesDisk: Bool
+    ) async throws {
+        for failures in 1...3 {
+            await cutOff()
+            if usesDisk { second.pipeline.shrinkMemory(toFraction: 0) }
+            #expect(try await second.ask().cache.originStatus == 304)
+            #expect(try await second.tier() == .memory)
+            #expect(cluster.origin.fetches.value == 1 + failures)
+        }
+    }
+
+    @Test func `A server that is cut off serves nothing that others purge meanwhile`() async throws {
         await cutOff()
-        if usesDisk { second.pipeline.shrinkMemory(toFraction: 0) }
         #expect(try await second.ask().cache.originStatus == 304)
-        #expect(try await second.tier() == .memory)
-        cluster.wall.advance(seconds: 10)
-        #expect(await !second.pipeline.carryOutPurges())
-        #expect(try await second.tier() == .memory)
-        #expect(cluster.origin.fetches.value == 2)
+        cluster.bucket.fail(nil)
+        await first.pipeline.purge(.everything)
+        cluster.origin.answer(.picture(try Pictures.green.get(), .control("max-age=3600", etag: "b")))
+        await cutOff()
+        #expect(try await second.ask().cache.originStatus == 200)
     }
 
     @Test func `Images are served without their origin, too`() async throws {

@@ -42,10 +42,11 @@ final class PurgeFollower: Sendable {
         var position: Int64?
         var savedPosition: Int64 = 0
         var cleanedAt: Int64 = 0
-        /// When this process last tried to read the log.
-        var triedAt: ContinuousClock.Instant?
-        /// Whether the last try failed.
-        var isCutOff = false
+        /// The moment of which this process knows all purges, or after which the origin has confirmed all records that
+        /// it uses.
+        var assuredAt: ContinuousClock.Instant?
+        /// When a read of the log last failed or was slow; nil once that is a while ago.
+        var lateAt: ContinuousClock.Instant?
     }
 
     let shared: SharedTier
@@ -54,6 +55,7 @@ final class PurgeFollower: Sendable {
     private let unconfirmedRecords: UnconfirmedRecords
     private let interval: Duration
     private let instant: @Sendable () -> ContinuousClock.Instant
+    private let clock: any Clock<Duration>
     private let logger: Logger
     private let state = Mutex(State())
     private let polls = SingleFlight<Bool, Bool, Void>()
@@ -65,7 +67,8 @@ final class PurgeFollower: Sendable {
         _ shared: SharedTier, disk: (any Storing)?, unconfirmedRecords: UnconfirmedRecords, clock: any Clock<Duration>,
         logger: Logger
     ) {
-        requests = DeadlineTimer(Self.pollLimit, clock: clock)
+        requests = DeadlineTimer(Self.requestWait, clock: clock)
+        self.clock = clock
         self.shared = shared
         self.disk = disk
         self.unconfirmedRecords = unconfirmedRecords
@@ -75,21 +78,30 @@ final class PurgeFollower: Sendable {
         log = PurgeLog(shared.store)
     }
 
-    /// The time after which every server that reads the log has carried out a purge.
+    /// The time after which no server uses what a purge concerns, unless its origin has confirmed it since.
+    ///
+    /// Holds however slow the store is. A read of the log begins in each interval. If it takes longer than
+    /// ``slowRead``, or fails, then all records from before that moment are suspect, again in each interval until it
+    /// ends. A server therefore never relies on anything that is older than an interval and ``slowRead``.
     var propagation: Duration { interval + .seconds(1) }
 
-    /// Whether this process was suspended: its last attempt at reading the log is longer ago than the interval and the
-    /// time of a read allow.
+    /// Whether this process was suspended, so that it may lack purges that are older than the propagation allows.
     var isBehind: Bool {
-        guard let triedAt = state.withLock({ $0.triedAt }) else { return false }
-        return triedAt.duration(to: instant()) > interval + Self.pollLimit + .seconds(1)
+        guard let assuredAt = state.withLock({ $0.assuredAt }) else { return false }
+        return assuredAt.duration(to: instant()) > propagation
     }
 
     private static let appendLimit = Duration.seconds(5)
-    /// The time limit of one read of the log and of the new purges. It is less than the time that ``propagation`` adds,
-    /// so that by then a server has noticed that it may lack purges.
-    private static let pollLimit = Duration.milliseconds(900)
-    private static let firstPollLimit = Duration.seconds(30)
+    /// The longest wait of a request for a read of the log.
+    private static let requestWait = Duration.milliseconds(900)
+    /// The time after which a read of the log counts as slow. Together with the interval, it is less than
+    /// ``propagation``.
+    static let slowRead = Duration.milliseconds(500)
+    /// The time for one request to the store. A read of the log has no limit as a whole: on a slow store it would start
+    /// over each time and never end.
+    private static let requestLimit = Duration.seconds(30)
+    /// How long reads of the log must be prompt before the log says so.
+    private static let lateness = Duration.seconds(60)
 
     // MARK: This server's purges
 
@@ -134,9 +146,13 @@ final class PurgeFollower: Sendable {
 
     /// Reads the log and carries out the new purges. Several callers share one read.
     ///
+    /// - Parameter limit: how long the caller waits; nil = until the read has ended.
     /// - Returns: whether the log could be read.
-    func poll(_ execute: @escaping Execute) async -> Bool {
-        await polls.value(for: true) { [self] in await pollOnce(execute) } ?? false
+    func poll(within limit: Duration? = nil, _ execute: @escaping Execute) async -> Bool {
+        let deadline = Deadline()
+        let number = limit.map { requests.begin(after: $0) { deadline.pass() } }
+        defer { if let number { requests.end(number) } }
+        return await polls.value(for: true, deadline: deadline) { [self] in await pollOnce(execute) } ?? false
     }
 
     /// Reads the log before a request is answered. The request waits no longer than reading takes: if the new purges
@@ -146,42 +162,84 @@ final class PurgeFollower: Sendable {
         let number = requests.begin { deadline.pass() }
         defer { requests.end(number) }
         let isDone = await polls.value(for: true, deadline: deadline) { [self] in await pollOnce(execute) }
-        guard isDone == nil, deadline.hasPassed else { return }
-        state.withLock { $0.triedAt = instant() }
-        unconfirmedRecords.begin(at: shared.store.now())
+        if isDone == nil, deadline.hasPassed { suspectRecords() }
     }
 
     private func pollOnce(_ execute: Execute) async -> Bool {
+        // Ends with this function.
+        async let _: Void = suspectRecordsWhileReading()
         let began = instant()
         let position: Int64
         do throws(ObjectStorageError) {
             position = try await read(execute)
         } catch {
-            let wasCutOff = state.withLock { state in
-                state.triedAt = instant()
-                // A read that nobody waits for any more says nothing about the store.
-                defer { state.isCutOff = state.isCutOff || !Task.isCancelled }
-                return state.isCutOff
-            }
-            if !wasCutOff { unconfirmedRecords.begin(at: shared.store.now()) }
-            logger.debug("the purge log cannot be read", metadata: ["reason": "\(error)"])
+            // A read that nobody waits for any more says nothing about the store.
+            guard !Task.isCancelled else { return false }
+            suspectRecords()
+            recordLateRead("\(error)")
             return false
         }
+        finishRead(began: began)
         let isSaveDue = state.withLock { state in
-            // Purges that were announced meanwhile have not been read.
-            state.triedAt = began
-            state.isCutOff = false
             state.position = position
             // Once a minute: reading purges again does no harm.
             guard abs(position - state.savedPosition) >= 60_000 else { return false }
             state.savedPosition = position
             return true
         }
-        unconfirmedRecords.clear()
         if isSaveDue {
             disk?.store(StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: position)), for: Self.positionKey)
         }
         return true
+    }
+
+    /// Records that all purges from before a read have been carried out.
+    private func finishRead(began: ContinuousClock.Instant) {
+        shared.store.recordPurgesRead(until: began)
+        let duration = began.duration(to: instant())
+        let isPrompt = state.withLock { state in
+            unconfirmedRecords.clearDisk()
+            // After a longer read, purges of too long a time are unknown.
+            if duration <= max(interval, Self.slowRead) {
+                unconfirmedRecords.clear()
+                state.assuredAt = began
+            }
+            guard duration <= Self.slowRead, let lateAt = state.lateAt else { return false }
+            guard lateAt.duration(to: instant()) >= Self.lateness else { return false }
+            state.lateAt = nil
+            return true
+        }
+        if isPrompt { logger.notice("purges of other servers arrive in time again") }
+    }
+
+    /// From here on, a record that was stored before is used only once its origin has confirmed it.
+    private func suspectRecords() {
+        state.withLock { state in
+            unconfirmedRecords.begin(at: shared.store.now())
+            state.assuredAt = instant()
+        }
+    }
+
+    /// Runs until it is canceled.
+    private func suspectRecordsWhileReading() async {
+        var pause = Self.slowRead
+        while (try? await clock.sleep(for: pause)) != nil, !Task.isCancelled {
+            suspectRecords()
+            // At the start, the purges of a longer time are read.
+            if state.withLock({ $0.position != nil }) { recordLateRead("Reading the purge log takes long.") }
+            pause = interval
+        }
+    }
+
+    private func recordLateRead(_ reason: String) {
+        let isFirst = state.withLock { state in
+            defer { state.lateAt = instant() }
+            return state.lateAt == nil
+        }
+        guard isFirst else { return }
+        logger.warning(
+            "purges of other servers arrive late: until then, cached images are used only as their origins confirm them",
+            metadata: ["reason": "\(reason)"])
     }
 
     /// - Returns: the time until which the log was read.
@@ -189,9 +247,8 @@ final class PurgeFollower: Sendable {
         let started = shared.store.milliseconds
         let position = state.withLock(\.position)
         let isFirst = position == nil
-        let end = instant() + (isFirst ? Self.firstPollLimit : Self.pollLimit)
         var onDisk = isFirst ? await disk?.peek(Self.positionKey)?.metadata : nil
-        let listed = try await log.names(since: position.map { $0 - Self.overlap }, within: instant().duration(to: end))
+        let listed = try await log.names(since: position.map { $0 - Self.overlap }, within: Self.requestLimit)
         // The first answer may have corrected a clock that was ahead.
         let now = min(started, shared.store.milliseconds)
         // A position that is not in the past is damaged, or from a clock that was ahead.
@@ -209,29 +266,26 @@ final class PurgeFollower: Sendable {
             state.withLock { $0.seen = Set(listed) }
             return now
         }
-        try await carryOut(new, until: end, execute)
+        try await carryOut(new, execute)
         state.withLock { $0.seen.formIntersection(listed) }
         try await clean(listed, now: now)
         return now
     }
 
     /// - Throws: the error of reading a purge. All other purges have been carried out then.
-    private func carryOut(
-        _ names: [PurgeLog.Name], until end: ContinuousClock.Instant, _ execute: Execute
-    ) async throws(ObjectStorageError) {
+    private func carryOut(_ names: [PurgeLog.Name], _ execute: Execute) async throws(ObjectStorageError) {
         var failure: ObjectStorageError?
         for batch in stride(from: 0, to: names.count, by: Self.concurrency) {
             let names = names[batch..<min(batch + Self.concurrency, names.count)]
             let messages = await withTaskGroup(of: (PurgeLog.Name, ReadResult).self) { group in
-                for name in names { group.addTask { (name, await self.read(name, until: end)) } }
+                for name in names { group.addTask { (name, await self.read(name)) } }
                 return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
             for name in names.sorted() {
                 do throws(ObjectStorageError) {
                     if let message = try messages[name]?.get() {
                         await carryOut(name, PurgeMessage(message), execute)
-                    } else if try await log.names(since: name.time, within: instant().duration(to: end)).contains(name)
-                    {
+                    } else if try await log.names(since: name.time, within: Self.requestLimit).contains(name) {
                         // A missing purge was old. A purge that exists but cannot be read is corrupt, and its targets
                         // are unknown.
                         logger.warning("a purge in the shared store is damaged: removing everything")
@@ -247,7 +301,8 @@ final class PurgeFollower: Sendable {
 
     private typealias ReadResult = Result<ByteBuffer?, ObjectStorageError>
 
-    private func read(_ name: PurgeLog.Name, until end: ContinuousClock.Instant) async -> ReadResult {
+    private func read(_ name: PurgeLog.Name) async -> ReadResult {
+        let end = instant() + Self.requestLimit
         var result = ReadResult.success(nil)
         for _ in 0..<Self.maxReads {
             result = await Result { [log] () async throws(ObjectStorageError) in
@@ -276,8 +331,8 @@ final class PurgeFollower: Sendable {
         shared.purgedOrders.removeSources(upTo: now - Self.overlap)
         guard isDue else { return }
         let kept = max(Int64(shared.store.configuration.maxAge / .milliseconds(1)), Self.retention) + Self.overlap
-        let all = try await log.names(since: nil, within: Self.firstPollLimit)
+        let all = try await log.names(since: nil, within: Self.requestLimit)
         try await log.delete(
-            all.filter { now - $0.time > ($0.isLasting ? kept : Self.retention) }, within: Self.firstPollLimit)
+            all.filter { now - $0.time > ($0.isLasting ? kept : Self.retention) }, within: Self.requestLimit)
     }
 }

@@ -45,10 +45,10 @@ final class PurgeEpochs: Sendable {
     func advanceAll() { state.withLock { $0.advanceAll() } }
 }
 
-/// The sources that other servers may have purged while this server could not read their purges.
+/// The sources that other servers may have purged while this server could not read their purges, or not yet.
 ///
-/// Each of these sources is revalidated with its origin once before it is used. From then on it may be used again,
-/// because a store that cannot be read accepts no purges either.
+/// Each of these sources is revalidated with its origin before it is used. From then on it may be used again until the
+/// next ``begin(at:)``: another server may still reach the store and purge the source again.
 final class UnconfirmedRecords: Sendable {
     /// Records that the origin confirmed up to this time are suspect, in milliseconds since 1970; the least number = no
     /// records.
@@ -56,7 +56,7 @@ final class UnconfirmedRecords: Sendable {
     private let includesDisk: Atomic<Bool>
     private static let none = Int64.min
 
-    /// - Parameter includesDisk: whether all entries on disk are suspect until ``clear()`` is called.
+    /// - Parameter includesDisk: whether all entries on disk are suspect until ``clearDisk()`` is called.
     init(includesDisk: Bool) {
         end = Atomic(Self.none)
         self.includesDisk = Atomic(includesDisk)
@@ -67,11 +67,11 @@ final class UnconfirmedRecords: Sendable {
         end.store(Int64((now.timeIntervalSince1970 * 1000).rounded(.up)), ordering: .releasing)
     }
 
-    /// The purges of other servers have been carried out.
-    func clear() {
-        end.store(Self.none, ordering: .releasing)
-        includesDisk.store(false, ordering: .releasing)
-    }
+    /// The purges of the time in which this server was stopped have been carried out.
+    func clearDisk() { includesDisk.store(false, ordering: .releasing) }
+
+    /// The purges of other servers have been carried out, except for those of the last seconds.
+    func clear() { end.store(Self.none, ordering: .releasing) }
 
     /// - Parameter isOnDisk: whether the record was read from disk.
     func concerns(_ record: SourceRecord, isOnDisk: Bool) -> Bool {

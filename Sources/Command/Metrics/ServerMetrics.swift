@@ -164,6 +164,10 @@ struct ServerMetrics: Sendable {
             .gauge(
                 "darkroom_shared_store_queued_bytes", "Bytes waiting to be written to the shared store.",
                 statistics.queuedBytes),
+            MetricFamily(
+                "darkroom_shared_store_purge_log_age_seconds", .gauge,
+                help: "Time since this server last knew the purges of all servers that share the store.",
+                statistics.purgeLogAge / .seconds(1)),
             .counter(
                 "darkroom_shared_store_damaged_total",
                 "Objects in the shared store that were corrupt, foreign or incomplete.", statistics.damaged),

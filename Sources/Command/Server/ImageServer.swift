@@ -196,8 +196,9 @@ struct ImageServer {
             configuration: settings.pipelineConfiguration, origin: origin, memory: caches.memory, disk: caches.disk,
             shared: caches.shared, processing: MeteredProcessing(pixels.processing, metrics: registry),
             keyFilter: rules.isEmpty ? CanonicalURLFilter() : QueryDroppingFilter(rules: rules), logger: logger)
-        // What others have purged while this server was away must not be served.
-        if shared?.isReachable == true { await pipeline.carryOutPurges() }
+        // What others have purged while this server was away must not be served. If reading that takes longer, origins
+        // confirm what is on disk until it ends.
+        if shared?.isReachable == true { await pipeline.carryOutPurges(within: .seconds(30)) }
         return pipeline
     }
 

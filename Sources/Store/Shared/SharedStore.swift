@@ -13,6 +13,8 @@ package final class SharedStore: Sendable {
     let bucket: any ObjectBucket
     package let configuration: SharedStoreConfiguration
     let counts = Mutex(SharedStatistics())
+    /// The moment of which this server knows all purges, or its start.
+    private let purgesReadAt: Mutex<ContinuousClock.Instant>
     /// This machine's wall clock.
     package let now: @Sendable () -> Date
     /// The clock of pauses.
@@ -36,6 +38,7 @@ package final class SharedStore: Sendable {
         self.configuration = configuration
         self.now = now
         self.instant = instant
+        purgesReadAt = Mutex(instant())
         queue = SharedWriteQueue(maxBytes: configuration.maxQueuedBytes)
         reading = StoreOutage("reading", instant: instant, logger: logger)
         writing = StoreOutage("writing", instant: instant, logger: logger)
@@ -63,8 +66,12 @@ package final class SharedStore: Sendable {
         var statistics = counts.withLock(\.self)
         (statistics.queuedWrites, statistics.queuedBytes) = queue.waiting
         (statistics.isReadable, statistics.isWritable) = (!reading.isFailing, !writing.isFailing)
+        statistics.purgeLogAge = purgesReadAt.withLock(\.self).duration(to: instant())
         return statistics
     }
+
+    /// Records that the purges of all servers until this moment have been carried out.
+    package func recordPurgesRead(until moment: ContinuousClock.Instant) { purgesReadAt.withLock { $0 = moment } }
 
     /// Waits for the queued writes, and drops the rest after the limit.
     package func close(within limit: Duration = .seconds(10)) async { await queue.close(within: limit) }
@@ -346,4 +353,6 @@ package struct SharedStatistics: Equatable, Sendable {
     package var isReadable = true
     /// Whether writing works, as far as is known.
     package var isWritable = true
+    /// The time since the purges of all servers were last known completely.
+    package var purgeLogAge = Duration.zero
 }

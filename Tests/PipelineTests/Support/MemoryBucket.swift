@@ -14,6 +14,7 @@ final class MemoryBucket: ObjectBucket {
     let operations = Watched<[Operation: Int]>([:])
     private let objects = Watched<[String: ByteBuffer]>([:])
     private let fault = Mutex<Fault?>(nil)
+    private let latency = Mutex<(time: Duration, pass: @Sendable (Duration) -> Void)?>(nil)
     private let held = Mutex<[(operation: Operation, isMeant: @Sendable (String) -> Bool, gate: Gate)]>([])
 
     var clockOffset: TimeInterval { 0 }
@@ -35,7 +36,14 @@ final class MemoryBucket: ObjectBucket {
     /// Makes operations fail from now on; nil = no more.
     func fail(_ fault: Fault?) { self.fault.withLock { $0 = fault } }
 
-    /// Holds back the next operation on such a name, before it takes effect.
+    /// Makes each operation take this time from now on, or fail at its limit if that is shorter.
+    ///
+    /// - Parameter pass: lets the time pass.
+    func delay(_ time: Duration, _ pass: @escaping @Sendable (Duration) -> Void) {
+        latency.withLock { $0 = (time, pass) }
+    }
+
+    /// Holds back the next operation on such a name or prefix, before it takes effect.
     func hold(_ operation: Operation, at gate: Gate, where isMeant: @escaping @Sendable (String) -> Bool) {
         held.withLock { $0.append((operation, isMeant, gate)) }
     }
@@ -44,7 +52,7 @@ final class MemoryBucket: ObjectBucket {
         _ key: String, maxBytes: Int, within limit: Duration,
         deliver: @escaping @Sendable (ByteBuffer) throws(ObjectStorageError) -> Void
     ) async throws(ObjectStorageError) -> Bool {
-        try begin(.read, key)
+        try begin(.read, key, limit)
         guard var object = objects.value[key] else { return false }
         // In parts that do not respect the object's structure.
         while let part = object.readSlice(length: min(object.readableBytes, 37)), part.readableBytes > 0 {
@@ -54,13 +62,13 @@ final class MemoryBucket: ObjectBucket {
     }
 
     func write(_ key: String, _ body: ByteBuffer, within limit: Duration) async throws(ObjectStorageError) {
-        try begin(.write, key)
+        try begin(.write, key, limit)
         await pass(.write, [key])
         objects.change { $0[key] = body }
     }
 
     func delete(_ keys: [String], within limit: Duration) async throws(ObjectStorageError) {
-        for key in keys { try begin(.delete, key) }
+        for key in keys { try begin(.delete, key, limit) }
         await pass(.delete, keys)
         objects.change { for key in keys { $0[key] = nil } }
     }
@@ -68,7 +76,8 @@ final class MemoryBucket: ObjectBucket {
     func list(
         _ prefix: String, after: String?, maxKeys: Int, within limit: Duration
     ) async throws(ObjectStorageError) -> [String] {
-        try begin(.list, prefix)
+        try begin(.list, prefix, limit)
+        await pass(.list, [prefix])
         return Array(names.filter { $0.hasPrefix(prefix) && $0 > after ?? "" }.prefix(maxKeys))
     }
 
@@ -80,8 +89,11 @@ final class MemoryBucket: ObjectBucket {
         await gate?.pass()
     }
 
-    private func begin(_ operation: Operation, _ key: String) throws(ObjectStorageError) {
+    private func begin(_ operation: Operation, _ key: String, _ limit: Duration) throws(ObjectStorageError) {
         operations.change { $0[operation, default: 0] += 1 }
         if let error = fault.withLock(\.self)?(operation, key) { throw error }
+        guard let latency = latency.withLock(\.self) else { return }
+        latency.pass(min(latency.time, limit))
+        if limit < latency.time { throw .timedOut(.response) }
     }
 }
