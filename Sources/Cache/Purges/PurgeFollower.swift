@@ -10,8 +10,8 @@ import Synchronization
 /// purges that other servers have appended.
 ///
 /// Each read of the log begins a while before the end of the last read, since a purge may appear there late: clocks
-/// differ, and writes take time. The position is kept on disk, so that a server that was stopped carries out the purges
-/// that it missed.
+/// differ, and writes take time. The progress is kept on disk, so that a server that was stopped carries out the purges
+/// that it missed, and no others.
 final class PurgeFollower: Sendable {
     /// Carries a purge out in memory and on disk. Its order counts from before anything is removed.
     typealias Execute = @Sendable (_ target: PurgeTarget, _ isSoft: Bool, _ order: Int64) async -> Void
@@ -29,18 +29,13 @@ final class PurgeFollower: Sendable {
     /// The number of attempts at reading a purge. A purge that cannot be read then counts as a purge of everything.
     private static let maxReads = 10
 
-    /// The entry on disk that holds the position. No source has its key.
-    static let positionKey: EntryKey = {
-        let key = StoreKey(hashing: "position in the purge log".utf8)
-        return EntryKey(source: key, entry: key)
-    }()
-
     private struct State {
-        /// The purges that were carried out, as far as the log is read again.
+        /// The purges that this process knows, as far as the log is read again.
         var seen: Set<PurgeLog.Name> = []
         /// The time until which the log was read; nil = never.
         var position: Int64?
-        var savedPosition: Int64 = 0
+        /// Nil if purges were carried out since the progress was saved.
+        var savedPosition: Int64?
         var cleanedAt: Int64 = 0
         /// The moment of which this process knows all purges, or after which the origin has confirmed all records that
         /// it uses.
@@ -59,7 +54,8 @@ final class PurgeFollower: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
     private let polls = SingleFlight<Bool, Bool, Void>()
-    private let sweeps = OwnedTasks<Never>()
+    /// The deletion of purged objects and of old purges.
+    let sweeps = OwnedTasks<Never>()
     /// Limits how long requests wait for a read of the log.
     private let requests: DeadlineTimer
 
@@ -129,7 +125,8 @@ final class PurgeFollower: Sendable {
             logger.error("a purge did not reach the other servers", metadata: ["reason": "\(error)"])
             return false
         }
-        state.withLock { _ = $0.seen.insert(name) }
+        record(name)
+        save()
         guard !isOne, !isSoft else { return true }
         for source in sources { shared.store.removeSoon(source, order: order) }
         sweeps.run { [shared, logger] in await shared.sweep(target, upTo: order, logger) }
@@ -182,14 +179,12 @@ final class PurgeFollower: Sendable {
         finishRead(began: began)
         let isSaveDue = state.withLock { state in
             state.position = position
-            // Once a minute: reading purges again does no harm.
-            guard abs(position - state.savedPosition) >= 60_000 else { return false }
-            state.savedPosition = position
-            return true
+            // Later reads of the log begin at the last of these moments.
+            state.seen = state.seen.filter { $0.time >= position - Self.overlap }
+            return state.savedPosition.map { abs(position - $0) >= 60_000 } ?? true
         }
-        if isSaveDue {
-            disk?.store(StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: position)), for: Self.positionKey)
-        }
+        if isSaveDue { save() }
+        cleanIfDue(now: position)
         return true
     }
 
@@ -246,34 +241,37 @@ final class PurgeFollower: Sendable {
     private func read(_ execute: Execute) async throws(ObjectStorageError) -> Int64 {
         let started = shared.store.milliseconds
         let position = state.withLock(\.position)
-        let isFirst = position == nil
-        var onDisk = isFirst ? await disk?.peek(Self.positionKey)?.metadata : nil
+        let saved = position == nil ? await disk?.peek(PurgeProgress.key).flatMap { PurgeProgress($0.metadata) } : nil
         let listed = try await log.names(since: position.map { $0 - Self.overlap }, within: Self.requestLimit)
         // The first answer may have corrected a clock that was ahead.
         let now = min(started, shared.store.milliseconds)
-        // A position that is not in the past is damaged, or from a clock that was ahead.
-        let past = 0...max(now, 0) + Self.overlap
-        let saved = position ?? onDisk?.readInteger(as: Int64.self).map { past.contains($0) ? $0 : 0 }
-        if let saved, isFirst, now - saved > Self.retention - Self.overlap {
-            await execute(.everything, false, -1)
-        }
+        var progress = PurgeProgress(position: position ?? (disk == nil ? now : 0), done: [])
+        if let saved { progress = await resume(saved, now: now, execute) }
         let seen = state.withLock(\.seen)
-        // Purges of single sources that were carried out before, or that concern no entry of this server.
-        let oldest = saved.map { $0 - Self.overlap } ?? (disk == nil ? now - Self.overlap : 0)
-        let new = listed.filter { !seen.contains($0) && ($0.isLasting || $0.time >= oldest) }
+        // Purges of single sources need not be known once they are carried out: the store has marks of them.
+        let new = listed.filter { !seen.contains($0) && ($0.isLasting || progress.lacks($0)) }
         guard new.count <= Self.maxPurges else {
             await execute(.everything, false, now + Self.clockTolerance)
-            state.withLock { $0.seen = Set(listed) }
+            for name in listed { record(name) }
             return now
         }
-        try await carryOut(new, execute)
-        state.withLock { $0.seen.formIntersection(listed) }
-        try await clean(listed, now: now)
+        try await carryOut(new, after: progress, execute)
         return now
     }
 
+    /// Continues where an earlier process ended.
+    private func resume(_ saved: PurgeProgress, now: Int64, _ execute: Execute) async -> PurgeProgress {
+        // A position that is not in the past is damaged, or from a clock that was ahead.
+        let isPast = (0...max(now, 0) + Self.overlap).contains(saved.position)
+        if isPast, now - saved.position <= Self.retention - Self.overlap { return saved }
+        await execute(.everything, false, -1)
+        return PurgeProgress(position: now, done: [])
+    }
+
     /// - Throws: the error of reading a purge. All other purges have been carried out then.
-    private func carryOut(_ names: [PurgeLog.Name], _ execute: Execute) async throws(ObjectStorageError) {
+    private func carryOut(
+        _ names: [PurgeLog.Name], after progress: PurgeProgress, _ execute: Execute
+    ) async throws(ObjectStorageError) {
         var failure: ObjectStorageError?
         for batch in stride(from: 0, to: names.count, by: Self.concurrency) {
             let names = names[batch..<min(batch + Self.concurrency, names.count)]
@@ -284,12 +282,12 @@ final class PurgeFollower: Sendable {
             for name in names.sorted() {
                 do throws(ObjectStorageError) {
                     if let message = try messages[name]?.get() {
-                        await carryOut(name, PurgeMessage(message), execute)
+                        await carryOut(name, PurgeMessage(message), progress.lacks(name) ? execute : nil)
                     } else if try await log.names(since: name.time, within: Self.requestLimit).contains(name) {
                         // A missing purge was old. A purge that exists but cannot be read is corrupt, and its targets
                         // are unknown.
                         logger.warning("a purge in the shared store is damaged: removing everything")
-                        await carryOut(name, nil, execute)
+                        await carryOut(name, nil, progress.lacks(name) ? execute : nil)
                     }
                 } catch {
                     failure = error
@@ -315,24 +313,70 @@ final class PurgeFollower: Sendable {
 
     private static let concurrency = 16
 
-    private func carryOut(_ name: PurgeLog.Name, _ message: PurgeMessage?, _ execute: Execute) async {
-        let target = message?.target
-        await execute(target ?? .everything, target != nil && message?.isSoft == true, name.time + Self.clockTolerance)
-        state.withLock { _ = $0.seen.insert(name) }
+    /// - Parameter execute: nil for a lasting purge that was carried out before: it still concerns objects that servers
+    ///   store without knowing it.
+    private func carryOut(_ name: PurgeLog.Name, _ message: PurgeMessage?, _ execute: Execute?) async {
+        let (target, order) = (message?.target, name.time + Self.clockTolerance)
+        let isSoft = target != nil && message?.isSoft == true
+        if let execute {
+            await execute(target ?? .everything, isSoft, order)
+        } else {
+            shared.purgedOrders.add(target ?? .everything, source: nil, order: order, isSoft: isSoft)
+        }
+        record(name)
     }
 
-    /// Deletes purges that no server needs any more, once an hour.
-    private func clean(_ names: [PurgeLog.Name], now: Int64) async throws(ObjectStorageError) {
+    /// Records that a purge was carried out.
+    private func record(_ name: PurgeLog.Name) {
+        state.withLock { state in
+            state.seen.insert(name)
+            state.savedPosition = nil
+        }
+    }
+
+    /// Saves the progress, behind the removals that were handed to the disk before.
+    func save() {
+        let progress = state.withLock { state -> PurgeProgress? in
+            state.savedPosition = state.position
+            return state.position.map { position in
+                PurgeProgress(position: position, done: state.seen.filter { $0.time >= position - Self.overlap })
+            }
+        }
+        guard let disk, let progress else { return }
+        let isAccepted = disk.store(
+            StoredEntry(body: ByteBuffer(), metadata: progress.bytes), for: PurgeProgress.key)
+        if !isAccepted { state.withLock { $0.savedPosition = nil } }
+    }
+
+    /// Deletes purges that no server needs any more, once an hour, in the background.
+    private func cleanIfDue(now: Int64) {
+        shared.purgedOrders.removeSources(upTo: now - Self.overlap)
         let isDue = state.withLock { state in
             guard now - state.cleanedAt >= 3_600_000 else { return false }
             defer { state.cleanedAt = now }
             return state.cleanedAt > 0
         }
-        shared.purgedOrders.removeSources(upTo: now - Self.overlap)
         guard isDue else { return }
+        sweeps.run { [self] in
+            do throws(ObjectStorageError) {
+                try await clean(now: now)
+            } catch {
+                logger.debug("old purges stay in the log", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
+    private func clean(now: Int64) async throws(ObjectStorageError) {
         let kept = max(Int64(shared.store.configuration.maxAge / .milliseconds(1)), Self.retention) + Self.overlap
         let all = try await log.names(since: nil, within: Self.requestLimit)
         try await log.delete(
             all.filter { now - $0.time > ($0.isLasting ? kept : Self.retention) }, within: Self.requestLimit)
+    }
+}
+
+extension PurgeProgress {
+    /// Whether a purge has not been carried out.
+    fileprivate func lacks(_ name: PurgeLog.Name) -> Bool {
+        name.time >= position - PurgeFollower.overlap && !done.contains(name)
     }
 }

@@ -109,7 +109,7 @@ extension ImageCache {
         }
         if tiers.contains(.disk), let disk = disk {
             found.formUnion(await disk.sources(matching: target.query))
-            found.remove(PurgeFollower.positionKey.source)
+            found.remove(PurgeProgress.key.source)
         }
         return Array(found)
     }
@@ -152,7 +152,10 @@ extension ImageCache {
     }
 
     private func removeEverything(_ tiers: TierSet) async {
-        if tiers.contains(.disk) { await disk?.removeEverything() }
+        if tiers.contains(.disk) {
+            await disk?.removeEverything()
+            follower?.save()
+        }
         epochs.advanceAll()
         if tiers.contains(.memory) {
             records.shrink(toFraction: 0)

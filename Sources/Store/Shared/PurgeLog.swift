@@ -37,6 +37,21 @@ package struct PurgeLog: Sendable {
             (self.time, self.number, isLasting) = (time, number, parts[2] == "l")
         }
 
+        /// Reads what ``write(to:)`` wrote; nil if there is no name.
+        package init?(readingFrom bytes: inout ByteBuffer) {
+            guard let time = bytes.readInteger(as: Int64.self), SharedObject.times.contains(time),
+                let number = bytes.readInteger(as: UInt64.self), let isLasting = bytes.readInteger(as: UInt8.self)
+            else { return nil }
+            (self.time, self.number, self.isLasting) = (time, number, isLasting != 0)
+        }
+
+        /// Writes 17 bytes.
+        package func write(to bytes: inout ByteBuffer) {
+            bytes.writeInteger(time)
+            bytes.writeInteger(number)
+            bytes.writeInteger(UInt8(isLasting ? 1 : 0))
+        }
+
         fileprivate var text: String {
             let digits = RecordVersion.digits
             return "\(SharedName.purges)\(digits(UInt64(time)))-\(digits(number))-\(isLasting ? "l" : "s")"

@@ -43,7 +43,7 @@ final class MemoryBucket: ObjectBucket {
         latency.withLock { $0 = (time, pass) }
     }
 
-    /// Holds back the next operation on such a name or prefix, before it takes effect.
+    /// Holds back the next operation on such a name before it takes effect, or the result of a listing of such a prefix.
     func hold(_ operation: Operation, at gate: Gate, where isMeant: @escaping @Sendable (String) -> Bool) {
         held.withLock { $0.append((operation, isMeant, gate)) }
     }
@@ -77,8 +77,9 @@ final class MemoryBucket: ObjectBucket {
         _ prefix: String, after: String?, maxKeys: Int, within limit: Duration
     ) async throws(ObjectStorageError) -> [String] {
         try begin(.list, prefix, limit)
+        let found = Array(names.filter { $0.hasPrefix(prefix) && $0 > after ?? "" }.prefix(maxKeys))
         await pass(.list, [prefix])
-        return Array(names.filter { $0.hasPrefix(prefix) && $0 > after ?? "" }.prefix(maxKeys))
+        return found
     }
 
     private func pass(_ operation: Operation, _ keys: [String]) async {

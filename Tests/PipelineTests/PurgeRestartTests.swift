@@ -1,0 +1,87 @@
+import DarkroomHTTPCaching
+import DarkroomNetwork
+import DarkroomStore
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import DarkroomCache
+@testable import DarkroomPipeline
+
+/// Purges in the log of a server that starts again with its disk.
+@Suite(.timeLimit(.minutes(2)))
+struct PurgeRestartTests {
+    private static let targets: [PurgeTarget] = [
+        .source(.example), .prefix("http://example.com/"), .host("example.com"), .tag("shoes"), .everything,
+    ]
+
+    private let cluster: Cluster
+    private let disk = MemoryDisk()
+
+    init() throws {
+        var fields = HTTPFields.control("max-age=86400", etag: "a")
+        fields[.surrogateKey] = "shoes"
+        cluster = try Cluster(fields)
+    }
+
+    @Test(arguments: targets, [10, 1_800])
+    func `What was stored after a purge stays on disk when its server starts again`(
+        target: PurgeTarget, seconds: Int
+    ) async throws {
+        let (other, node) = (await cluster.node(), await cluster.node(disk: disk))
+        try await node.ask()
+        await other.pipeline.purge(target)
+        await node.pipeline.carryOutPurges()
+        #expect(try await node.ask().cache.forwarded == .miss)
+        cluster.wall.advance(seconds: Double(seconds))
+        await node.pipeline.carryOutPurges()
+        #expect(try await cluster.node(disk: disk).tier() == .disk)
+        #expect(try await cluster.node(disk: disk).tier() == .disk)
+        #expect(cluster.origin.fetches.value == 2)
+    }
+
+    @Test(arguments: targets)
+    func `A server does not carry out its own purges when it starts again`(target: PurgeTarget) async throws {
+        let node = await cluster.node(disk: disk)
+        try await node.ask()
+        await node.pipeline.purge(target)
+        try await node.ask()
+        #expect(try await cluster.node(disk: disk).tier() == .disk)
+        await cluster.node(disk: disk).pipeline.purge(.everything, tiers: .disk)
+        try await cluster.node(disk: disk).ask()
+        #expect(try await cluster.node(disk: disk).tier() == .disk)
+    }
+
+    @Test func `A purge that was announced while the log was read is not carried out again`() async throws {
+        let (node, gate) = (await cluster.node(), Gate())
+        cluster.bucket.hold(.list, at: gate) { $0 == "1/p/" }
+        let poll = Task { await node.pipeline.carryOutPurges() }
+        await gate.holds(1)
+        await node.pipeline.purge(.everything)
+        gate.open()
+        #expect(await poll.value)
+        try await node.ask()
+        await node.pipeline.carryOutPurges()
+        #expect(try await node.tier() == .memory)
+    }
+
+    @Test func `The position that an earlier release saved is read`() async throws {
+        let node = await cluster.node(disk: disk)
+        try await node.ask()
+        let position = try #require(await disk.entry(for: PurgeProgress.key)?.metadata)
+        #expect(position.getInteger(at: position.readerIndex, as: Int64.self) == node.store.milliseconds)
+        let earlier = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: node.store.milliseconds))
+        #expect(disk.store(earlier, for: PurgeProgress.key))
+        #expect(try await cluster.node(disk: disk).tier() == .disk)
+    }
+
+    @Test func `A progress is the same when it is read again, except for the oldest of very many purges`() {
+        let names = (0..<2_000).map { PurgeLog.Name(time: Int64($0), isLasting: $0 % 2 == 0) }
+        let few = PurgeProgress(position: 7, done: Set(names.prefix(3)))
+        #expect(PurgeProgress(few.bytes) == few)
+        let many = PurgeProgress(PurgeProgress(position: 7, done: Set(names)).bytes)
+        #expect(many?.done == Set(names.suffix(1_900)))
+        #expect(many?.bytes.readableBytes ?? .max <= 32 << 10)
+        #expect(PurgeProgress(ByteBuffer(string: "short")) == nil)
+    }
+}
