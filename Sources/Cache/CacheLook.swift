@@ -17,7 +17,7 @@ package struct CacheLook: Sendable {
     /// The variant's entry in a tier, from any content: nil in the tier if there is none, nil if that is unknown.
     fileprivate var onDisk: StoredEntry??
     fileprivate var inSharedTier: StoredEntry??
-    /// The source's purge epoch when the lookup began, if that was after the request had started.
+    /// The purge epoch when the lookup began, if that was after the request had started.
     fileprivate var epoch: PurgeEpoch?
 
     package init(record: SourceRecord? = nil) {
@@ -70,12 +70,12 @@ extension ImageCache {
     package func lookAtOnce(_ access: CacheAccess) -> CacheLook? {
         guard !access.options.waitsForDisk else { return nil }
         if let record = storedRecord(access) ?? originalInUse(access)?.record { return CacheLook(record: record) }
-        let (keys, epoch) = (access.keys, epochs.current(of: access.keys.source))
+        let (keys, epoch) = (access.keys, epochs.current)
         guard let disk, access.options.query.variants.contains(.disk),
             let entries = disk.entriesAtOnce(for: [keys.record, keys.variant]), entries.count == 2,
             let record = records.decode(entries[0], of: keys.source)
         else { return nil }
-        promote(record, keys.source, since: epoch)
+        promote(record, access, since: epoch)
         var look = CacheLook(record: record)
         (look.onDisk, look.epoch) = (entries[1], epoch)
         return look
@@ -91,7 +91,7 @@ extension ImageCache {
         if key == access.keys.variant, let entry = look.onDisk {
             return onDisk(entry, key, of: content, access, since: look.epoch ?? access.epoch)
         }
-        let epoch = epochs.current(of: key.source)
+        let epoch = epochs.current
         return onDisk(disk.entriesAtOnce(for: [key])?.first, key, of: content, access, since: epoch)
     }
 
@@ -154,7 +154,7 @@ extension ImageCache {
         } else {
             return look
         }
-        if mode == .use, let record = look.record { promote(record, keys.source, since: access.epoch) }
+        if mode == .use, let record = look.record { promote(record, access, since: access.epoch) }
         return look
     }
 
@@ -173,8 +173,8 @@ extension ImageCache {
         let record = records.judged(shared, isOnDisk: true)
         if mode == .use {
             let nearer = access.options.store.union.subtracting(.shared)
-            if isCurrent(access) { records.store(record, for: access.keys.source, in: nearer) }
-            await removeIfPurged(access)
+            if isCurrent(access, record) { records.store(record, for: access.keys.source, in: nearer) }
+            await removeIfPurged(access, record)
         }
         look.record = record
         return true
@@ -199,7 +199,7 @@ extension ImageCache {
         var known = isOwn ? look.inSharedTier : nil
         if known == nil { known = .some(await shared.store.variant(key)?.entry) }
         guard let entry = known ?? nil, let found = FoundVariant(entry, of: content, .shared) else { return nil }
-        if mode == .use { await adopt(entry, for: key, access, in: access.options.store.variants) }
+        if mode == .use { await adopt(entry, for: key, access, look.record, in: access.options.store.variants) }
         return found
     }
 
@@ -212,7 +212,7 @@ extension ImageCache {
         guard let entry, let found = FoundVariant(entry, of: content, .disk) else { return nil }
         let isLoaded = entry.deferredBody == nil
         if mode == .use, isLoaded, access.options.store.variants.contains(.memory) {
-            promote(entry, for: key, since: epoch)
+            promote(entry, for: key, access, since: epoch)
         }
         return found
     }
@@ -233,7 +233,7 @@ extension ImageCache {
         if tiers.contains(.disk), let entry = await disk?.entry(key, mode), isMeant(entry) {
             let isSmall = entry.content.count <= Original.maxMemoryBytes
             if mode == .use, isSmall, access.options.store.originals.contains(.memory) {
-                promote(entry, for: key, since: access.epoch)
+                promote(entry, for: key, access, since: access.epoch)
             }
             return Original(body: entry.content, record: record, tier: .disk)
         }
@@ -242,7 +242,7 @@ extension ImageCache {
         if mode == .use {
             let isLarge = body.count > Original.maxMemoryBytes
             let nearer = access.options.store.originals.subtracting(isLarge ? .memory : [])
-            await adopt(original.entry, for: key, access, in: nearer)
+            await adopt(original.entry, for: key, access, record, in: nearer)
         }
         return original
     }

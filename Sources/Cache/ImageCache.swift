@@ -72,14 +72,18 @@ package final class ImageCache: Sendable {
 
     // MARK: Currency
 
-    package func epoch(of source: StoreKey) -> PurgeEpoch { epochs.current(of: source) }
+    package func epoch(of source: StoreKey, _ url: SourceURL) -> PurgeEpoch { epochs.current(of: source, url) }
 
     /// Whether the source has not been purged since the request started.
-    package func isCurrent(_ access: CacheAccess) -> Bool { epochs.isCurrent(access.epoch, of: access.keys.source) }
+    ///
+    /// - Parameter record: the record to store, whose tags may have been purged; nil if it is unknown.
+    package func isCurrent(_ access: CacheAccess, _ record: SourceRecord?) -> Bool {
+        epochs.isCurrent(access.epoch, of: access, record)
+    }
 
     /// Whether a record may be stored: its source was not purged, and no later response brought other content.
     func accepts(_ record: SourceRecord, _ access: CacheAccess) -> Bool {
-        guard isCurrent(access) else { return false }
+        guard isCurrent(access, record) else { return false }
         guard let known = records.inMemory(access.keys.source), known.content != record.content,
             let later = known.requestedAt
         else { return true }
@@ -141,29 +145,32 @@ package final class ImageCache: Sendable {
     // MARK: Copies between tiers
 
     /// Copies a record from disk to memory, unless a purge intervened.
-    func promote(_ record: SourceRecord, _ source: StoreKey, since epoch: PurgeEpoch) {
-        if epochs.isCurrent(epoch, of: source) { records.promote(record, for: source) }
-        if !epochs.isCurrent(epoch, of: source) { records.remove([source]) }
+    func promote(_ record: SourceRecord, _ access: CacheAccess, since epoch: PurgeEpoch) {
+        let source = access.keys.source
+        if epochs.isCurrent(epoch, of: access, record) { records.promote(record, for: source) }
+        if !epochs.isCurrent(epoch, of: access, record) { records.remove([source]) }
     }
 
     /// Copies an entry from disk to memory, unless a purge intervened.
-    func promote(_ entry: StoredEntry, for key: EntryKey, since epoch: PurgeEpoch) {
-        if epochs.isCurrent(epoch, of: key.source) { memory.store(entry, for: key) }
-        if !epochs.isCurrent(epoch, of: key.source) { memory.remove(key) }
+    func promote(_ entry: StoredEntry, for key: EntryKey, _ access: CacheAccess, since epoch: PurgeEpoch) {
+        if epochs.isCurrent(epoch, of: access, nil) { memory.store(entry, for: key) }
+        if !epochs.isCurrent(epoch, of: access, nil) { memory.remove(key) }
     }
 
     /// Copies an entry from the shared tier to the nearer ones, unless a purge intervened.
-    func adopt(_ entry: StoredEntry, for key: EntryKey, _ access: CacheAccess, in tiers: TierSet) async {
-        guard isCurrent(access) else { return }
+    func adopt(
+        _ entry: StoredEntry, for key: EntryKey, _ access: CacheAccess, _ record: SourceRecord?, in tiers: TierSet
+    ) async {
+        guard isCurrent(access, record) else { return }
         let tiers = admitted(tiers, key, bytes: entry.content.count, access)
         if tiers.contains(.memory) { memory.store(entry, for: key) }
         if tiers.contains(.disk) { disk?.store(entry, for: key) }
-        await removeIfPurged(access)
+        await removeIfPurged(access, record)
     }
 
     /// Removes the entries that were stored while a purge intervened.
-    func removeIfPurged(_ access: CacheAccess) async {
-        guard !isCurrent(access) else { return }
+    func removeIfPurged(_ access: CacheAccess, _ record: SourceRecord?) async {
+        guard !isCurrent(access, record) else { return }
         removeFromMemory(access.keys.source)
         await disk?.removeAll(ofSources: [access.keys.source])
     }

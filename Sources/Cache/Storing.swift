@@ -4,8 +4,8 @@ import DarkroomWaiting
 
 // Storing of originals and variants, unless a purge intervened.
 //
-// A purge first advances the source's epoch and then removes its entries. The purge removes an entry that was stored
-// before it. A writer that stores afterward sees the new epoch, before storing or when it checks again.
+// A purge is first counted in the epochs and then removes entries. It removes an entry that was stored before it. A
+// writer that stores afterward sees that its source was purged, before storing or when it checks again.
 extension ImageCache {
     /// Stores a record whose content is already cached or need not be cached.
     package func store(_ record: SourceRecord, for access: CacheAccess) async {
@@ -13,9 +13,9 @@ extension ImageCache {
         guard !tiers.isEmpty, accepts(record, access), records.peek(access.keys.source) !== record else { return }
         records.store(record, for: access.keys.source, in: tiers)
         if tiers.contains(.shared) {
-            shared?.store(record, of: access.keys.source) { [self] in isCurrent(access) }
+            shared?.store(record, of: access.keys.source) { [self] in isCurrent(access, record) }
         }
-        await removeIfPurged(access)
+        await removeIfPurged(access, record)
     }
 
     /// Stores a variant and its original, which is known to decode.
@@ -51,7 +51,7 @@ extension ImageCache {
             let isOnDisk = await disk.storeAndWait(original.entry, for: access.keys.original)
             if options.store.variants.isEmpty { isStored = isOnDisk }
         }
-        await removeIfPurged(access)
+        await removeIfPurged(access, original.record)
         return isStored
     }
 
@@ -71,13 +71,13 @@ extension ImageCache {
     private func waitUntilStored(
         _ variant: StoredEntry, _ record: SourceRecord, for access: CacheAccess
     ) async -> Bool {
-        guard let disk, isCurrent(access) else { return false }
+        guard let disk, isCurrent(access, record) else { return false }
         let keys = access.keys
         for (entry, key) in [(record.entry, keys.record), (variant, keys.variant)] {
             let isOnDisk = await disk.entry(for: key)?.metadata == entry.metadata
             if !isOnDisk, await !disk.storeAndWait(entry, for: key) { return false }
         }
-        await removeIfPurged(access)
+        await removeIfPurged(access, record)
         return true
     }
 
@@ -95,13 +95,13 @@ extension ImageCache {
             if isKnown { await remove(source) } else { epochs.advance(source) }
         }
         if accepts(original.record, access) { originalsInUse.insert(original, for: source) }
-        if !isCurrent(access) { originalsInUse.remove([source]) }
+        if !isCurrent(access, original.record) { originalsInUse.remove([source]) }
     }
 
     /// Records that an original does not decode, so that no request uses it.
     package func reject(_ content: UndecodableContent, mayBeStored: Bool, for access: CacheAccess) {
         // A purge in the meantime clears this failure too. Content that may not be stored advanced the epoch itself.
-        if isCurrent(access) || !mayBeStored { failures.record(content, of: access, now: now()) }
+        if isCurrent(access, content.record) || !mayBeStored { failures.record(content, of: access, now: now()) }
         originalsInUse.remove([access.keys.source])
     }
 
@@ -129,7 +129,7 @@ extension ImageCache {
             original.record, of: access.keys.source,
             variant: tiers.variants.contains(.shared) ? (access.keys.variant, variant, cost) : nil,
             original: storesBytes ? original : nil
-        ) { [self] in isCurrent(access) }
+        ) { [self] in isCurrent(access, original.record) }
     }
 
     /// Stores the bytes before the record: a record without bytes costs a download, bytes without a record cost
@@ -151,7 +151,7 @@ extension ImageCache {
             writes.run { [self, entry] in
                 _ = await disk.storeAndWait(entry, for: access.keys.original)
                 original.markStored()
-                await removeIfPurged(access)
+                await removeIfPurged(access, original.record)
             }
         } else {
             if claimed.contains(.disk) { disk?.store(entry, for: access.keys.original) }

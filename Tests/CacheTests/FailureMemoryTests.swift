@@ -18,7 +18,7 @@ struct FailureMemoryTests {
         return CacheAccess(
             keys: keys, source: source,
             part: SourcePart(PageSelection(), needsPixels: true, variant: keys.variant.entry),
-            options: CacheOptions(), epoch: PurgeEpochs().current(of: keys.source), deadline: nil)
+            options: CacheOptions(), epoch: PurgeEpochs().current, deadline: nil)
     }
 
     @Test func `A request fails if it needs what failed, and not if it needs less`() {

@@ -23,7 +23,7 @@ struct FormatUpgradesTests {
     private func key(_ number: Int) -> FormatUpgrades.Key {
         let source = RequestKeys.source("\(number)")
         return FormatUpgrades.Key(
-            variant: RequestKeys.original(of: source), epoch: PurgeEpochs().current(of: source))
+            variant: RequestKeys.original(of: source), epoch: PurgeEpochs().current)
     }
 
     @Test func `A preferred format that cannot be made is not tried again for a while`() async throws {

@@ -81,6 +81,35 @@ struct PurgeTests {
         #expect(try await bench.ask().cache.forwarded == .miss)
     }
 
+    @Test(arguments: [
+        PurgeTarget.prefix("http://example.com/b"), .host("example.org"), .tag("winter"),
+    ])
+    func `Work in progress that a purge does not concern is stored`(target: PurgeTarget) async throws {
+        let gate = Gate()
+        let bench = try Self.bench(gate: gate)
+        let client = Task { try await bench.ask() }
+        await bench.origin.fetches.reaches(1)
+        await bench.pipeline.purge(target)
+        gate.open()
+        #expect(try await client.value.cache.isStored)
+        #expect(try await bench.ask().cache == CacheReport(variant: .memory))
+        #expect(bench.origin.fetches.value == 1)
+    }
+
+    @Test(arguments: [PurgeTarget.prefix("http://example.com/b"), .host("example.org")])
+    func `After a purge that does not concern it, work in progress is still shared`(target: PurgeTarget) async throws {
+        let gate = Gate()
+        let bench = try Self.bench(gate: gate)
+        let first = Task { try await bench.ask() }
+        await bench.origin.fetches.reaches(1)
+        await bench.pipeline.purge(target)
+        let second = Task { try await bench.ask(width: 30) }
+        await until { bench.pipeline.resolver.fetcher.fetches.waiterCount == 2 }
+        gate.open()
+        _ = (try await first.value, try await second.value)
+        #expect(bench.origin.fetches.value == 1)
+    }
+
     @Test func `An entry that is being read from disk is not promoted after a purge`() async throws {
         let bench = try Self.bench()
         try await bench.ask()

@@ -63,30 +63,34 @@ extension ImageCache {
         } else if case .everything = target {
             await removeEverything(tiers)
         } else {
-            await remove(sources, tiers)
+            await remove(sources, of: target, tiers)
         }
         return (report, sources)
     }
 
     /// Invalidates work in progress for these sources: its results are not stored, and no request joins it.
     private func invalidateWork(_ target: PurgeTarget) {
-        if case .source(let url) = target {
-            let source = source(of: url)
-            epochs.advance(source)
+        let source = source(of: target)
+        // The tags of sources in progress arrive with the response, and are compared when the work ends.
+        epochs.advance(target, source: source)
+        if let source {
             originalsInUse.remove([source])
             forget(failures.remove([source]))
-            clearOutages(url.hostName)
-            return
+        } else {
+            originalsInUse.removeAll { target.matches(url: $0.url, host: $0.host, tags: $0.response.tags) }
+            forget(failures.removeAll(of: target))
         }
-        // It is not known yet which sources in progress match, since tags arrive with the response.
-        epochs.advanceAll()
-        originalsInUse.removeAll()
-        forget(failures.removeAll(of: target))
         switch target {
+        case .source(let url): clearOutages(url.hostName)
         case .host(let host): clearOutages(host)
         case .everything: clearOutages(nil)
-        case .source, .prefix, .tag: break
+        case .prefix, .tag: break
         }
+    }
+
+    /// The key of a target that is one source.
+    private func source(of target: PurgeTarget) -> StoreKey? {
+        if case .source(let url) = target { source(of: url) } else { nil }
     }
 
     /// Ends the quarantine of contents that crashed a decoder.
@@ -97,12 +101,11 @@ extension ImageCache {
     /// From here on, entries of these sources in the shared tier are not used. Follows the invalidation of work, since
     /// current work stores records that the purge does not concern.
     private func outdate(_ target: PurgeTarget, order: Int64, isSoft: Bool) {
-        let source = if case .source(let url) = target { source(of: url) } else { nil as StoreKey? }
-        shared?.purgedOrders.add(target, source: source, order: order, isSoft: isSoft)
+        shared?.purgedOrders.add(target, source: source(of: target), order: order, isSoft: isSoft)
     }
 
     private func sources(of target: PurgeTarget, _ tiers: TierSet) async -> [StoreKey] {
-        if case .source(let url) = target { return [source(of: url)] }
+        if let source = source(of: target) { return [source] }
         var found: Set<StoreKey> = []
         if tiers.contains(.memory) {
             found.formUnion(records.sources { target.matches(url: $0.url, host: $0.host, tags: $0.response.tags) })
@@ -138,9 +141,9 @@ extension ImageCache {
 
     /// Removes from disk first: a concurrent reader may copy an entry to memory until the epoch advances again. Such
     /// copies are removed from memory afterward.
-    private func remove(_ sources: [StoreKey], _ tiers: TierSet) async {
+    private func remove(_ sources: [StoreKey], of target: PurgeTarget, _ tiers: TierSet) async {
         if tiers.contains(.disk) { await disk?.removeAll(ofSources: sources) }
-        for source in sources { epochs.advance(source) }
+        epochs.advance(target, source: source(of: target))
         // Decoded images are kept by their content, which the record names.
         for source in sources {
             if let record = records.inMemory(source) { processing.removeDecoded(identity: record.content.hex) }
@@ -156,7 +159,7 @@ extension ImageCache {
             await disk?.removeEverything()
             follower?.save()
         }
-        epochs.advanceAll()
+        epochs.advance(.everything, source: nil)
         if tiers.contains(.memory) {
             records.shrink(toFraction: 0)
             memory.removeEverything()

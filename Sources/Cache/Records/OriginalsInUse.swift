@@ -108,7 +108,10 @@ final class OriginalsInUse: Sendable {
         }
     }
 
-    func removeAll() {
-        table.withLock { $0 = [:] }
+    /// Removes the originals whose record fulfills the condition.
+    func removeAll(where isMeant: (SourceRecord) -> Bool) {
+        table.withLock { table in
+            table = table.filter { $0.value.original.map { !isMeant($0.record) } ?? false }
+        }
     }
 }

@@ -85,8 +85,8 @@ extension ImagePipeline {
         let identity = keyFilter.identity(of: request.source)
         let keys = RequestKeys(request, chain: chain, identity: identity, epoch: encoderEpoch)
         var resolved = ResolvedRequest(
-            input: request, chain: chain, keys: keys, epoch: resolver.cache.epoch(of: keys.source), urgency: urgency,
-            observer: observer, mark: mark)
+            input: request, chain: chain, keys: keys, epoch: resolver.cache.epoch(of: keys.source, request.source),
+            urgency: urgency, observer: observer, mark: mark)
         for companion in [Companion.placeholders, .interim] {
             guard companion != .interim || configuration.encodingBudget > .zero,
                 let other = request.companion(companion)
@@ -104,7 +104,8 @@ extension ImagePipeline {
         let chain = TransformChain(input.recipe, limits: configuration.limits)
         let keys = RequestKeys(input, chain: chain, identity: keyFilter.identity(of: input.source), epoch: encoderEpoch)
         return ResolvedRequest(
-            input: input, chain: chain, keys: keys, epoch: resolver.cache.epoch(of: keys.source), urgency: urgency)
+            input: input, chain: chain, keys: keys, epoch: resolver.cache.epoch(of: keys.source, input.source),
+            urgency: urgency)
     }
 
     /// Throws if the source or the mark may not be contacted, as far as that is known without resolving a name. Cached

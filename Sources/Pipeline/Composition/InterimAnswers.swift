@@ -89,7 +89,7 @@ extension ImageResolver {
         let held = original?.released
         let bytes = (held?.body.count ?? 0) + (job.mark?.original?.body.count ?? 0)
         upgrades.start(request.upgradeKey, holding: bytes, urgency: job.urgency) { () async throws(PipelineError) in
-            guard cache.isCurrent(job.access) else { throw .cancelled }
+            guard cache.isCurrent(job.access, held?.record) else { throw .cancelled }
             let isStored: Bool
             if let held {
                 isStored = try await produce(job, from: held).isStored
@@ -97,7 +97,7 @@ extension ImageResolver {
                 let report = try await image(for: job).cache
                 isStored = report.variant != nil || report.isStored
             }
-            guard cache.isCurrent(job.access) else { throw .cancelled }
+            guard cache.isCurrent(job.access, held?.record) else { throw .cancelled }
             return isStored || cache.storesLater(job.access)
         }
     }

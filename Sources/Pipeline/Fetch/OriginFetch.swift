@@ -173,7 +173,7 @@ struct OriginFetch: Sendable {
         let retention = error.retention()
         let isBlocked = await delegate.shouldBlockFailedURL(request.source, error: failure)
         // A purge in the meantime clears this failure too.
-        if cache.isCurrent(request.access) {
+        if cache.isCurrent(request.access, nil) {
             cache.failures.record(failure, isBlocked ? .blocked : retention, of: request.access, now: now())
         }
         if case .gone = retention, isKnown, !request.cache.store.union.isEmpty {

@@ -43,7 +43,7 @@ final class MemoryBucket: ObjectBucket {
         latency.withLock { $0 = (time, pass) }
     }
 
-    /// Holds back the next operation on such a name before it takes effect, or the result of a listing of such a prefix.
+    /// Holds back the next operation on such a name before it takes effect, or the result of listing such a prefix.
     func hold(_ operation: Operation, at gate: Gate, where isMeant: @escaping @Sendable (String) -> Bool) {
         held.withLock { $0.append((operation, isMeant, gate)) }
     }
