@@ -1,5 +1,5 @@
-/// The one spelling of an ``ImageQuery``: defaults left out, `dpr` multiplied into the box, each value in one form, in
-/// the order of the documentation.
+/// The one spelling of an ``ImageQuery``: defaults left out, `dpr` multiplied into the lengths, each value in one form,
+/// in the order of the documentation.
 ///
 /// A grammar with the same limits reads it as the same query. Two queries are equal if and only if their canonical
 /// texts are equal.

@@ -44,8 +44,8 @@ extension ImageQueryDraft {
         return draft.with(hints.pixelRatio, limits) { $0 } ?? draft
     }
 
-    /// The draft with the greatest pixel ratio, up to the client's, at which its size stays within the server's limits;
-    /// nil if no ratio qualifies. A ratio in the URL takes precedence.
+    /// The draft with the greatest pixel ratio, up to the client's, at which its lengths stay within their limits; nil
+    /// if no ratio qualifies. A ratio in the URL takes precedence.
     private func with(
         _ most: Hundredths?, _ limits: QueryLimits, _ change: (ImageQueryDraft) -> ImageQueryDraft
     ) -> ImageQueryDraft? {
@@ -58,7 +58,12 @@ extension ImageQueryDraft {
         return nil
     }
 
-    private func isWithin(_ limits: QueryLimits) -> ImageQueryDraft? { (try? box(limits)) == nil ? nil : self }
+    private func isWithin(_ limits: QueryLimits) -> ImageQueryDraft? {
+        var recipe = query.recipe
+        recipe.text = text
+        guard (try? box(limits)) != nil, (try? multiplyLengths(of: &recipe)) != nil else { return nil }
+        return self
+    }
 
     /// The draft with a width in pixels of the screen, as far as the other parameters of the box permit it.
     private func showing(_ width: Int, _ limits: QueryLimits) -> ImageQueryDraft {

@@ -39,7 +39,7 @@ struct ImageQueryDraft: Sendable {
     var dialect = Dialect.darkroom
     /// The options of the encoder that need no other parameter, as far as the format will support them.
     var output = OutputOptions()
-    /// In CSS pixels, before `dpr`.
+    /// In CSS pixels, before `dpr`, like the other lengths of the result.
     var mark = Mark()
     /// Its text is empty if there is none.
     var text = Text("")
@@ -107,6 +107,7 @@ struct ImageQueryDraft: Sendable {
         }
         try resolveMask(&query.recipe)
         try resolveText(&query.recipe)
+        try multiplyLengths(of: &query.recipe)
         query.output = try finishedOutput(limits)
         if !query.output.mayBeLossy { query.slowQuality = nil }
         query.recipe.mark = try resolvedMark(limits)

@@ -7,10 +7,11 @@ extension ImageParameters {
     private static let text: [Row] = [
         Row(
             "text", .caption, \.text.text, .composition, .transform(Text.self), cost: .medium,
-            "Writes a text on the image, under `mask` and `radius`, in the server's sans-serif fonts."),
+            "Writes a text on the image, under `mask` and `radius`, in the server's sans-serif fonts; `%0A` begins a "
+                + "new line."),
         Row(
             "textsize", .integer(Text.sizes), \.text.size, .composition, .transform(Text.self),
-            "Size of `text` in pixels of the result; by default a twelfth of its shorter side."),
+            "Size of `text` in CSS pixels; by default a twelfth of the result's shorter side."),
         Row("textcolor", .color, \.text.color, .composition, .transform(Text.self), "Color of `text`."),
         Row("texta", .anchor, \.text.position, .composition, .transform(Text.self), "Position of `text`."),
     ]
@@ -18,11 +19,11 @@ extension ImageParameters {
     private static let shapes: [Row] = [
         Row(
             "border", .border, \.query.recipe.border, .composition, .transform(Border.self), cost: .medium,
-            "Draws a border on the image, along the inside of its edge, `radius` or `mask`: width in pixels of the "
-                + "result, and color, by default black."),
+            "Draws a border on the image, along the inside of its edge, `radius` or `mask`: width in CSS "
+                + "pixels, and color, by default black."),
         Row(
             "radius", .radius, \.query.recipe.radius, .composition, .transform(Mask.self), cost: .medium,
-            "Rounds the corners, in pixels of the result or percent of its sides; several values as in CSS "
+            "Rounds the corners, in CSS pixels or percent of the result's sides; several values as in CSS "
                 + "`border-radius`."),
         Row(
             "mask", .choice(MaskShape.self), \.query.recipe.mask, .composition, .transform(Mask.self), cost: .medium,
@@ -36,7 +37,7 @@ extension ImageParameters {
             "Crops the result to the shape of `mask`."),
         Row(
             "pad", .padding, \.query.recipe.padding, .composition, .transform(Pad.self), cost: .low,
-            "Adds space around the result in pixels, filled with `bg`, by default with transparency or white; several "
-                + "values as in CSS `padding`."),
+            "Adds space around the result in CSS pixels, filled with `bg`, by default with transparency or white; "
+                + "several values as in CSS `padding`."),
     ]
 }

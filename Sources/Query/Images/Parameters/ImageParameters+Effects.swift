@@ -6,11 +6,11 @@ extension ImageParameters {
         Row(
             "blur", ValueFormat.number(Blur.sigmas).map({ Blur(sigma: $0) }, back: \.sigma).bare(Blur()),
             \.query.recipe.blur, .effects, .transform(Blur.self), cost: .high,
-            "Gaussian blur with this sigma in pixels of the result; a mild 3 × 3 blur if the value is left out."),
+            "Gaussian blur with this sigma in CSS pixels; a mild 3 × 3 blur if the value is left out."),
         Row(
             "sharp", ValueFormat.number(Sharpen.sigmas).map({ Sharpen(sigma: $0) }, back: \.sigma).bare(Sharpen()),
             \.query.recipe.sharpen, .effects, .transform(Sharpen.self), cost: .high,
-            "Sharpens with this sigma in pixels of the result; a mild 3 × 3 kernel if the value is left out."),
+            "Sharpens with this sigma in CSS pixels; a mild 3 × 3 kernel if the value is left out."),
         Row(
             "sharpf", .number(Sharpen.slopes), \.sharpFlat, .effects, .transform(Sharpen.self),
             "How much `sharp` sharpens flat areas; by default not at all."),
@@ -21,8 +21,8 @@ extension ImageParameters {
             "pixelate",
             ValueFormat.length(Pixelate.pixels, percent: Pixelate.percents).map(Pixelate.init(block:), back: \.block),
             \.query.recipe.pixelate, .effects, .transform(Pixelate.self), cost: .low,
-            "Replaces blocks by their mean color; the value is a block's side in pixels of the result, or in percent "
-                + "of its width."),
+            "Replaces blocks by their mean color; the value is a block's side in CSS pixels, or in percent of the "
+                + "result's width."),
         Row(
             "steps", .steps, \.query.recipe.steps, .effects, .init(name: "EffectStep"), cost: .high,
             "Effects in the order in which they run, after all other effects, each a name with values after colons, "

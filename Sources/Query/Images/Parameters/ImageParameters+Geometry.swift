@@ -41,7 +41,8 @@ extension ImageParameters {
                 { Cut(x: $0.x, y: $0.y, width: $0.width, height: $0.height) },
                 back: { Crop(x: $0.x, y: $0.y, width: $0.width, height: $0.height) }),
             \.query.recipe.cut, .geometry, .transform(Cut.self),
-            "Cuts a rectangle out of the resized and rotated image; parts outside the image are left out."),
+            "Cuts a rectangle out of the resized and rotated image, in CSS pixels or percent; parts outside the image "
+                + "are left out."),
         Row(
             "rules", .choice(ChainRules.self), \.query.recipe.rules, .geometry, .transform(Resize.self),
             "Order of steps and computation of sizes: Darkroom's, or as in weserv/images, imgproxy, imagor (`thumbor`) "

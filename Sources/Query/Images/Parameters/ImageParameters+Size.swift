@@ -13,7 +13,7 @@ extension ImageParameters {
                 "Height of the box in CSS pixels, or in percent of the upright, cropped source's height."),
             Row(
                 "dpr", .hundredths(1...8), \.pixelRatio, .size, .transform(Resize.self), cost: .medium,
-                "Device pixel ratio that `w` and `h` are multiplied by."),
+                "Device pixel ratio that `w`, `h` and all lengths in CSS pixels are multiplied by."),
             Row(
                 "fit", .choice(Fit.self), \.fitOrDefault, .size, .transform(Resize.self), cost: .medium,
                 "How the image fills a box with two sides."),
