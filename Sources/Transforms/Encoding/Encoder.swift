@@ -108,7 +108,7 @@ struct Encoder {
     /// estimate of time is such a choice: it decides how far efforts are lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys.
-    static let defaultsRevision = "11"
+    static let defaultsRevision = "12"
 }
 
 extension VipsImage {

@@ -23,8 +23,7 @@ enum BlurHash {
 
     /// The amplitude of one pair of frequencies, for red, green and blue.
     private static func wave(_ column: Int, _ row: Int, of pixels: [[Double]], width: Int, height: Int) -> [Double] {
-        let across = (0..<width).map { cos(.pi * Double(column * $0) / Double(width)) }
-        let down = (0..<height).map { cos(.pi * Double(row * $0) / Double(height)) }
+        let (across, down) = (cosine(column, over: width), cosine(row, over: height))
         var sum = [0.0, 0.0, 0.0]
         for (index, pixel) in pixels.enumerated() {
             let weight = across[index % width] * down[index / width]
@@ -32,6 +31,16 @@ enum BlurHash {
         }
         let norm = (column == 0 && row == 0 ? 1.0 : 2.0) / Double(width * height)
         return sum.map { $0 * norm }
+    }
+
+    /// The mean of a cosine over each pixel of a side.
+    ///
+    /// The reference encoder takes the value at the beginning of each pixel, so that on a side of few pixels one color
+    /// becomes a gradient. With means, an image has the hash that the reference gives to the same image enlarged.
+    private static func cosine(_ frequency: Int, over side: Int) -> [Double] {
+        guard frequency > 0 else { return Array(repeating: 1, count: side) }
+        let angle = .pi * Double(frequency) / Double(side)
+        return (0..<side).map { (sin(angle * Double($0 + 1)) - sin(angle * Double($0))) / angle }
     }
 
     private static func mean(_ color: [Double]) -> Int {

@@ -83,9 +83,9 @@ private struct Spectrum {
     init(_ plane: [Double], _ width: Int, _ height: Int, _ columns: Int, _ rows: Int) {
         var found: [Double] = []
         for row in 0..<rows {
-            let down = (0..<height).map { cos(.pi / Double(height) * Double(row) * (Double($0) + 0.5)) }
+            let down = Self.cosine(row, over: height)
             for column in 0..<columns where column * rows < columns * (rows - row) {
-                let across = (0..<width).map { cos(.pi / Double(width) * Double(column) * (Double($0) + 0.5)) }
+                let across = Self.cosine(column, over: width)
                 var sum = 0.0
                 for (index, value) in plane.enumerated() { sum += value * across[index % width] * down[index / width] }
                 found.append(sum / Double(width * height))
@@ -98,6 +98,13 @@ private struct Spectrum {
         let isFlat = strongest < 1e-9
         scale = isFlat ? 0 : strongest
         waves = varying.map { isFlat ? 0 : 0.5 + 0.5 / strongest * $0 }
+    }
+
+    /// The values of a cosine at the middle of each pixel of a side.
+    private static func cosine(_ frequency: Int, over side: Int) -> [Double] {
+        // Whole waves within each pixel would count the mean a second time.
+        guard frequency == 0 || !frequency.isMultiple(of: 2 * side) else { return Array(repeating: 0, count: side) }
+        return (0..<side).map { cos(.pi / Double(side) * Double(frequency) * (Double($0) + 0.5)) }
     }
 }
 

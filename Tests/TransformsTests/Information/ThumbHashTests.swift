@@ -20,8 +20,9 @@ struct ThumbHashTests {
         #expect(ThumbHash.encode(.slopes(width, height, alpha: true)) == hash)
     }
 
-    @Test func `A flat image has no frequencies but its mean, whatever rounding makes of them`() {
-        let bytes = ThumbHash.bytes(of: .flat(8, 8, Color(red: 200, green: 30, blue: 40)))
+    @Test(arguments: [(8, 8), (1, 1), (2, 1), (1, 100), (100, 3), (3, 3)])
+    func `A flat image has no frequencies but its mean, whatever rounding makes of them`(width: Int, height: Int) {
+        let bytes = ThumbHash.bytes(of: .flat(width, height, Color(red: 200, green: 30, blue: 40)))
         let numbers = bytes.prefix(5).enumerated().reduce(0) { $0 | Int($1.element) << (8 * $1.offset) }
         #expect(numbers & 63 == 22)
         #expect(numbers >> 18 & 31 == 0)
