@@ -205,7 +205,7 @@ static inline void darkroom_list_fonts(void (*add)(const char *, void *), void *
 
 /// Lays out plain text at 72 dots per inch, as libvips' own `text` does; -1 if no fonts are installed.
 static inline int darkroom_measure_text(
-    const char *text, const char *font, int width, int *across, int *down, int *missing) {
+    const char *text, const char *font, int width, int *across, int *down, int *top, int *missing) {
     PangoFontMap *map = pango_cairo_font_map_get_default();
     PangoFontFamily **families = NULL;
     int count = 0;
@@ -222,6 +222,9 @@ static inline int darkroom_measure_text(
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
     pango_layout_set_text(layout, text, -1);
     pango_layout_get_pixel_size(layout, across, down);
+    PangoRectangle ink;
+    pango_layout_get_pixel_extents(layout, &ink, NULL);
+    *top = ink.y;
     *missing = pango_layout_get_unknown_glyphs_count(layout);
     g_object_unref(layout);
     g_object_unref(context);

@@ -18,8 +18,10 @@ public struct VipsText: Sendable {
     public struct Measure: Hashable, Sendable {
         /// In pixels.
         public let width: Int
-        /// In pixels.
+        /// In pixels, from the ascent of the first line to the descent of the last, whatever letters they have.
         public let height: Int
+        /// The distance from there to the highest pixel that is drawn; negative if a stroke reaches higher.
+        public let inkTop: Int
         /// Characters that no font of the system has.
         public let missingGlyphs: Int
     }
@@ -35,9 +37,10 @@ public struct VipsText: Sendable {
     /// Lays the text out without drawing it; nil if no fonts are installed.
     public func measured() -> Measure? {
         VipsRuntime.start()
-        var (across, down, missing): (Int32, Int32, Int32) = (0, 0, 0)
-        let failed = darkroom_measure_text(text, font, width.map(Int32.init(clamping:)) ?? -1, &across, &down, &missing)
-        return failed == 0 ? Measure(width: Int(across), height: Int(down), missingGlyphs: Int(missing)) : nil
+        var (across, down, top, missing): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+        let width = width.map(Int32.init(clamping:)) ?? -1
+        guard darkroom_measure_text(text, font, width, &across, &down, &top, &missing) == 0 else { return nil }
+        return Measure(width: Int(across), height: Int(down), inkTop: Int(top), missingGlyphs: Int(missing))
     }
 
     /// Reads the settings of the system's fonts ahead of the first text. Starts no thread, which a layout may do.

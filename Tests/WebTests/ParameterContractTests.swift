@@ -186,8 +186,8 @@ struct ParameterContractTests {
             "v": (good: ["1", "a-b.c", "~"], bad: ["", "a b", "é", String(repeating: "a", count: 101)]),
             "_": (good: ["1700000000"], bad: ["", "a b", "é"]),
             "text": (
-                good: ["a", "<b>&", "é😀", String(repeating: "x", count: 200)],
-                bad: ["", "a\nb", "\u{85}", "\u{2028}", String(repeating: "x", count: 201)]
+                good: ["a", "<b>&", "é😀", "a\nb", String(repeating: "x", count: 200)],
+                bad: ["", "a\rb", "a\tb", "\u{85}", "\u{2028}", String(repeating: "x", count: 201)]
             ),
             "textcolor": (good: ["fff"], bad: ["ff"]),
             "border": (

@@ -119,8 +119,8 @@ extension ThumborDraft {
         guard !text.text.isEmpty else { return }
         try require(
             Text.isValid(text.text), "text",
-            "The text of a filter must have at most \(Text.lengths.upperBound) characters, without line breaks. See "
-                + "docs/thumbor.md.")
+            "The text of a filter must have at most \(Text.lengths.upperBound) characters, without control characters "
+                + "but line feeds. See docs/thumbor.md.")
         steps.append(text.step)
     }
 }

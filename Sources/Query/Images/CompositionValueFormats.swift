@@ -1,11 +1,11 @@
 import DarkroomTransforms
 
 extension ValueFormat where Value == String {
-    /// Plain text of one line.
+    /// Plain text, in which a line feed begins a new line.
     static var caption: ValueFormat {
         text(
-            pattern: #"^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]{1,200}$"#,
-            expected: "a text of 1 to 200 characters without control characters", Text.isValid)
+            pattern: #"^[^\u0000-\u0009\u000B-\u001F\u007F-\u009F\u2028\u2029]{1,200}$"#,
+            expected: "a text of 1 to 200 characters, without control characters but line feeds", Text.isValid)
     }
 }
 

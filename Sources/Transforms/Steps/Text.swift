@@ -25,13 +25,14 @@ public struct Text: Transform, Hashable, Codable {
         self.position = position
     }
 
-    /// Whether a text is of an accepted length, without control characters and line breaks.
+    /// Whether a text is of an accepted length, without control characters but line feeds.
     public static func isValid(_ text: String) -> Bool {
         let scalars = text.unicodeScalars
         return lengths.contains(scalars.count)
             && scalars.allSatisfy { scalar in
                 switch scalar.properties.generalCategory {
-                case .control, .lineSeparator, .paragraphSeparator: false
+                case .control: scalar == "\n"
+                case .lineSeparator, .paragraphSeparator: false
                 default: true
                 }
             }
@@ -60,7 +61,9 @@ public struct Text: Transform, Hashable, Codable {
         let margin = size / 2
         let room = Padding(margin).within(image.size)
         let layout = VipsText(text, size: size, width: max(room.width, 1))
-        guard try fits(layout, into: room) else { return image }
+        let measure = try layout.measuredWithGlyphs()
+        try require(measure, fits: room)
+        guard measure.width > 0, text.unicodeScalars.contains(where: \.hasInk) else { return image }
         let (x, y) = position.fractions
         let drawn = try layout.drawn(
             color: "#\(color.hex.prefix(6))", alignment: x < 0.5 ? "low" : x > 0.5 ? "high" : "centre"
@@ -70,7 +73,9 @@ public struct Text: Transform, Hashable, Codable {
         let ink = try drawn.fading(by: Double(color.alpha) / 255).extracting(x: 0, y: 0, size: whole)
         let place = (
             x: Self.place(margin, room.width - whole.width, x, within: image.size.width - whole.width),
-            y: Self.place(margin, room.height - whole.height, y, within: image.size.height - whole.height)
+            // By the lines, not by what is drawn: the baseline is the same for all letters.
+            y: Self.place(
+                margin + measure.inkTop, room.height - measure.height, y, within: image.size.height - whole.height)
         )
         return try image.mapFrames { frame throws(VipsError) in try frame.drawing(ink, x: place.x, y: place.y) }
     }
@@ -79,16 +84,12 @@ public struct Text: Transform, Hashable, Codable {
         min(max(margin + Int(Double(free) * fraction), 0), limit)
     }
 
-    /// Whether there is anything to draw. Throws if it cannot be drawn legibly.
-    private func fits(_ layout: VipsText, into room: PixelSize) throws(TransformError) -> Bool {
-        let measure = try layout.measuredWithGlyphs()
-        guard measure.width <= room.width, measure.height <= room.height else {
-            throw TransformError(
-                parameter: "text",
-                reason: "it takes \(measure.width)×\(measure.height) pixels, and the image has space for "
-                    + "\(max(room.width, 0))×\(max(room.height, 0)); ask for a smaller textsize or a shorter text")
-        }
-        return measure.width > 0 && text.unicodeScalars.contains(where: \.hasInk)
+    private func require(_ measure: VipsText.Measure, fits room: PixelSize) throws(TransformError) {
+        guard measure.width > room.width || measure.height > room.height else { return }
+        throw TransformError(
+            parameter: "text",
+            reason: "it takes \(measure.width)×\(measure.height) pixels, and the image has space for "
+                + "\(max(room.width, 0))×\(max(room.height, 0)); ask for a smaller textsize or a shorter text")
     }
 }
 

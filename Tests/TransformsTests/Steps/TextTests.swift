@@ -121,11 +121,42 @@ struct TextTests {
         #expect(reason.parameter == "text" && reason.reason == "the fonts of this server lack 2 of its characters")
     }
 
-    @Test func `Accepted are 1 to 200 characters without controls`() {
-        for text in ["a", "é", "a b", "👩‍👩‍👧", "\u{202E}abc", String(repeating: "é", count: 200)] {
+    @Test(arguments: [0, 0.5, 1])
+    func `The baseline does not move with the letters above and below it`(_ y: Double) throws {
+        func bottom(_ text: String) throws -> Int {
+            try #require(inked(try written(Text(text, size: 30, position: .anchor(x: 0.5, y: y))))).bottom
+        }
+        let baseline = try bottom("x")
+        for text in ["A", "H", "i", "AHi"] { #expect(try abs(bottom(text) - baseline) <= 1, "\(text)") }
+        #expect(try bottom("Ag") > baseline + 3)
+        // Letters without descenders stand where they stand beside them.
+        let beside = try written(Text("HHHHg", size: 30, position: .anchor(x: 0, y: y)))
+        let alone = try written(Text("HHHH", size: 30, position: .anchor(x: 0, y: y)))
+        for row in 0..<120 { #expect(beside[18, row] == alone[18, row]) }
+    }
+
+    @Test func `A line feed begins a new line, aligned with the others`() throws {
+        let size = PixelSize(width: 300, height: 200)
+        func ink(_ text: String, _ x: Double, _ y: Double) throws -> (left: Int, right: Int, top: Int, bottom: Int) {
+            try #require(inked(try written(Text(text, size: 20, position: .anchor(x: x, y: y)), on: size)))
+        }
+        let (one, two) = (try ink("HHH", 0.5, 0), try ink("HHH\nH", 0.5, 0))
+        #expect(two.top == one.top && two.left == one.left && two.right == one.right)
+        #expect(two.bottom - one.bottom >= 20)
+        #expect(try ink("HHH\nH", 0.5, 1).bottom == ink("H", 0.5, 1).bottom)
+        // Empty lines take space.
+        #expect(try ink("H\n\nH", 0.5, 0).bottom > two.bottom + 15)
+        #expect(try ink("HHH\nH", 1, 0).right == ink("HHH", 1, 0).right)
+        #expect(throws: ImageProcessingError.self) {
+            try ink(Array(repeating: "H", count: 12).joined(separator: "\n"), 0.5, 0)
+        }
+    }
+
+    @Test func `Accepted are 1 to 200 characters without controls but line feeds`() {
+        for text in ["a", "é", "a b", "a\nb", "👩‍👩‍👧", "\u{202E}abc", String(repeating: "é", count: 200)] {
             #expect(Text.isValid(text), "\(text)")
         }
-        for text in ["", "a\nb", "a\0b", "\u{85}", "\u{2028}", "\u{7F}", String(repeating: "x", count: 201)] {
+        for text in ["", "a\rb", "a\tb", "a\0b", "\u{85}", "\u{2028}", "\u{7F}", String(repeating: "x", count: 201)] {
             #expect(!Text.isValid(text), "\(text)")
         }
         // One character of many scalars.
