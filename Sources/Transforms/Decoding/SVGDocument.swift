@@ -15,6 +15,8 @@ struct SVGDocument: Sendable {
     /// The addresses of embedded images, in order.
     private let images: [Range<Int>]
     private let depth: Int
+    /// The opaque color behind the drawing that the style of the root element states. librsvg does not know it.
+    let background: Color?
 
     /// A part of the document and what replaces it.
     typealias Edit = (range: Range<Int>, text: ByteBuffer)
@@ -25,6 +27,7 @@ struct SVGDocument: Sendable {
         plain.withUnsafeReadableBytes { reading.read($0) }
         (self.plain, self.depth) = (plain, depth)
         (edits, gaps, images) = (reading.edits, reading.gaps, reading.images)
+        background = reading.background
         bytes = plain.replacing(edits)
     }
 
@@ -154,6 +157,7 @@ private struct Reading {
     private(set) var edits: [SVGDocument.Edit] = []
     private(set) var images: [Range<Int>] = []
     private(set) var gaps: SVGGaps = []
+    private(set) var background: Color?
     private var style = SVGStyle()
     /// Style sheets and attributes; nil = a style sheet, else whether it is an attribute of the root element.
     private var texts: [(range: Range<Int>, isRoot: Bool?)] = []
@@ -179,7 +183,9 @@ private struct Reading {
         // A style sheet may come behind the elements that use its variables.
         for part in readable { style.addVariables(of: part.text, isRoot: part.isRoot) }
         for part in readable {
-            guard let text = style.rewritten(part.text) else { continue }
+            let rewritten = style.rewritten(part.text)
+            if part.isRoot == true { background = SVGStyle.background(of: rewritten ?? part.text) ?? background }
+            guard let text = rewritten else { continue }
             edits.append((part.range, ByteBuffer(string: text)))
         }
         gaps.formUnion(style.gaps)

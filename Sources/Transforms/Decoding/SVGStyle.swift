@@ -104,6 +104,26 @@ struct SVGStyle {
 
     // MARK: Texts
 
+    /// The opaque color that an attribute `style` of the root element states as its background; nil if it has none.
+    static func background(of declarations: String) -> Color? {
+        var color: Color?
+        for declaration in declarations.split(separator: ";") {
+            let parts = declaration.split(separator: ":", maxSplits: 1).map(\.trimmingWhitespace)
+            guard parts.count == 2, ["background", "background-color"].contains(parts[0].lowercased()) else { continue }
+            color = opaqueColor(parts[1].lowercased())
+        }
+        return color
+    }
+
+    private static func opaqueColor(_ text: String) -> Color? {
+        if text.hasPrefix("rgb("), text.last == ")" {
+            let values = text.dropFirst(4).dropLast().split { $0 == "," || $0 == " " }.compactMap { UInt8($0) }
+            return values.count == 3 ? Color(red: values[0], green: values[1], blue: values[2]) : nil
+        }
+        let color = text.hasPrefix("#") ? Color(parsing: text) : Color.named(text)
+        return color?.alpha == 255 ? color : nil
+    }
+
     private static let colors = ["oklch(", "oklab(", "lab(", "lch(", "hwb(", "color(", "color-mix(", "light-dark("]
 
     /// A style sheet, or an attribute's value, with lengths in pixels and without variables; nil if it is the same.

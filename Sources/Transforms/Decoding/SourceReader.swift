@@ -159,9 +159,11 @@ struct SourceReader: Sendable {
             }
         }
         let pages = animation == nil ? pages(of: frames) : [0]
+        let background = document?.background
         let render = { (lazy: VipsImage) throws(VipsError) -> VipsImage in
-            try (addsAlpha ? lazy.addingAlpha() : lazy.withUnsignedSamples(interrupt: interrupt))
-                .rendered(picking: pages, interrupt: interrupt)
+            var image = try addsAlpha ? lazy.addingAlpha() : lazy.withUnsignedSamples(interrupt: interrupt)
+            if let background { image = try image.flattened(on: background).addingAlpha() }
+            return try image.rendered(picking: pages, interrupt: interrupt)
         }
         do throws(VipsError) {
             if hasWrongChecksum, !toleratesErrors {

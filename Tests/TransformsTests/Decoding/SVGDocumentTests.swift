@@ -39,6 +39,23 @@ struct SVGDocumentTests {
         #expect(pixels[23, 23] == [255, 0, 0, 255] && pixels[25, 12][3] == 0 && pixels[12, 25][3] == 0)
     }
 
+    // MARK: Background
+
+    @Test(arguments: [
+        ("background: white", [255, 255, 255, 255]), ("background-color:#08f;", [0, 136, 255, 255]),
+        ("--a: rgb(1, 2,3); BACKGROUND: var(--a)", [1, 2, 3, 255]),
+        ("background: red; background: #0f0", [0, 255, 0, 255]),
+        ("background: rgba(0,0,0,.5)", [0, 0, 0, 0]), ("background: url(#a)", [0, 0, 0, 0]),
+        ("fill: red", [0, 0, 0, 0]),
+    ])
+    func `A background of the root element is behind the whole drawing`(style: String, expected: [UInt8]) throws {
+        let drawing = Self.svg(
+            "<g style=\"background: blue\"><rect x=\"1\" y=\"1\" width=\"8\" height=\"8\" fill=\"black\"/></g>",
+            "width=\"64\" height=\"32\" viewBox=\"0 0 10 10\" style=\"\(style)\"")
+        let pixels = try Pixels(produce(drawing).body)
+        #expect(pixels[0, 0] == expected && pixels[63, 31] == expected && pixels[32, 16] == [0, 0, 0, 255])
+    }
+
     private static let texts: [(content: String, expected: String)] = [
         (
             "<style>.m1in{font-size:12pt;stroke-width:-.5PT}</style>",
