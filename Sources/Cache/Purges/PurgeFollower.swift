@@ -162,7 +162,7 @@ final class PurgeFollower: Sendable {
         if isDone == nil, deadline.hasPassed { suspectRecords() }
     }
 
-    private func pollOnce(_ execute: Execute) async -> Bool {
+    private func pollOnce(_ execute: @escaping Execute) async -> Bool {
         // Ends with this function.
         async let _: Void = suspectRecordsWhileReading()
         let began = instant()
@@ -238,7 +238,7 @@ final class PurgeFollower: Sendable {
     }
 
     /// - Returns: the time until which the log was read.
-    private func read(_ execute: Execute) async throws(ObjectStorageError) -> Int64 {
+    private func read(_ execute: @escaping Execute) async throws(ObjectStorageError) -> Int64 {
         let started = shared.store.milliseconds
         let position = state.withLock(\.position)
         let saved = position == nil ? await disk?.peek(PurgeProgress.key).flatMap { PurgeProgress($0.metadata) } : nil
@@ -260,7 +260,7 @@ final class PurgeFollower: Sendable {
     }
 
     /// Continues where an earlier process ended.
-    private func resume(_ saved: PurgeProgress, now: Int64, _ execute: Execute) async -> PurgeProgress {
+    private func resume(_ saved: PurgeProgress, now: Int64, _ execute: @escaping Execute) async -> PurgeProgress {
         // A position that is not in the past is damaged, or from a clock that was ahead.
         let isPast = (0...max(now, 0) + Self.overlap).contains(saved.position)
         if isPast, now - saved.position <= Self.retention - Self.overlap { return saved }
@@ -270,7 +270,7 @@ final class PurgeFollower: Sendable {
 
     /// - Throws: the error of reading a purge. All other purges have been carried out then.
     private func carryOut(
-        _ names: [PurgeLog.Name], after progress: PurgeProgress, _ execute: Execute
+        _ names: [PurgeLog.Name], after progress: PurgeProgress, _ execute: @escaping Execute
     ) async throws(ObjectStorageError) {
         var failure: ObjectStorageError?
         for batch in stride(from: 0, to: names.count, by: Self.concurrency) {
