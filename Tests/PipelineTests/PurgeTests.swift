@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
+import DarkroomWaiting
 import HTTPTypes
 import NIOCore
 import Synchronization

@@ -3,6 +3,7 @@ import DarkroomNetwork
 import DarkroomObjectStorage
 import DarkroomStore
 import DarkroomTestClock
+import DarkroomWaiting
 import HTTPTypes
 import NIOCore
 import Synchronization

@@ -41,13 +41,15 @@ struct SVGDocumentTests {
 
     // MARK: Background
 
-    @Test(arguments: [
+    private static let backgrounds: [(style: String, expected: [UInt8])] = [
         ("background: white", [255, 255, 255, 255]), ("background-color:#08f;", [0, 136, 255, 255]),
         ("--a: rgb(1, 2,3); BACKGROUND: var(--a)", [1, 2, 3, 255]),
         ("background: red; background: #0f0", [0, 255, 0, 255]),
         ("background: rgba(0,0,0,.5)", [0, 0, 0, 0]), ("background: url(#a)", [0, 0, 0, 0]),
         ("fill: red", [0, 0, 0, 0]),
-    ])
+    ]
+
+    @Test(arguments: backgrounds)
     func `A background of the root element is behind the whole drawing`(style: String, expected: [UInt8]) throws {
         let drawing = Self.svg(
             "<g style=\"background: blue\"><rect x=\"1\" y=\"1\" width=\"8\" height=\"8\" fill=\"black\"/></g>",
