@@ -112,8 +112,24 @@ public struct InProcessImageProcessor: ImageProcessing {
         let parameters = try decoder.parameters(of: job, framesUsed: framesUsed, as: plan.decode)
         let (pixels, isCached) = try pixels(of: job, parameters, by: decoder)
         timer.finishDecoding(isCached: isCached)
+        let overview = job.chain.overview.map { chain in
+            OverviewSource { try makeOverview(by: chain, of: job, decoder, pixels, parameters) }
+        }
         return try transformed(
-            decoder.frames(of: pixels, parameters), by: job, decoder.header, mark, interrupt: decoder.interrupt)
+            decoder.frames(of: pixels, parameters), by: job, decoder.header, mark, overview,
+            interrupt: decoder.interrupt)
+    }
+
+    /// The copy on which a crop decides. The pixels of the result serve if the decoder would deliver the same ones.
+    private func makeOverview(
+        by chain: TransformChain, of job: ImageJob, _ decoder: Decoder, _ pixels: DecodedPixels,
+        _ parameters: DecodeParameters
+    ) throws -> VipsImage {
+        let start = decoder.header.plan
+        let own = try decoder.parameters(of: job, framesUsed: parameters.frames, as: chain.plan(start).decode)
+        let ready = own == parameters ? pixels : try self.pixels(of: job, own, by: decoder).0
+        return try chain.apply(to: decoder.frames(of: ready, own), start: start, interrupt: decoder.interrupt)
+            .first.rendered(interrupt: decoder.interrupt)
     }
 
     /// The decoded pixels, from the cache if the same bytes were decoded in the same way before.
@@ -135,12 +151,13 @@ public struct InProcessImageProcessor: ImageProcessing {
 
     private func transformed(
         _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, _ mark: MarkSource?,
-        interrupt: @escaping Interrupt
+        _ overview: OverviewSource?, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         var result: ImageFrames
         do {
             result = try job.chain.apply(
-                to: image, start: header.plan, mark: mark, limits: job.limits, interrupt: interrupt)
+                to: image, start: header.plan, mark: mark, overview: overview, limits: job.limits,
+                interrupt: interrupt)
         } catch let error as TransformError {
             throw .badParameter(error)
         } catch let error as ImageProcessingError {

@@ -17,9 +17,9 @@ struct SharedVariantTests {
             "/cdn-cgi/image/f=png,h=100,w=150,dpr=2,fit=squeeze/https://example.com/a.jpg"
         ),
         (
-            "url=https://example.com/a.jpg&w=300&h=200&fit=cover&enlarge=true&a=attention&formats=none",
-            "/unsafe/300x200/smart/https%3A%2F%2Fexample.com%2Fa.jpg",
-            "/cdn-cgi/image/w=300,h=200,fit=cover,g=auto/https://example.com/a.jpg"
+            "url=https://example.com/a.jpg&w=300&h=200&fit=cover&enlarge=true&a=top&formats=none",
+            "/unsafe/300x200/top/https%3A%2F%2Fexample.com%2Fa.jpg",
+            "/cdn-cgi/image/w=300,h=200,fit=cover,g=top/https://example.com/a.jpg"
         ),
         (
             "url=https://example.com/a.jpg&output=webp", "/unsafe/filters:format(webp)/example.com/a.jpg",

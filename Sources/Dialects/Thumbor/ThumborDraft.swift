@@ -82,7 +82,8 @@ extension ThumborDraft {
                 ["trim", "blur", "sharp", "pixelate", "fill:blur", "pad:blur"].contains { step.hasPrefix($0) }
             }
         guard path.width > 0 || path.height > 0 else { return !isWhole }
-        let isExact = fit == .cover && focals.isEmpty || fit == .fill
+        // imagor decides anew for each size what is salient.
+        let isExact = fit == .cover && focals.isEmpty && !path.isSmart || fit == .fill
         return !isWhole || !isExact || path.width == 0 || path.height == 0 || enlarges == false || path.isAdaptive
     }
 

@@ -238,7 +238,8 @@ enum ThumborFilters {
         ("origxH/", "`w=100p`, as `h=100p` for `Wxorig`; nothing for `origxorig`"),
         ("-Wx-H/", "`flop` for the width, `flip` for the height"),
         ("LxT[:RxB]/", "the padding of the filter `fill`"), ("left|right|center/", "`a`"),
-        ("top|bottom|middle/", "`a`"), ("smart/", "`a=attention`; faces and features are not detected"),
+        ("top|bottom|middle/", "`a`"),
+        ("smart/", "`a=attention` with `rules=thumbor`; faces and features are not detected"),
         ("image", "`url`; percent-encoded or not, or in base64 after `b64:`"),
         ("color:name", "`url=color:///RRGGBBAA` with `fit=fill&enlarge=true`, in JPEG without `format`"),
     ]

@@ -141,6 +141,8 @@ public struct TransformContext: Sendable {
     public let interrupt: Interrupt
     /// The image that a ``Mark`` draws; nil if the job has none.
     var mark: MarkSource?
+    /// The copy on which a ``CoverCrop`` decides; nil if it decides on its image.
+    var overview: OverviewSource?
 }
 
 /// Why a transform is impossible for this image: the request is at fault, not the source.

@@ -122,8 +122,8 @@ public struct TransformChain: Sendable {
     ///
     /// - Parameter limits: the limits of every raster, which may be larger than planned after a trim; nil = no limits.
     func apply(
-        to source: ImageFrames, start: ChainPlan, mark: MarkSource? = nil, limits: PixelLimits? = nil,
-        interrupt: @escaping Interrupt
+        to source: ImageFrames, start: ChainPlan, mark: MarkSource? = nil, overview: OverviewSource? = nil,
+        limits: PixelLimits? = nil, interrupt: @escaping Interrupt
     ) throws -> ImageFrames {
         var isShrunk = start.size != source.size
         var image = source
@@ -133,7 +133,7 @@ public struct TransformChain: Sendable {
             try limits?.check(intermediate: plan.largest, setBy: sizeParameter)
             image = try transform.apply(
                 transform.reading.prepared(image, interrupt: interrupt),
-                context: TransformContext(plan: plan, interrupt: interrupt, mark: mark))
+                context: TransformContext(plan: plan, interrupt: interrupt, mark: mark, overview: overview))
             if plan.decode != .undecided { isShrunk = false }
             if !isShrunk { plan = plan.changingSize(to: image.size) }
         }

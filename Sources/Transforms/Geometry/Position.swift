@@ -6,9 +6,10 @@ public enum Position: Hashable, Codable, Sendable {
     case focal(x: Double, y: Double)
     /// A point of the upright source in pixels, which is moved as close to the center as possible.
     case point(x: Double, y: Double)
-    /// The part with the most detail (libvips `smartcrop`).
+    /// The part with the most detail (libvips `smartcrop`), the same one in every size of the result.
     case entropy
-    /// The part that attracts attention: skin tones, saturated colors, edges (libvips `smartcrop`).
+    /// The part that attracts attention: skin tones, saturated colors, edges (libvips `smartcrop`), the same one
+    /// in every size of the result.
     case attention
 
     /// The center.
@@ -21,6 +22,9 @@ public enum Position: Hashable, Codable, Sendable {
         case .entropy, .attention, .point: (0.5, 0.5)
         }
     }
+
+    /// Whether it is chosen by content.
+    var dependsOnPixels: Bool { self == .entropy || self == .attention }
 
     /// The position's part of a transform's key.
     var key: String {

@@ -35,10 +35,9 @@ struct Clip: Transform, Hashable {
     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let size = context.plan.size
         guard size != image.size else { return image }
-        let isSmart = position == .entropy || position == .attention
         let upright = context.plan.uprightSource
         let position = position.resolved(context.plan, cropped: crop?.rectangle(in: upright))
-        var crop = CoverCrop(box: nil, position: isSmart && image.isAnimated ? .center : position)
+        var crop = CoverCrop(box: nil, position: position.dependsOnPixels && image.isAnimated ? .center : position)
         if roundsDown { crop.rounding = .down }
         return try crop.apply(image, context: context)
     }

@@ -6,7 +6,7 @@ public struct CoverCrop: Transform, Hashable {
     public var box: PixelSize?
     /// Whether the result has the size of ``box`` even if the source is smaller.
     public var enlarge: Bool
-    /// Which part is kept; `entropy` and `attention` are libvips' `smartcrop`.
+    /// Which part is kept; `entropy` and `attention` are libvips' `smartcrop`, on a small copy of what is resized.
     public var position: Position
     /// How the corner of a focal crop is rounded.
     var rounding = FloatingPointRoundingRule.toNearestOrAwayFromZero
@@ -34,8 +34,8 @@ public struct CoverCrop: Transform, Hashable {
         switch position {
         case .entropy, .attention:
             TransformCost(
-                nanosecondsPerPixel: 5, nanosecondsPerFrame: 8e6, bytesPerPixel: 2,
-                bytesPerPixelWithAlpha: position == .entropy ? 45 : 10)
+                nanosecondsPerPixel: 5, nanosecondsPerDecodedPixel: 10, nanosecondsPerFrame: 8e6, bytesPerPixel: 2,
+                bytesPerPixelWithAlpha: position == .entropy ? 45 : 10, fixedBytes: 2e6)
         case .anchor, .focal, .point: .none
         }
     }
@@ -53,7 +53,7 @@ public struct CoverCrop: Transform, Hashable {
         guard size != image.size else { return image }
         let position = position.resolved(context.plan, cropped: nil)
         guard let corner = position.corner(of: size, in: image.size, rounding: rounding) else {
-            return try smartlyCropped(image, to: size, interrupt: context.interrupt)
+            return try smartlyCropped(image, to: size, context)
         }
         return try image.extracting((corner.x, corner.y, size))
     }
@@ -61,15 +61,43 @@ public struct CoverCrop: Transform, Hashable {
     /// libvips decides by the first frame; all frames are cropped alike. It reads many parts of the image, and a lazy
     /// resize would run again for each of them.
     private func smartlyCropped(
-        _ image: ImageFrames, to size: PixelSize, interrupt: @escaping Interrupt
+        _ image: ImageFrames, to size: PixelSize, _ context: TransformContext
     ) throws -> ImageFrames {
-        let ready = try image.mapFrames { frame throws(VipsError) in try frame.rendered(interrupt: interrupt) }
-        let cut = try ready.first.applying(
+        if let overview = try context.overview?.image() {
+            let across = Self.span(size.width, of: image.size.width, on: overview.width)
+            let down = Self.span(size.height, of: image.size.height, on: overview.height)
+            let corner = try interestingCorner(of: PixelSize(width: across, height: down), in: overview)
+            return try image.extracting(
+                (
+                    Self.start(corner.x, free: overview.width - across, outOf: image.size.width - size.width),
+                    Self.start(corner.y, free: overview.height - down, outOf: image.size.height - size.height), size
+                ))
+        }
+        let ready = try image.mapFrames { frame throws(VipsError) in try frame.rendered(interrupt: context.interrupt) }
+        let corner = try interestingCorner(of: size, in: ready.first)
+        return try ready.extracting((corner.x, corner.y, size))
+    }
+
+    private func interestingCorner(of size: PixelSize, in image: VipsImage) throws(VipsError) -> (x: Int, y: Int) {
+        let cut = try image.applying(
             "smartcrop",
             [
                 "width": .int(size.width), "height": .int(size.height),
                 "interesting": position == .entropy ? "entropy" : "attention",
             ])
-        return try ready.extracting((-cut.offset.x, -cut.offset.y, size))
+        return (-cut.offset.x, -cut.offset.y)
+    }
+
+    /// The part of a side that is kept, on a copy with another length of that side. It is rounded to a twelfth of the
+    /// copy, because boxes of one shape in different sizes keep slightly different parts.
+    private static func span(_ kept: Int, of whole: Int, on copy: Int) -> Int {
+        guard kept < whole else { return copy }
+        let twelfths = max((12 * Double(kept) / Double(whole)).rounded(), 1)
+        return min(PixelSize.side(twelfths * Double(copy) / 12), copy)
+    }
+
+    /// The same share of another free space: a crop at an edge of the copy is at that edge of the image.
+    private static func start(_ start: Int, free: Int, outOf space: Int) -> Int {
+        free > 0 ? Int((Double(start) * Double(space) / Double(free)).rounded()) : space / 2
     }
 }

@@ -34,7 +34,7 @@ struct ThumborTranslationTests {
         ("300x200/center/middle/", "w=300&h=200&fit=cover&enlarge=true&formats=none"),
         ("300x200/right/", "w=300&h=200&fit=cover&enlarge=true&a=right&formats=none"),
         ("300x200/bottom/", "w=300&h=200&fit=cover&enlarge=true&a=bottom&formats=none"),
-        ("300x200/smart/", "w=300&h=200&fit=cover&enlarge=true&a=attention&formats=none"),
+        ("300x200/smart/", "w=300&h=200&fit=cover&enlarge=true&a=attention&formats=none&rules=thumbor"),
         (".1x00.2:0.60x01/", "crop=10p,20p,50p,80p&formats=none&rules=thumbor"),
         // The area rounds to 0.
         ("30x20/filters:focal(0x0:1e-300x1e-300)/", "w=30&h=20&fit=cover&enlarge=true&formats=none"),

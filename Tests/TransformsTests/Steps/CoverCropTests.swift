@@ -29,6 +29,49 @@ struct CoverCropTests {
         #expect(steps.filter { $0 > 20 }.count > 40)
     }
 
+    /// Two patches of noise of about the same detail. Blue rises from left to right and so says what was kept.
+    private static func patches(_ width: Int, _ height: Int) throws -> VipsImage {
+        try Drawing.image(width, height) { x, y in
+            let noise = ((x * 7919 + y * 104_729) * 2_654_435_761 & 0xFFFF_FFFF) >> 24
+            let isFirst = abs(x - 100) < 30 && abs(y - 100) < 60
+            let isSecond = abs(x - 480) < 45 && abs(y - 100) < 40
+            let green = isSecond ? (noise >> 1) % 64 * 2 + 40 : isFirst ? noise % 128 + 40 : 90
+            return [128, UInt8(green), UInt8(x * 255 / (width - 1))]
+        }
+    }
+
+    @Test(arguments: [Position.attention, .entropy], [false, true])
+    func `A crop by content keeps the same part in every size`(_ position: Position, isCropped: Bool) throws {
+        let picture = try Self.patches(600, 200)
+        for source in [try picture.png(), try picture.jpeg(quality: 98)] {
+            var places: [Double] = []
+            for side in [24, 40, 64, 100, 140, 200] {
+                var recipe = Recipe.box(side, side, fit: .cover)
+                recipe.position = position
+                if isCropped { recipe.crop = Crop(x: 40, y: 0, width: 540, height: 200) }
+                let pixels = try Pixels(produce(source, recipe).body)
+                #expect(pixels.size == PixelSize(width: side, height: side))
+                let row = (0..<side).map { pixels[$0, side / 2][2] }
+                places.append(Double(row.reduce(0, +)) / Double(side * 255))
+            }
+            #expect((places.max() ?? 1) - (places.min() ?? 0) < 0.03, "\(places)")
+        }
+    }
+
+    @Test func `A crop by content at the end of the picture keeps its last pixels in every size`() throws {
+        let picture = try Drawing.image(600, 200) { x, y in
+            x < 500 ? [90, 90, 90] : [UInt8((x * 37 + y * 91) % 256), UInt8((x * 11 + y * 57) % 256), 200]
+        }
+        for side in [20, 50, 90, 200] {
+            var recipe = Recipe.box(side, side, fit: .cover)
+            recipe.position = .entropy
+            let pixels = try Pixels(produce(picture.png(), recipe).body)
+            // The last third of the picture, of which half is plain.
+            let plain = (0..<side).prefix { pixels.distance(x: $0, y: side / 2, to: [90, 90, 90]) < 20 }.count
+            #expect(abs(Double(plain) / Double(side) - 0.5) < 0.08, "\(side)")
+        }
+    }
+
     @Test func `Without enlarging, the box keeps its aspect ratio within the image`() throws {
         #expect(
             try produce(Drawing.quarters(80, 40).png(), .box(400, 400, fit: .cover)).size
