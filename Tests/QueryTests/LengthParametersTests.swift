@@ -46,9 +46,9 @@ struct LengthParametersTests {
         "border=7&radius=9,50p&pad=3&text=a&textsize=11&blur=0.7&sharp=0.000001&pixelate=3&cut=1,2,3,4",
         "steps=blur:0.7,sharp:0.3,round:5,text:a:l3:t3:9:red,pad:red:1:2:3:4,cut:1:1:9:9",
     ])
-    func `a query with multiplied lengths has a canonical text of the same meaning`(query: String) throws {
+    func `a query with multiplied lengths has a canonical text of the same meaning`(lengths: String) throws {
         for ratio in ["1.01", "1.5", "2.75", "3"] {
-            let query = try parse(query + "&dpr=" + ratio)
+            let query = try parse(lengths + "&dpr=" + ratio)
             let text = CanonicalQuery(query, limits: grammar.limits).text
             #expect(try grammar.parse(text) == query, "\(text)")
             #expect(!text.contains("dpr"))
@@ -73,6 +73,13 @@ struct LengthParametersTests {
     func `rules of other services leave lengths to their own ratio`(rules: String) throws {
         let lengths = "border=3&pad=4&blur=5&steps=round:6&rules=\(rules)"
         #expect(try parse("w=50&dpr=2&\(lengths)") == parse("w=100&\(lengths)"))
+    }
+
+    @Test func `each width of a srcset has the lengths of its pixel ratio`() throws {
+        let query = QueryString(parsing: "url=x&widths=100,200&dpr=2&border=3&text=a&textsize=10")
+        let images = try SrcsetGrammar().parse(query).images
+        #expect(images.map(\.recipe.box.width) == [200, 400])
+        #expect(images.allSatisfy { $0.recipe.border?.width == 6 && $0.recipe.text?.size == 20 })
     }
 
     @Test func `a hinted ratio multiplies lengths as far as their ranges permit`() throws {

@@ -39,7 +39,7 @@ enum BlurHash {
     /// becomes a gradient. With means, an image has the hash that the reference gives to the same image enlarged.
     private static func cosine(_ frequency: Int, over side: Int) -> [Double] {
         guard frequency > 0 else { return Array(repeating: 1, count: side) }
-        let angle = .pi * Double(frequency) / Double(side)
+        let angle = Double.pi * Double(frequency) / Double(side)
         return (0..<side).map { (sin(angle * Double($0 + 1)) - sin(angle * Double($0))) / angle }
     }
 
