@@ -76,7 +76,7 @@ struct LengthParametersTests {
     }
 
     @Test func `each width of a srcset has the lengths of its pixel ratio`() throws {
-        let query = QueryString(parsing: "url=x&widths=100,200&dpr=2&border=3&text=a&textsize=10")
+        let query = try QueryString(parsing: "url=x&widths=100,200&dpr=2&border=3&text=a&textsize=10")
         let images = try SrcsetGrammar().parse(query).images
         #expect(images.map(\.recipe.box.width) == [200, 400])
         #expect(images.allSatisfy { $0.recipe.border?.width == 6 && $0.recipe.text?.size == 20 })
