@@ -42,9 +42,9 @@ struct SlowStoreTests {
         let gate = Gate()
         cluster.bucket.hold(.list, at: gate) { $0 == "1/p/" }
         let poll = Task { await node.pipeline.carryOutPurges() }
-        for (pause, next) in [(PurgeFollower.slowRead, Duration.seconds(5)), (.seconds(5), .seconds(5))] {
+        for (pause, next) in [(PurgeAssurance.slowRead, Duration.seconds(5)), (.seconds(5), .seconds(5))] {
             cluster.wall.advance(seconds: 1)
-            if pause == PurgeFollower.slowRead { while await clock.nextSleep() != pause {} }
+            if pause == PurgeAssurance.slowRead { while await clock.nextSleep() != pause {} }
             clock.advance(by: pause)
             while await clock.nextSleep() != next {}
             cluster.wall.advance(seconds: 1)

@@ -14,18 +14,21 @@ import Synchronization
 /// that it missed, and no others.
 final class PurgeFollower: Sendable {
     /// Carries a purge out in memory and on disk. Its order counts from before anything is removed.
-    typealias Execute = @Sendable (_ target: PurgeTarget, _ isSoft: Bool, _ order: Int64) async -> Void
+    ///
+    /// Without a target, nothing is removed, but all that was stored before is used only once its origin has confirmed
+    /// it.
+    typealias Execute = @Sendable (_ target: PurgeTarget?, _ isSoft: Bool, _ order: Int64) async -> Void
 
     /// How far back the log is read each time. Stores accept clocks that differ by 15 minutes.
     static let overlap = Int64(20 * 60_000)
-    /// How long purges of single sources are kept. A server that was stopped for longer removes all entries.
+    /// How long purges of single sources are kept. A server that was stopped for longer removes all entries on disk.
     static let retention = Int64(7 * 86_400_000)
     /// The time that is added to the time of a purge to get its order, so that the purge also outdates entries that
     /// servers with clocks ahead fetched before it. The corrected times of two servers may differ by as much
     /// (`StoreClock`).
     static let clockTolerance = Int64(15_000)
-    /// With more purges to carry out at once, everything is removed instead.
-    private static let maxPurges = 10_000
+    /// With more purges to carry out at once, none is read: origins confirm what was stored before.
+    static let maxPurges = 10_000
     /// The number of attempts at reading a purge. A purge that cannot be read then counts as a purge of everything.
     private static let maxReads = 10
 
@@ -36,25 +39,29 @@ final class PurgeFollower: Sendable {
         var position: Int64?
         /// Nil if purges were carried out since the progress was saved.
         var savedPosition: Int64?
-        var cleanedAt: Int64 = 0
-        /// The moment of which this process knows all purges, or after which the origin has confirmed all records that
-        /// it uses.
-        var assuredAt: ContinuousClock.Instant?
-        /// When a read of the log last failed or was slow; nil once that is a while ago.
-        var lateAt: ContinuousClock.Instant?
+        /// When the log is maintained next.
+        var nextUpkeep: Int64?
+        var heritage: Heritage?
+    }
+
+    /// What the disk had when this process first looked.
+    private struct Heritage {
+        var progress: PurgeProgress?
+        var hasEntries = false
     }
 
     let shared: SharedTier
     private let log: PurgeLog
+    private let upkeep: PurgeLogUpkeep
     private let disk: (any Storing)?
     private let unconfirmedRecords: UnconfirmedRecords
-    private let interval: Duration
+    let assurance: PurgeAssurance
     private let instant: @Sendable () -> ContinuousClock.Instant
-    private let clock: any Clock<Duration>
+    private let startedAt: ContinuousClock.Instant
     private let logger: Logger
     private let state = Mutex(State())
     private let polls = SingleFlight<Bool, Bool, Void>()
-    /// The deletion of purged objects and of old purges.
+    /// Work in the store that no request waits for: the deletion of purged objects, and upkeep of the log.
     let sweeps = OwnedTasks<Never>()
     /// Limits how long requests wait for a read of the log.
     private let requests: DeadlineTimer
@@ -64,40 +71,26 @@ final class PurgeFollower: Sendable {
         logger: Logger
     ) {
         requests = DeadlineTimer(Self.requestWait, clock: clock)
-        self.clock = clock
+        assurance = PurgeAssurance(shared.store, unconfirmedRecords, clock: clock, logger: logger)
         self.shared = shared
         self.disk = disk
         self.unconfirmedRecords = unconfirmedRecords
-        interval = shared.store.configuration.purgeInterval
         instant = shared.store.instant
+        startedAt = shared.store.instant()
         self.logger = logger
         log = PurgeLog(shared.store)
+        upkeep = PurgeLogUpkeep(shared: shared, log: log, limit: Self.requestLimit)
     }
 
     /// The time after which no server uses what a purge concerns, unless its origin has confirmed it since.
-    ///
-    /// Holds however slow the store is. A read of the log begins in each interval. If it takes longer than
-    /// ``slowRead``, or fails, then all records from before that moment are suspect, again in each interval until it
-    /// ends. A server therefore never relies on anything that is older than an interval and ``slowRead``.
-    var propagation: Duration { interval + .seconds(1) }
-
-    /// Whether this process was suspended, so that it may lack purges that are older than the propagation allows.
-    var isBehind: Bool {
-        guard let assuredAt = state.withLock({ $0.assuredAt }) else { return false }
-        return assuredAt.duration(to: instant()) > propagation
-    }
+    var propagation: Duration { assurance.propagation }
 
     private static let appendLimit = Duration.seconds(5)
     /// The longest wait of a request for a read of the log.
     private static let requestWait = Duration.milliseconds(900)
-    /// The time after which a read of the log counts as slow. Together with the interval, it is less than
-    /// ``propagation``.
-    static let slowRead = Duration.milliseconds(500)
     /// The time for one request to the store. A read of the log has no limit as a whole: on a slow store it would start
     /// over each time and never end.
     private static let requestLimit = Duration.seconds(30)
-    /// How long reads of the log must be prompt before the log says so.
-    private static let lateness = Duration.seconds(60)
 
     // MARK: This server's purges
 
@@ -125,7 +118,7 @@ final class PurgeFollower: Sendable {
             logger.error("a purge did not reach the other servers", metadata: ["reason": "\(error)"])
             return false
         }
-        record(name)
+        record([name])
         save()
         guard !isOne, !isSoft else { return true }
         for source in sources { shared.store.removeSoon(source, order: order) }
@@ -159,12 +152,12 @@ final class PurgeFollower: Sendable {
         let number = requests.begin { deadline.pass() }
         defer { requests.end(number) }
         let isDone = await polls.value(for: true, deadline: deadline) { [self] in await pollOnce(execute) }
-        if isDone == nil, deadline.hasPassed { suspectRecords() }
+        if isDone == nil, deadline.hasPassed { assurance.suspectRecords() }
     }
 
     private func pollOnce(_ execute: @escaping Execute) async -> Bool {
-        // Ends with this function.
-        async let _: Void = suspectRecordsWhileReading()
+        // At the start, the purges of a longer time are read. Ends with this function.
+        async let _: Void = assurance.watch(isExpected: state.withLock { $0.position == nil })
         let began = instant()
         let position: Int64
         do throws(ObjectStorageError) {
@@ -172,11 +165,11 @@ final class PurgeFollower: Sendable {
         } catch {
             // A read that nobody waits for any more says nothing about the store.
             guard !Task.isCancelled else { return false }
-            suspectRecords()
-            recordLateRead("\(error)")
+            assurance.suspectRecords()
+            assurance.recordLateRead("\(error)")
             return false
         }
-        finishRead(began: began)
+        assurance.finishRead(began: began)
         let isSaveDue = state.withLock { state in
             state.position = position
             // Later reads of the log begin at the last of these moments.
@@ -184,88 +177,82 @@ final class PurgeFollower: Sendable {
             return state.savedPosition.map { abs(position - $0) >= 60_000 } ?? true
         }
         if isSaveDue { save() }
-        cleanIfDue(now: position)
+        maintainIfDue(position)
         return true
-    }
-
-    /// Records that all purges from before a read have been carried out.
-    private func finishRead(began: ContinuousClock.Instant) {
-        shared.store.recordPurgesRead(until: began)
-        let duration = began.duration(to: instant())
-        let isPrompt = state.withLock { state in
-            unconfirmedRecords.clearDisk()
-            // After a longer read, purges of too long a time are unknown.
-            if duration <= max(interval, Self.slowRead) {
-                unconfirmedRecords.clear()
-                state.assuredAt = began
-            }
-            guard duration <= Self.slowRead, let lateAt = state.lateAt else { return false }
-            guard lateAt.duration(to: instant()) >= Self.lateness else { return false }
-            state.lateAt = nil
-            return true
-        }
-        if isPrompt { logger.notice("purges of other servers arrive in time again") }
-    }
-
-    /// From here on, a record that was stored before is used only once its origin has confirmed it.
-    private func suspectRecords() {
-        state.withLock { state in
-            unconfirmedRecords.begin(at: shared.store.now())
-            state.assuredAt = instant()
-        }
-    }
-
-    /// Runs until it is canceled.
-    private func suspectRecordsWhileReading() async {
-        var pause = Self.slowRead
-        while (try? await clock.sleep(for: pause)) != nil, !Task.isCancelled {
-            suspectRecords()
-            // At the start, the purges of a longer time are read.
-            if state.withLock({ $0.position != nil }) { recordLateRead("Reading the purge log takes long.") }
-            pause = interval
-        }
-    }
-
-    private func recordLateRead(_ reason: String) {
-        let isFirst = state.withLock { state in
-            defer { state.lateAt = instant() }
-            return state.lateAt == nil
-        }
-        guard isFirst else { return }
-        logger.warning(
-            "purges of other servers arrive late: until then, cached images are used only as their origins confirm them",
-            metadata: ["reason": "\(reason)"])
     }
 
     /// - Returns: the time until which the log was read.
     private func read(_ execute: @escaping Execute) async throws(ObjectStorageError) -> Int64 {
         let started = shared.store.milliseconds
-        let position = state.withLock(\.position)
-        let saved = position == nil ? await disk?.peek(PurgeProgress.key).flatMap { PurgeProgress($0.metadata) } : nil
-        let listed = try await log.names(since: position.map { $0 - Self.overlap }, within: Self.requestLimit)
-        // The first answer may have corrected a clock that was ahead.
+        guard let position = state.withLock(\.position) else { return try await readFirst(started, execute) }
+        let listed = try await log.names(since: position - Self.overlap, within: Self.requestLimit)
         let now = min(started, shared.store.milliseconds)
-        var progress = PurgeProgress(position: position ?? (disk == nil ? now : 0), done: [])
-        if let saved { progress = await resume(saved, now: now, execute) }
-        let seen = state.withLock(\.seen)
-        // Purges of single sources need not be known once they are carried out: the store has marks of them.
-        let new = listed.filter { !seen.contains($0) && ($0.isLasting || progress.lacks($0)) }
-        guard new.count <= Self.maxPurges else {
-            await execute(.everything, false, now + Self.clockTolerance)
-            for name in listed { record(name) }
-            return now
-        }
-        try await carryOut(new, after: progress, execute)
+        try await carryOut(listed, after: PurgeProgress(position: position), now: now, execute)
         return now
     }
 
+    /// Reads the log after the latest summary of it, and after the position of an earlier process.
+    private func readFirst(_ started: Int64, _ execute: @escaping Execute) async throws(ObjectStorageError) -> Int64 {
+        let heritage = await heritage()
+        let summedUp = try await upkeep.recall()
+        // The first answer may have corrected a clock that was ahead.
+        let now = min(started, shared.store.milliseconds)
+        let progress = await resume(heritage, now: now, execute)
+        let start = summedUp.map { min($0, progress.position - Self.overlap) }
+        let listed = try await log.names(since: start, within: Self.requestLimit)
+        try await carryOut(listed, after: progress, now: now, execute)
+        if listed.names.count > PurgeLogUpkeep.maxUnsummed {
+            maintain { upkeep throws(ObjectStorageError) in try await upkeep.sumUp(position: now) }
+        }
+        return now
+    }
+
+    private func heritage() async -> Heritage {
+        if let known = state.withLock(\.heritage) { return known }
+        var found = Heritage(progress: await disk?.peek(PurgeProgress.key).flatMap { PurgeProgress($0.metadata) })
+        if found.progress == nil, let disk {
+            found.hasEntries = await disk.sources(matching: .all).contains { $0 != PurgeProgress.key.source }
+        }
+        state.withLock { [found] in $0.heritage = found }
+        return found
+    }
+
     /// Continues where an earlier process ended.
-    private func resume(_ saved: PurgeProgress, now: Int64, _ execute: @escaping Execute) async -> PurgeProgress {
+    private func resume(_ heritage: Heritage, now: Int64, _ execute: @escaping Execute) async -> PurgeProgress {
+        guard let saved = heritage.progress else {
+            // The wall clock may have been wrong at the start.
+            let age = startedAt.duration(to: instant())
+            // No purge was carried out on entries from a time without a shared store.
+            if heritage.hasEntries {
+                unconfirmedRecords.distrust(at: shared.store.now().addingTimeInterval(-(age / .seconds(1))))
+            }
+            return PurgeProgress(position: now - Int64(age / .milliseconds(1)))
+        }
         // A position that is not in the past is damaged, or from a clock that was ahead.
         let isPast = (0...max(now, 0) + Self.overlap).contains(saved.position)
-        if isPast, now - saved.position <= Self.retention - Self.overlap { return saved }
+        if isPast, now - saved.position <= Self.retention - Self.overlap {
+            unconfirmedRecords.distrust(until: saved.distrustedUntil, notAfter: shared.store.now())
+            return saved
+        }
         await execute(.everything, false, -1)
-        return PurgeProgress(position: now, done: [])
+        state.withLock { $0.heritage = Heritage() }
+        return PurgeProgress(position: now)
+    }
+
+    private func carryOut(
+        _ listed: (names: [PurgeLog.Name], isComplete: Bool), after progress: PurgeProgress, now: Int64,
+        _ execute: @escaping Execute
+    ) async throws(ObjectStorageError) {
+        let seen = state.withLock(\.seen)
+        // Purges of single sources need not be known once they are carried out: the store has marks of them.
+        let new = listed.names.filter { !seen.contains($0) && ($0.isLasting || progress.lacks($0)) }
+        if listed.isComplete, new.count <= Self.maxPurges { return try await carryOut(new, after: progress, execute) }
+        logger.warning(
+            "too many purges to carry out one by one: cached images are used only as their origins confirm them",
+            metadata: ["purges": "\(listed.isComplete ? "" : "more than ")\(new.count)"])
+        let known = try await log.names(since: now - Self.overlap, within: Self.requestLimit).names
+        await execute(nil, true, max(now, known.last?.time ?? now) + Self.clockTolerance)
+        record(known)
     }
 
     /// - Throws: the error of reading a purge. All other purges have been carried out then.
@@ -283,7 +270,7 @@ final class PurgeFollower: Sendable {
                 do throws(ObjectStorageError) {
                     if let message = try messages[name]?.get() {
                         await carryOut(name, PurgeMessage(message), progress.lacks(name) ? execute : nil)
-                    } else if try await log.names(since: name.time, within: Self.requestLimit).contains(name) {
+                    } else if try await log.names(since: name.time, within: Self.requestLimit).names.contains(name) {
                         // A missing purge was old. A purge that exists but cannot be read is corrupt, and its targets
                         // are unknown.
                         logger.warning("a purge in the shared store is damaged: removing everything")
@@ -323,13 +310,13 @@ final class PurgeFollower: Sendable {
         } else {
             shared.purgedOrders.add(target ?? .everything, source: nil, order: order, isSoft: isSoft)
         }
-        record(name)
+        record([name])
     }
 
-    /// Records that a purge was carried out.
-    private func record(_ name: PurgeLog.Name) {
+    /// Records that purges were carried out.
+    private func record(_ names: [PurgeLog.Name]) {
         state.withLock { state in
-            state.seen.insert(name)
+            state.seen.formUnion(names)
             state.savedPosition = nil
         }
     }
@@ -337,10 +324,12 @@ final class PurgeFollower: Sendable {
     /// Saves the progress, behind the removals that were handed to the disk before.
     func save() {
         let progress = state.withLock { state -> PurgeProgress? in
-            state.savedPosition = state.position
-            return state.position.map { position in
-                PurgeProgress(position: position, done: state.seen.filter { $0.time >= position - Self.overlap })
-            }
+            guard let position = state.position else { return nil }
+            state.savedPosition = position
+            var progress = PurgeProgress(position: position)
+            progress.done = state.seen.filter { progress.lacks($0) }
+            progress.distrustedUntil = unconfirmedRecords.distrustedUntil
+            return progress
         }
         guard let disk, let progress else { return }
         let isAccepted = disk.store(
@@ -348,35 +337,27 @@ final class PurgeFollower: Sendable {
         if !isAccepted { state.withLock { $0.savedPosition = nil } }
     }
 
-    /// Deletes purges that no server needs any more, once an hour, in the background.
-    private func cleanIfDue(now: Int64) {
-        shared.purgedOrders.removeSources(upTo: now - Self.overlap)
+    /// Keeps the log short, once an hour, and the first time when the purges from before the start can be summed up.
+    private func maintainIfDue(_ position: Int64) {
+        shared.purgedOrders.removeSources(upTo: position - Self.overlap)
         let isDue = state.withLock { state in
-            guard now - state.cleanedAt >= 3_600_000 else { return false }
-            defer { state.cleanedAt = now }
-            return state.cleanedAt > 0
+            let next = state.nextUpkeep ?? position + 2 * Self.overlap
+            let isDue = position >= next
+            state.nextUpkeep = isDue ? position + 3_600_000 : next
+            return isDue
         }
         guard isDue else { return }
-        sweeps.run { [self] in
+        maintain { upkeep throws(ObjectStorageError) in try await upkeep.run(position: position) }
+    }
+
+    /// Works on the log in the background. If that fails, the next time does it.
+    private func maintain(_ work: @escaping @Sendable (PurgeLogUpkeep) async throws(ObjectStorageError) -> Void) {
+        sweeps.run { [upkeep, logger] in
             do throws(ObjectStorageError) {
-                try await clean(now: now)
+                try await work(upkeep)
             } catch {
-                logger.debug("old purges stay in the log", metadata: ["reason": "\(error)"])
+                logger.debug("the purge log stays long", metadata: ["reason": "\(error)"])
             }
         }
-    }
-
-    private func clean(now: Int64) async throws(ObjectStorageError) {
-        let kept = max(Int64(shared.store.configuration.maxAge / .milliseconds(1)), Self.retention) + Self.overlap
-        let all = try await log.names(since: nil, within: Self.requestLimit)
-        try await log.delete(
-            all.filter { now - $0.time > ($0.isLasting ? kept : Self.retention) }, within: Self.requestLimit)
-    }
-}
-
-extension PurgeProgress {
-    /// Whether a purge has not been carried out.
-    fileprivate func lacks(_ name: PurgeLog.Name) -> Bool {
-        name.time >= position - PurgeFollower.overlap && !done.contains(name)
     }
 }

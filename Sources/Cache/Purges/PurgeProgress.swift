@@ -16,23 +16,31 @@ struct PurgeProgress: Hashable, Sendable {
     /// than this time less ``PurgeFollower/overlap``.
     var position: Int64
     /// The later purges that were carried out.
-    var done: Set<PurgeLog.Name>
+    var done: Set<PurgeLog.Name> = []
+    /// See ``UnconfirmedRecords/distrustedUntil``.
+    var distrustedUntil = Int64.min
 
-    init(position: Int64, done: Set<PurgeLog.Name>) {
+    init(position: Int64) {
         self.position = position
-        self.done = done
+    }
+
+    /// Whether a purge has not been carried out.
+    func lacks(_ name: PurgeLog.Name) -> Bool {
+        name.time >= position - PurgeFollower.overlap && !done.contains(name)
     }
 
     /// Decodes a progress; nil if the bytes are malformed. Earlier releases wrote the position alone.
     init?(_ bytes: ByteBuffer) {
         var bytes = bytes
         guard let position = bytes.readInteger(as: Int64.self) else { return nil }
-        self.init(position: position, done: [])
+        self.init(position: position)
+        distrustedUntil = bytes.readInteger() ?? .min
         while let name = PurgeLog.Name(readingFrom: &bytes) { done.insert(name) }
     }
 
     var bytes: ByteBuffer {
         var bytes = ByteBuffer(integer: position)
+        bytes.writeInteger(distrustedUntil)
         for name in done.sorted().suffix(Self.maxNames) { name.write(to: &bytes) }
         return bytes
     }

@@ -20,7 +20,7 @@ extension ImageCache {
     }
 
     /// Whether other servers may have purged sources while this server was suspended.
-    package var isBehind: Bool { follower?.isBehind ?? false }
+    package var isBehind: Bool { follower?.assurance.isBehind ?? false }
 
     /// Carries out the purges of other servers that share a tier with this server.
     ///
@@ -42,7 +42,12 @@ extension ImageCache {
         await withTaskExecutorPreference(globalConcurrentExecutor) { await follower.catchUp(carryOut) }
     }
 
-    @Sendable private func carryOut(_ target: PurgeTarget, isSoft: Bool, order: Int64) async {
+    @Sendable private func carryOut(_ target: PurgeTarget?, isSoft: Bool, order: Int64) async {
+        guard let target else {
+            invalidateWork(.everything)
+            records.unconfirmedRecords.distrust(at: now())
+            return outdate(.everything, order: order, isSoft: true)
+        }
         _ = await purge(target, soft: isSoft, dryRun: false, tiers: [.memory, .disk], order: order)
     }
 

@@ -1,7 +1,8 @@
 package import DarkroomObjectStorage
 package import NIOCore
 
-/// The purges of all servers, in the shared tier: one small object each, named by the time of the purge.
+/// The purges of all servers, in the shared tier: one small object each, named by the time of the purge. Beside them,
+/// summaries of the lasting ones, named by the time until which they are complete.
 package struct PurgeLog: Sendable {
     private let store: SharedStore
 
@@ -26,9 +27,9 @@ package struct PurgeLog: Sendable {
             number = .random(in: 0 ... .max)
         }
 
-        fileprivate init?(_ name: String) {
-            guard name.hasPrefix(SharedName.purges) else { return nil }
-            let parts = name.dropFirst(SharedName.purges.count).split(separator: "-", omittingEmptySubsequences: false)
+        fileprivate init?(_ name: String, in folder: String) {
+            guard name.hasPrefix(folder) else { return nil }
+            let parts = name.dropFirst(folder.count).split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 3, parts[0].utf8.count == 16, parts[1].utf8.count == 16,
                 let time = Int64(parts[0], radix: 16), SharedObject.times.contains(time),
                 let number = UInt64(parts[1], radix: 16),
@@ -52,14 +53,14 @@ package struct PurgeLog: Sendable {
             bytes.writeInteger(UInt8(isLasting ? 1 : 0))
         }
 
-        fileprivate var text: String {
+        fileprivate func text(in folder: String) -> String {
             let digits = RecordVersion.digits
-            return "\(SharedName.purges)\(digits(UInt64(time)))-\(digits(number))-\(isLasting ? "l" : "s")"
+            return "\(folder)\(digits(UInt64(time)))-\(digits(number))-\(isLasting ? "l" : "s")"
         }
 
         /// Protects a purge from being copied to another name.
-        fileprivate var key: EntryKey {
-            let key = StoreKey(hashing: text.utf8)
+        fileprivate func key(in folder: String) -> EntryKey {
+            let key = StoreKey(hashing: text(in: folder).utf8)
             return EntryKey(source: key, entry: key)
         }
 
@@ -68,38 +69,95 @@ package struct PurgeLog: Sendable {
         }
     }
 
+    // MARK: Purges
+
     /// Appends a purge.
     package func append(
         _ purge: ByteBuffer, as name: Name, within limit: Duration
     ) async throws(ObjectStorageError) {
-        let head = SharedObject.Head(
-            kind: .purge, key: name.key, writtenAt: name.time,
-            record: SharedRecord(order: name.time, metadata: ByteBuffer()), metadata: purge,
-            bodyDigest: StoreKey(hashing: []))
-        try await store.bucket.write(name.text, SharedObject.encode(head, ByteBuffer()), within: limit)
+        try await write(name, in: SharedName.purges, metadata: purge, within: limit)
     }
 
     /// The purges since this time, oldest first; nil = all. Purges from the future are left out: no server can have
-    /// written them.
-    package func names(since time: Int64?, within limit: Duration) async throws(ObjectStorageError) -> [Name] {
+    /// written them. Without ``maxPurges`` names in the list, it is complete.
+    package func names(
+        since time: Int64?, within limit: Duration
+    ) async throws(ObjectStorageError) -> (names: [Name], isComplete: Bool) {
         let start = time.map { SharedName.purges + RecordVersion.digits(UInt64(max($0, 0))) }
-        let names = try await store.bucket.list(
-            SharedName.purges, after: start, maxKeys: Self.maxPurges, within: limit)
-        let latest = store.milliseconds + SharedObject.clockTolerance
-        return names.compactMap { Name($0) }.filter { $0.time <= latest }
+        return try await list(SharedName.purges, after: start, within: limit)
     }
 
-    /// The maximum number of purges that are read in one listing. Old purges are deleted, so the log is expected to
-    /// stay shorter.
+    /// The latest time that a server may have written by now.
+    package var latestTime: Int64 { store.milliseconds + SharedObject.clockTolerance }
+
+    /// The most purges that are read in one listing, the oldest.
     package static let maxPurges = 100_000
 
     /// The stored content of a purge; nil if it is gone or corrupt.
     package func purge(_ name: Name, within limit: Duration) async throws(ObjectStorageError) -> ByteBuffer? {
-        try await store.object(name.text, .purge, name.key, limit)?.head.metadata
+        try await read(name, in: SharedName.purges, within: limit)?.head.metadata
     }
 
     /// Deletes purges that no server needs any more.
     package func delete(_ names: [Name], within limit: Duration) async throws(ObjectStorageError) {
-        if !names.isEmpty { try await store.bucket.delete(names.map(\.text), within: limit) }
+        try await delete(names, in: SharedName.purges, within: limit)
+    }
+
+    // MARK: Summaries
+
+    /// Adds a summary of the lasting purges until this time.
+    package func append(
+        summary: ByteBuffer, until time: Int64, within limit: Duration
+    ) async throws(ObjectStorageError) {
+        let name = Name(time: time, isLasting: true)
+        try await write(name, in: SharedName.summaries, body: summary, within: limit)
+    }
+
+    /// The summaries, oldest first.
+    package func summaries(within limit: Duration) async throws(ObjectStorageError) -> [Name] {
+        try await list(SharedName.summaries, after: nil, within: limit).names
+    }
+
+    /// The stored content of a summary; nil if it is gone or corrupt.
+    package func summary(_ name: Name, within limit: Duration) async throws(ObjectStorageError) -> ByteBuffer? {
+        try await read(name, in: SharedName.summaries, within: limit)?.body.buffer
+    }
+
+    /// Deletes summaries.
+    package func delete(summaries names: [Name], within limit: Duration) async throws(ObjectStorageError) {
+        try await delete(names, in: SharedName.summaries, within: limit)
+    }
+
+    // MARK: Objects
+
+    private func write(
+        _ name: Name, in folder: String, metadata: ByteBuffer = ByteBuffer(), body: ByteBuffer = ByteBuffer(),
+        within limit: Duration
+    ) async throws(ObjectStorageError) {
+        let head = SharedObject.Head(
+            kind: .purge, key: name.key(in: folder), writtenAt: name.time,
+            record: SharedRecord(order: name.time, metadata: ByteBuffer()), metadata: metadata,
+            bodyBytes: body.readableBytes, bodyDigest: StoreKey(hashing: body.readableBytesView))
+        try await store.bucket.write(name.text(in: folder), SharedObject.encode(head, body), within: limit)
+    }
+
+    private func list(
+        _ folder: String, after start: String?, within limit: Duration
+    ) async throws(ObjectStorageError) -> (names: [Name], isComplete: Bool) {
+        let found = try await store.bucket.list(folder, after: start, maxKeys: Self.maxPurges, within: limit)
+        let latest = latestTime
+        let names = found.compactMap { Name($0, in: folder) }.filter { $0.time <= latest }
+        return (names, found.count < Self.maxPurges)
+    }
+
+    private func read(
+        _ name: Name, in folder: String, within limit: Duration
+    ) async throws(ObjectStorageError) -> SharedObject? {
+        try await store.object(name.text(in: folder), .purge, name.key(in: folder), limit)
+    }
+
+    private func delete(_ names: [Name], in folder: String, within limit: Duration) async throws(ObjectStorageError) {
+        if names.isEmpty { return }
+        try await store.bucket.delete(names.map { $0.text(in: folder) }, within: limit)
     }
 }

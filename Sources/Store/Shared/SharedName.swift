@@ -5,6 +5,7 @@
 ///     1/s/<source>/o-<content>          the original with this content
 ///     1/s/<source>/v-<variant>          a variant
 ///     1/p/<time>-<number>-<kind>        a purge, named so that they are listed in the order of their times
+///     1/f/<time>-<number>-l             a summary of the lasting purges until a time
 ///
 /// Records are never overwritten. Regardless of which node writes last, the newest record takes precedence.
 enum SharedName {
@@ -16,6 +17,8 @@ enum SharedName {
     static let sources = "\(revision)/s/"
     /// The beginning of the names of all purges.
     static let purges = "\(revision)/p/"
+    /// The beginning of the names of all summaries of purges.
+    static let summaries = "\(revision)/f/"
 
     /// The beginning of the names of all objects of a source.
     static func source(_ source: StoreKey) -> String { "\(sources)\(source.hex)/" }

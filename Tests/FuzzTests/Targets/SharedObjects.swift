@@ -46,6 +46,20 @@ extension FuzzTests {
         }
     }
 
+    @Test func `a summary of purges means the same when it is written again`() {
+        var summary = PurgeSummary()
+        let orders = PurgedOrders.Orders(removed: 1_795_000_000_000, stale: -1)
+        for target in [.host("a.org"), .tag("é"), .prefix("https://a.org/"), .everything] as [PurgeTarget] {
+            summary.include(orders, of: target)
+        }
+        let latest = orders.removed + 1
+        fuzzer.run("purge-summary", bytes: [Array(summary.bytes.readableBytesView)]) { input in
+            guard let summary = PurgeSummary(ByteBuffer(bytes: input), latest: latest) else { return }
+            try hold(PurgeSummary(summary.bytes, latest: latest) == summary, "\(summary)")
+            try hold(summary.everything.next <= latest + 1, "\(summary.everything)")
+        }
+    }
+
     @Test func `a document about a source gives sizes, or is refused`() {
         let seeds = [
             #"{"format":"jpeg","width":300,"height":200,"orientation":6,"pages":1}"#,

@@ -1,0 +1,84 @@
+import DarkroomHTTPCaching
+import DarkroomStore
+import Synchronization
+
+/// The orders up to which purges that reached this server outdate the records of sources.
+///
+/// A purge does not find entries that other servers are about to store. Records are therefore checked when they are
+/// read: a record up to the order of a purge that concerns it is not used.
+final class PurgedOrders: Sendable {
+    /// The orders up to which records are not used, or only after validation.
+    struct Orders: Hashable, Sendable {
+        var removed: Int64 = -1
+        var stale: Int64 = -1
+
+        /// The least order of a record that no known purge concerns.
+        var next: Int64 { max(removed, stale) + 1 }
+
+        mutating func include(_ order: Int64, isSoft: Bool) {
+            if isSoft { stale = max(stale, order) } else { removed = max(removed, order) }
+        }
+
+        mutating func include(_ other: Orders?) {
+            guard let other else { return }
+            removed = max(removed, other.removed)
+            stale = max(stale, other.stale)
+        }
+    }
+
+    private struct State {
+        var lasting = PurgeSummary()
+        var sources: [StoreKey: Orders] = [:]
+    }
+
+    /// The number of targets that are recorded separately. Beyond it, a purge makes everything stale: which records it
+    /// concerns is not known, so that none is removed for it.
+    private static let capacity = 100_000
+
+    private let state = Mutex(State())
+
+    /// - Parameter source: the key of the source, for a target that is one.
+    func add(_ target: PurgeTarget, source: StoreKey?, order: Int64, isSoft: Bool) {
+        state.withLock { state in
+            guard target == .everything || state.sources.count + state.lasting.count < Self.capacity else {
+                return state.lasting.everything.include(order, isSoft: true)
+            }
+            var orders = Orders()
+            orders.include(order, isSoft: isSoft)
+            if let source { state.sources[source, default: Orders()].include(orders) }
+            state.lasting.include(orders, of: target)
+        }
+    }
+
+    /// The orders for a record of this source.
+    func orders(of source: StoreKey, _ record: SourceRecord) -> Orders {
+        state.withLock { state in
+            let lasting = state.lasting
+            var orders = lasting.everything
+            orders.include(state.sources[source])
+            if !lasting.hosts.isEmpty { orders.include(lasting.hosts[record.host]) }
+            if !lasting.tags.isEmpty { for tag in record.response.tags { orders.include(lasting.tags[tag]) } }
+            for (prefix, found) in lasting.prefixes where record.url.hasPrefix(prefix) { orders.include(found) }
+            return orders
+        }
+    }
+
+    /// Removes purges of single sources up to this order: the store has marks of them.
+    func removeSources(upTo order: Int64) {
+        state.withLock { state in
+            state.sources = state.sources.filter { max($0.value.removed, $0.value.stale) > order }
+        }
+    }
+
+    // MARK: Summaries
+
+    /// Adds the purges of a summary.
+    func include(_ summary: PurgeSummary) {
+        state.withLock { $0.lasting.include(summary) }
+    }
+
+    /// The lasting purges after this order.
+    func summary(after order: Int64) -> PurgeSummary {
+        state.withLock { $0.lasting.after(order) }
+    }
+}

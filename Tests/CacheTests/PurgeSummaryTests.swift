@@ -1,0 +1,56 @@
+import DarkroomNetwork
+import NIOCore
+import Testing
+
+@testable import DarkroomCache
+
+/// Purges that are summed up.
+struct PurgeSummaryTests {
+    private func orders(_ removed: Int64, _ stale: Int64) -> PurgedOrders.Orders {
+        PurgedOrders.Orders(removed: removed, stale: stale)
+    }
+
+    private var summary: PurgeSummary {
+        var summary = PurgeSummary()
+        summary.everything = orders(1, 2)
+        summary.hosts = ["example.com": orders(30, -1), "": orders(4, 5)]
+        summary.tags = ["shoes": orders(-1, 60), "é": orders(7, 7)]
+        summary.prefixes = ["http://example.com/": orders(80, 9)]
+        return summary
+    }
+
+    @Test func `A summary is the same when it is read again`() {
+        #expect(PurgeSummary(summary.bytes, latest: 80) == summary)
+        #expect(PurgeSummary(PurgeSummary().bytes, latest: 0) == PurgeSummary())
+    }
+
+    @Test func `A summary that is cut off, of another revision or from the future is refused`() {
+        let bytes = summary.bytes
+        let whole = (0..<bytes.readableBytes).filter { count in
+            PurgeSummary(bytes.getSlice(at: 0, length: count) ?? bytes, latest: 80) != nil
+        }
+        // The orders of everything, and those with one to four targets.
+        #expect(whole.count == 5)
+        #expect(PurgeSummary(bytes, latest: 79) == nil)
+        var other = bytes
+        other.setInteger(UInt8(2), at: 0)
+        #expect(PurgeSummary(other, latest: 80) == nil)
+        var long = PurgeSummary()
+        long.tags = [String(repeating: "a", count: SourceURL.maximumBytes + 1): orders(1, 1)]
+        #expect(PurgeSummary(long.bytes, latest: 80) == nil)
+    }
+
+    @Test func `Later purges of the same targets count, and targets that were purged long ago are left out`() throws {
+        var both = summary
+        var other = PurgeSummary()
+        other.include(orders(20, 99), of: .host("example.com"))
+        other.include(orders(5, 5), of: .everything)
+        other.include(orders(100, 100), of: .source(try SourceURL(parsing: "http://a/")))
+        both.include(other)
+        #expect(both.hosts["example.com"] == orders(30, 99) && both.everything == orders(5, 5))
+        #expect(both.count == summary.count)
+        let late = both.after(60)
+        #expect(late.hosts.keys.sorted() == ["example.com"] && late.tags.isEmpty && late.prefixes.count == 1)
+        #expect(late.everything == orders(5, 5))
+    }
+}
