@@ -59,7 +59,7 @@ final class SharedTier: Sendable {
         else { return nil }
         let orders = purgedOrders.orders(of: source, record)
         guard found.order > orders.removed else {
-            store.removeSoon(source, order: orders.removed)
+            store.removeSoon(source, order: orders.removed, isPurged: true)
             return nil
         }
         guard found.order <= orders.stale, record.response.staleSince == nil else { return record }
@@ -105,7 +105,7 @@ final class SharedTier: Sendable {
     }
 
     /// Removes a source that is gone or must not be stored, according to its origin.
-    func remove(_ source: StoreKey) { store.removeSoon(source, order: store.milliseconds) }
+    func remove(_ source: StoreKey) { store.removeSoon(source, order: store.milliseconds, isPurged: false) }
 
     /// Deletes the objects of a purge's sources. They are not used in any case; this frees their space.
     func sweep(_ target: PurgeTarget, upTo order: Int64, _ logger: Logger) async {

@@ -20,8 +20,8 @@ struct SharedRemovalTests {
     }
 
     /// Asks for images while the store holds back a deletion, and then lets it end.
-    private func ask(_ node: Cluster.Node, _ urls: [String]) async throws {
-        await gate.holds(1)
+    private func ask(_ node: Cluster.Node, _ urls: [String], held: Int = 1) async throws {
+        await gate.holds(held)
         for url in urls { _ = try await node.pipeline.image(for: ImageRequest(url: url)) }
         // Time for writes that do not wait for the deletion.
         for _ in 0..<1_000 { await Task.yield() }
@@ -57,5 +57,37 @@ struct SharedRemovalTests {
         let third = await cluster.node()
         #expect(try await third.tier(ordered[39]) == .shared)
         #expect(try await third.ask(ordered[1]).cache.forwarded == .miss)
+    }
+
+    /// Stores images, and holds back the first removals of a purge of all of them.
+    private func purge(_ urls: [String], by node: Cluster.Node) async throws {
+        for url in urls { _ = try await node.pipeline.image(for: ImageRequest(url: url)) }
+        await node.store.flush()
+        for _ in urls { cluster.bucket.hold(.write, at: gate) { $0.hasSuffix("-0") } }
+        await node.pipeline.purge(.host("example.com"))
+        await gate.holds(2)
+    }
+
+    @Test func `New images are shared while a large purge deletes objects`() async throws {
+        let node = await cluster.node()
+        try await purge((0..<20).map { "http://example.com/\($0).png" }, by: node)
+        let url = "http://example.org/new.png"
+        _ = try await node.pipeline.image(for: ImageRequest(url: url))
+        let record = "/\(RequestKeys.source(url).hex)/r-"
+        await cluster.bucket.waitForNames { $0.contains { $0.contains(record) } }
+        #expect(node.store.statistics.queuedWrites <= 1)
+        gate.open()
+        await node.store.flush()
+    }
+
+    @Test func `What is fetched anew before its queued removal begins stays`() async throws {
+        let urls = (0..<6).map { "http://example.com/\($0).png" }
+        let node = await cluster.node()
+        try await purge(urls, by: node)
+        try await ask(node, urls, held: 2)
+        let fresh = await cluster.node()
+        for url in urls {
+            #expect(try await fresh.pipeline.image(for: ImageRequest(url: url)).cache.variant == .shared)
+        }
     }
 }

@@ -121,7 +121,7 @@ final class PurgeFollower: Sendable {
         record([name])
         save()
         guard !isOne, !isSoft else { return true }
-        for source in sources { shared.store.removeSoon(source, order: order) }
+        for source in sources { shared.store.removeSoon(source, order: order, isPurged: true) }
         sweeps.run { [shared, logger] in await shared.sweep(target, upTo: order, logger) }
         return true
     }

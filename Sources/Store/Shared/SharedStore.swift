@@ -281,8 +281,10 @@ extension SharedStore {
     }
 
     /// Queues the removal of a source, along with its records up to this order.
-    package func removeSoon(_ source: StoreKey, order: Int64) {
-        _ = queue.append(bytes: 0) { [self] in
+    ///
+    /// - Parameter isPurged: whether purges keep the source from being used in any case.
+    package func removeSoon(_ source: StoreKey, order: Int64, isPurged: Bool) {
+        _ = queue.append(isPurged ? .deletion : .write, bytes: 0) { [self] in
             await write { _ throws(ObjectStorageError) in try await remove([source], order: order) }
         }
     }
@@ -300,9 +302,13 @@ extension SharedStore {
                 try await put(SharedName.record(of: source, version), .removal, key, record, limit: limit)
                 var names = try await bucket.list(
                     SharedName.source(source), after: nil, maxKeys: Self.deletedAtOnce, within: limit)
-                // A record that is newer than the removal mark stays.
+                // A record that is newer than the removal mark stays, with what belongs to it: the write may have
+                // overtaken this removal.
+                let records = names.compactMap { RecordVersion(ofRecordNamed: $0, of: source) }
+                let isReplaced = records.contains { $0.order > order && $0.digest != nil }
                 names.removeAll { name in
-                    RecordVersion(ofRecordNamed: name, of: source).map { $0.order > order || $0 == version } ?? false
+                    RecordVersion(ofRecordNamed: name, of: source).map { $0.order > order || $0 == version }
+                        ?? isReplaced
                 }
                 if !names.isEmpty { try await bucket.delete(names, within: limit) }
             }
@@ -312,7 +318,7 @@ extension SharedStore {
     private static let deletedAtOnce = 1_000
 
     func deleteSoon(_ names: [String]) {
-        _ = queue.append(bytes: 0) { [self] in
+        _ = queue.append(.deletion, bytes: 0) { [self] in
             await write { limit throws(ObjectStorageError) in try await bucket.delete(names, within: limit) }
         }
     }

@@ -1,23 +1,47 @@
 import Synchronization
 
-/// Runs writes to the shared tier behind the answers, a few at a time, within a budget of bytes.
+/// Runs writes to the shared tier behind the answers, a few at a time, within a budget of bytes. Deletions run beside
+/// them, fewer at a time: a large purge must not keep new images from the other servers.
 final class SharedWriteQueue: Sendable {
     typealias Work = @Sendable () async -> Void
 
+    /// What a job is for.
+    enum Purpose: Sendable {
+        case write
+        /// The deletion of objects that are not used in any case.
+        case deletion
+    }
+
     private struct Job: Sendable {
+        let purpose: Purpose
         let bytes: Int
         let work: Work
     }
 
     private struct State {
-        var waiting: [Job] = []
+        var writes: [Job] = []
+        var deletions: [Job] = []
         var running = 0
+        var runningDeletions = 0
         var bytes = 0
         var isClosed = false
         var drained: [CheckedContinuation<Void, Never>] = []
+
+        /// The next job, which runs from now on; nil if none may run.
+        mutating func begin() -> Job? {
+            guard running < SharedWriteQueue.concurrency else { return nil }
+            if !writes.isEmpty {
+                running += 1
+                return writes.removeFirst()
+            }
+            guard !deletions.isEmpty, runningDeletions < SharedWriteQueue.deletionConcurrency else { return nil }
+            (running, runningDeletions) = (running + 1, runningDeletions + 1)
+            return deletions.removeFirst()
+        }
     }
 
     private static let concurrency = 8
+    private static let deletionConcurrency = 2
     private static let maxJobs = 10_000
 
     private let maxBytes: Int
@@ -28,26 +52,25 @@ final class SharedWriteQueue: Sendable {
     }
 
     /// The number and size of the writes that are waiting or running.
-    var waiting: (writes: Int, bytes: Int) { state.withLock { ($0.waiting.count + $0.running, $0.bytes) } }
+    var waiting: (writes: Int, bytes: Int) {
+        state.withLock { ($0.writes.count + $0.running - $0.runningDeletions, $0.bytes) }
+    }
 
     /// - Parameter bytes: the memory that the work holds.
     /// - Returns: false if the queue is full.
-    func append(bytes: Int, _ work: @escaping Work) -> Bool {
-        let job = Job(bytes: bytes, work: work)
-        let isAccepted: Bool? = state.withLock { state in
-            guard !state.isClosed, state.waiting.count < Self.maxJobs,
-                bytes == 0 || state.bytes + bytes <= maxBytes
-            else { return nil }
-            state.bytes += bytes
-            guard state.running < Self.concurrency else {
-                state.waiting.append(job)
-                return false
+    func append(_ purpose: Purpose = .write, bytes: Int, _ work: @escaping Work) -> Bool {
+        let job = Job(purpose: purpose, bytes: bytes, work: work)
+        let (isAccepted, next) = state.withLock { state -> (Bool, Job?) in
+            let count = purpose == .write ? state.writes.count : state.deletions.count
+            guard !state.isClosed, count < Self.maxJobs, bytes == 0 || state.bytes + bytes <= maxBytes else {
+                return (false, nil)
             }
-            state.running += 1
-            return true
+            state.bytes += bytes
+            if purpose == .write { state.writes.append(job) } else { state.deletions.append(job) }
+            return (true, state.begin())
         }
-        if isAccepted == true { Task { await run(job) } }
-        return isAccepted != nil
+        if let next { Task { await run(next) } }
+        return isAccepted
     }
 
     /// Returns once nothing waits or runs.
@@ -61,15 +84,15 @@ final class SharedWriteQueue: Sendable {
         }
     }
 
-    /// Accepts no more writes, and waits for queued writes until the limit; writes that have not begun by then are
-    /// dropped.
+    /// Accepts no more jobs, and waits for queued writes until the limit; writes that have not begun by then, and
+    /// deletions, are dropped.
     func close(within limit: Duration) async {
-        state.withLock { $0.isClosed = true }
+        state.withLock { ($0.isClosed, $0.deletions) = (true, []) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.drain() }
             group.addTask {
                 try? await Task.sleep(for: limit)
-                self.state.withLock { $0.waiting = [] }
+                self.state.withLock { $0.writes = [] }
             }
             await group.next()
             group.cancelAll()
@@ -88,8 +111,9 @@ final class SharedWriteQueue: Sendable {
     private func end(_ job: Job) -> Job? {
         let (next, drained) = state.withLock { state -> (Job?, [CheckedContinuation<Void, Never>]) in
             state.bytes -= job.bytes
-            guard state.waiting.isEmpty else { return (state.waiting.removeFirst(), []) }
             state.running -= 1
+            if job.purpose == .deletion { state.runningDeletions -= 1 }
+            if let next = state.begin() { return (next, []) }
             guard state.running == 0 else { return (nil, []) }
             defer { state.drained = [] }
             return (nil, state.drained)
