@@ -247,4 +247,6 @@ static inline void darkroom_return_freed_pages(void) {
 #endif
 }
 
+#include "heif.h"
+
 #endif

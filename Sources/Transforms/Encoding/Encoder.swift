@@ -9,6 +9,8 @@ struct Encoder {
     private(set) var efforts: EncoderEfforts
     /// What the pixels are like, as far as it matters to the format.
     private(set) var content = PixelContent()
+    /// Whether this machine's encoder of the format can keep every pixel as it is.
+    var hasLosslessMode: Bool
     let interrupt: Interrupt
 
     init(
@@ -18,6 +20,7 @@ struct Encoder {
         self.format = format
         self.options = options.converted(to: format)
         self.efforts = efforts.with(self.options.compression, for: .png)
+        hasLosslessMode = format.row.supportsLosslessMode()
         self.interrupt = interrupt
     }
 
@@ -48,6 +51,12 @@ struct Encoder {
         guard let saver = format.row.saver, format.isAvailable else {
             throw .badParameter("output", MissingCodec.encoder(format).reason)
         }
+        guard keepsPixelsAsAsked else {
+            throw .badParameter(
+                "ll",
+                "this server's encoder of \(format.rawValue) has no lossless mode; leave out ll, or ask for another "
+                    + "format")
+        }
         guard isWritable(size) else {
             throw .badParameter(
                 "output",
@@ -59,8 +68,10 @@ struct Encoder {
 
     /// Whether the format can hold an image of that size, and is supported by this libvips.
     func isWritable(_ size: PixelSize) -> Bool {
-        format.isAvailable && max(size.width, size.height) <= format.maxSide
+        format.isAvailable && keepsPixelsAsAsked && max(size.width, size.height) <= format.maxSide
     }
+
+    private var keepsPixelsAsAsked: Bool { hasLosslessMode || !options.lossless }
 
     /// In a format without alpha, transparent pixels become white.
     private func opaque(_ image: ImageFrames) throws(VipsError) -> ImageFrames {

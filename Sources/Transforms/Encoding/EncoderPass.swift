@@ -49,6 +49,9 @@ struct EncoderPass {
 
     /// The image at a quality of 1…100, which a format without quality ignores.
     private func encode(_ quality: Int) throws(VipsError) -> ByteBuffer {
+        if encoder.format == .avif, let avif = encoder.avif(quality, hasAlpha: pixels.hasAlpha) {
+            return try avif.encode(pixels.convertedToSRGB(), exif: strip ? nil : CopyrightNotice.exif(of: pixels))
+        }
         let body = try saver.encode(
             pixels, encoder.format.row.arguments(encoder, quality, strip), interrupt: encoder.interrupt)
         guard encoder.format == .webp else { return body }

@@ -24,14 +24,14 @@ extension OutputFormat.Row {
     static let avif = OutputFormat.Row(
         mediaType: "image/avif", extensions: ["avif"], saver: .heif, codec: .av1,
         debianPackage: "libheif-plugin-aomenc",
-        isNegotiated: true, hasLosslessMode: true, samplesChroma: true, defaultQuality: 68,
+        isNegotiated: true, hasLosslessMode: true, supportsLosslessMode: { AVIFEncoder.hasLosslessMode },
+        samplesChroma: true, defaultQuality: 68,
         // Each encode may take much longer than predicted, see below.
         searchEncodes: 5, expectedEncodes: 3, maxSide: 16_384,
         qualityModel: { AVIFQuality.isTuned ? .avifTunedForImages : .avif },
         arguments: { encoder, quality, strip in
             [
-                "Q": .int(AVIFQuality.encoding(quality)), "lossless": .bool(encoder.options.lossless),
-                "effort": .int(encoder.efforts.avif),
+                "Q": .int(AVIFQuality.encoding(quality)), "effort": .int(encoder.efforts.avif),
                 "compression": "av1", "bitdepth": 8, "subsample_mode": encoder.subsampling, "strip": .bool(strip),
             ]
         },
@@ -66,4 +66,19 @@ extension OutputFormat.Row {
                 ? [0.4, 0.85, 1, 1.8, 4.2, 4.5, 5.2, 8.5, 9.5, 43][efforts.avif]
                 : [0.25, 0.75, 1, 1.7, 8, 10, 20, 31, 42, 120][efforts.avif]
         })
+}
+
+extension Encoder {
+    /// The encoder of what libvips' saver cannot do: pixels without loss, and alpha at a quality of its own. Nil if the
+    /// saver can.
+    func avif(_ quality: Int, hasAlpha: Bool) -> AVIFEncoder? {
+        guard options.lossless || hasAlpha, AVIFEncoder.isAvailable else { return nil }
+        let quality = AVIFQuality.encoding(quality)
+        return AVIFEncoder(
+            quality: quality, alphaQuality: AVIFQuality.alpha, effort: efforts.avif,
+            keepsChroma: keepsChroma ?? (quality >= Self.leastFullQuality), isLossless: options.lossless)
+    }
+
+    /// The least quality at which libvips does not halve chroma.
+    private static let leastFullQuality = 90
 }

@@ -63,6 +63,8 @@ extension OutputFormat {
         var frames = Frames.one
         /// Whether a lossy format also has a lossless mode.
         var hasLosslessMode = false
+        /// Whether this machine's encoder has that mode.
+        var supportsLosslessMode: @Sendable () -> Bool = { true }
         /// Whether lossy images may have chroma at half the resolution.
         var samplesChroma = false
         /// Whether it has a progressive or interlaced form.

@@ -109,6 +109,14 @@ struct CopyrightNotice: Equatable {
         return try image.setting(removing: image.fields, texts: texts)
     }
 
+    /// The notice in an image's fields as libvips writes it into a file; nil if there is none.
+    static func exif(of image: VipsImage) throws(VipsError) -> ByteBuffer? {
+        let pixel = try image.extracting(x: 0, y: 0, size: PixelSize(width: 1, height: 1))
+        return try VipsLoader.jpeg.withImage(of: VipsSaver.jpeg.encode(pixel)) { file throws(VipsError) in
+            file.blob("exif-data")
+        }
+    }
+
     private static let copyrightField = "exif-ifd0-Copyright"
     private static let artistField = "exif-ifd0-Artist"
     private static let maxLength = 1000

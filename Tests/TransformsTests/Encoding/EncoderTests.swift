@@ -32,10 +32,41 @@ struct EncoderTests {
     }
 
     @Test(arguments: [OutputFormat.webp, .avif, .jxl, .png, .tiff])
-    func `Lossless is lossless`(_ format: OutputFormat) throws {
-        let source = try Fixture.image("color/squares.png")
-        let pixels = try Pixels(produce(source, output: OutputOptions(format: format, lossless: true)).body)
-        #expect(pixels.distance(x: 25, y: 25, to: [0xE6, 0x19, 0x4B]) <= (format == .avif ? 2 : 0))
+    func `Lossless keeps every visible pixel`(_ format: OutputFormat) throws {
+        for name in ["formats/photo.jpg", "formats/alpha.png", "color/squares.png"] {
+            let source = try Fixture.image(name)
+            let exact = try Pixels(produce(source, .box(120)).body)
+            let file = try produce(source, .box(120), output: OutputOptions(format: format, lossless: true)).body
+            for read in try [Pixels(file), Pixels(produce(file).body)] {
+                #expect(read.size == exact.size && read.visibleSamples == exact.visibleSamples, "\(name)")
+            }
+        }
+    }
+
+    @Test func `A lossless AVIF stores red, green and blue as they are`() throws {
+        let source = try Fixture.image("formats/alpha.png")
+        let file = try produce(source, .box(64), output: OutputOptions(format: .avif, lossless: true)).body
+        let container = try #require(HEIFContainer(of: file))
+        let colors = HEIFColor(primaries: 1, transfer: 13, matrix: 0, isFullRange: true)
+        #expect(container.color == colors && container.codedColor(of: container.primary) == colors)
+        #expect(container.alpha(of: container.primary) != nil)
+    }
+
+    @Test func `An encoder without a lossless mode refuses ll, and nothing else`() throws {
+        let size = PixelSize(width: 8, height: 8)
+        func encoder(lossless: Bool) -> DarkroomTransforms.Encoder {
+            let options = OutputOptions(format: .avif, lossless: lossless)
+            var encoder = DarkroomTransforms.Encoder(options, format: .avif) { false }
+            encoder.hasLosslessMode = false
+            return encoder
+        }
+        #expect(encoder(lossless: false).isWritable(size) && !encoder(lossless: true).isWritable(size))
+        let error = #expect(throws: ImageProcessingError.self) { try encoder(lossless: true).requireWritable(size) }
+        guard case .badParameter(let reason) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.parameter == "ll")
     }
 
     @Test func `A progressive JPEG says so`() throws {
@@ -142,5 +173,17 @@ struct EncoderEpochTests {
         #expect(EncoderEpoch.current.count == 16)
         #expect(EncoderEpoch.current.allSatisfy { $0.isHexDigit })
         #expect(EncoderEpoch.current == EncoderEpoch.current)
+    }
+}
+
+extension Pixels {
+    /// The samples with the colors of transparent pixels cleared.
+    fileprivate var visibleSamples: [UInt8] {
+        guard bands == 4 else { return samples }
+        var samples = samples
+        for pixel in stride(from: 0, to: samples.count, by: 4) where samples[pixel + 3] == 0 {
+            samples.replaceSubrange(pixel..<(pixel + 3), with: [0, 0, 0])
+        }
+        return samples
     }
 }

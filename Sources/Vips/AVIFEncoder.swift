@@ -1,0 +1,59 @@
+import DarkroomCVips
+package import NIOCore
+
+/// libheif's encoder of AVIF, with options that libvips' saver does not have.
+package struct AVIFEncoder: Sendable {
+    /// The quality of the colors, 1…100.
+    package var quality: Int
+    /// The quality of alpha, 1…100. Encoders other than libaom have none, and encode alpha like the colors.
+    package var alphaQuality: Int
+    /// 0…9.
+    package var effort: Int
+    /// Whether chroma keeps its resolution.
+    package var keepsChroma: Bool
+    /// Whether every sample is kept: red, green and blue are encoded as they are.
+    package var isLossless: Bool
+
+    package init(quality: Int, alphaQuality: Int, effort: Int, keepsChroma: Bool, isLossless: Bool) {
+        (self.quality, self.alphaQuality, self.effort) = (quality, alphaQuality, effort)
+        (self.keepsChroma, self.isLossless) = (keepsChroma, isLossless)
+    }
+
+    /// Whether libheif can be called. Otherwise only libvips' saver can.
+    package static let isAvailable = HEIFCodec.libraryVersion != nil
+
+    /// Whether the encoder can keep every sample.
+    package static let hasLosslessMode = {
+        VipsRuntime.start()
+        return darkroom_avif_has_lossless() != 0
+    }()
+
+    /// Encodes an image of 8-bit samples: red, green and blue, or alpha too.
+    ///
+    /// - Parameter exif: metadata for the file; nil = none.
+    package func encode(_ image: VipsImage, exif: ByteBuffer? = nil) throws(VipsError) -> ByteBuffer {
+        guard image.isByte, image.bands == 3 || image.bands == 4 else {
+            throw VipsError(operation: Self.operation, message: "\(image.bands) bands of \(image.sampleFormat)")
+        }
+        guard let file = g_byte_array_new() else { throw VipsError(operation: Self.operation, message: "no memory") }
+        defer { g_byte_array_unref(file) }
+        let reason = try image.withSamples { samples throws(VipsError) -> UnsafeMutablePointer<CChar>? in
+            (exif ?? ByteBuffer()).withUnsafeReadableBytes { exif in
+                var options = darkroom_avif_image(
+                    samples: samples.baseAddress, width: Int32(clamping: image.width),
+                    height: Int32(clamping: image.height), bands: Int32(clamping: image.bands),
+                    quality: Int32(clamping: quality), alpha_quality: Int32(clamping: alphaQuality),
+                    effort: Int32(clamping: effort), keeps_chroma: keepsChroma ? 1 : 0,
+                    is_lossless: isLossless ? 1 : 0, exif: exif.baseAddress, exif_size: Int32(clamping: exif.count))
+                return darkroom_avif_encode(&options, file)
+            }
+        }
+        if let reason {
+            defer { g_free(reason) }
+            throw VipsError(operation: Self.operation, message: String(String(cString: reason).prefix(400)))
+        }
+        return ByteBuffer(bytes: UnsafeRawBufferPointer(start: file.pointee.data, count: Int(file.pointee.len)))
+    }
+
+    private static let operation = "heif_context_encode_image"
+}
