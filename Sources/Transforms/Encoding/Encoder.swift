@@ -37,8 +37,9 @@ struct Encoder {
             let color = try joinedFrames(of: opaque)
             let pixels = image.isFromGray && format.row.holdsGray ? try color.withoutEqualColors() : color
             timer.finishTransforming()
+            let shown = format.row.mixesColors && !options.lossless ? try pixels.continuingColors() : pixels
             return try EncoderPass(
-                encoder: adapted(to: pixels), saver: saver, pixels: pixels, strip: notice.isEmpty
+                encoder: adapted(to: pixels, encodedAs: shown), saver: saver, pixels: shown, strip: notice.isEmpty
             ).encode()
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
@@ -82,9 +83,11 @@ struct Encoder {
     }
 
     /// The encoder with the efforts that suit these pixels.
-    private func adapted(to pixels: VipsImage) throws(VipsError) -> Encoder {
+    ///
+    /// - Parameter shown: the pixels with other colors behind transparency, as they are encoded.
+    private func adapted(to pixels: VipsImage, encodedAs shown: VipsImage) throws(VipsError) -> Encoder {
         var encoder = self
-        encoder.efforts = try format.row.adaptedEfforts(self, pixels)
+        encoder.efforts = try format.row.adaptedEfforts(self, shown)
         if format.row.samplesChroma, !options.lossless, !options.nearLossless {
             encoder.content = try PixelContent(of: pixels)
         }

@@ -25,7 +25,7 @@ extension OutputFormat.Row {
         mediaType: "image/avif", extensions: ["avif"], saver: .heif, codec: .av1,
         debianPackage: "libheif-plugin-aomenc",
         isNegotiated: true, hasLosslessMode: true, supportsLosslessMode: { AVIFEncoder.hasLosslessMode },
-        samplesChroma: true, defaultQuality: 68,
+        samplesChroma: true, mixesColors: true, defaultQuality: 68,
         // Each encode may take much longer than predicted, see below.
         searchEncodes: 5, expectedEncodes: 3, maxSide: 16_384,
         qualityModel: { AVIFQuality.isTuned ? .avifTunedForImages : .avif },
