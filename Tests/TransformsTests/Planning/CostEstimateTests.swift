@@ -93,6 +93,15 @@ struct CostEstimateTests {
         #expect(work == work.sorted())
     }
 
+    @Test func `A lossless AVIF takes more time and memory than a lossy one, and a plain one nearly as much`() {
+        func estimate(mebibytes: Double, lossless: Bool) -> CostEstimate {
+            CostEstimate(Self.job(.jpeg, sourceMiB: mebibytes, shrink: 2, width: 1600, as: .avif, lossless: lossless))
+        }
+        let (lossy, exact) = (estimate(mebibytes: 16, lossless: false), estimate(mebibytes: 16, lossless: true))
+        #expect(exact.work > 1.5 * lossy.work && exact.bytes > lossy.bytes + 20_000_000)
+        #expect(estimate(mebibytes: 0.1, lossless: true).work > 0.5 * exact.work)
+    }
+
     @Test func `Steps that compute every pixel anew add work, and other steps do not`() {
         func cost(_ chain: TransformChain) -> CostEstimate {
             var facts = Self.job(.jpeg, sourceMiB: 3.1, width: 1600, as: .jpeg)
