@@ -21,7 +21,9 @@ extension ImageParameters {
             "chroma", .choice(ChromaSampling.self), \.output.chroma, .encoding, .encode, cost: .medium,
             "Resolution of color differences in JPEG, WebP and AVIF: half or full. By default it is full for drawings, "
                 + "and for `q` from 90 on."),
-        Row("ll", .boolean, \.output.lossless, .encoding, .encode, cost: .medium, "Lossless WebP, AVIF or JPEG XL."),
+        Row(
+            "ll", .boolean, \.output.lossless, .encoding, .encode, cost: .medium,
+            "Lossless WebP, AVIF or JPEG XL: every visible pixel is kept."),
         Row(
             "nl", .boolean, \.output.nearLossless, .encoding, .encode, cost: .medium,
             "Near-lossless WebP, which changes pixels slightly; `q`, by default 60, limits the changes: lower values "
