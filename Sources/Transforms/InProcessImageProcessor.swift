@@ -49,7 +49,9 @@ public struct InProcessImageProcessor: ImageProcessing {
                 try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format), nil
             )
         } else {
-            let encoder = Encoder(job.output, format: format, efforts: job.efforts, interrupt: interrupt)
+            let encoder = Encoder(
+                job.output, format: format, efforts: job.efforts,
+                choiceWork: format == planned.plan.format ? planned.plan.choiceWork : 0, interrupt: interrupt)
             let encoded = try encoder.encode(image, &timer)
             (body, quality) =
                 job.unchangedSource(header, framesUsed: framesUsed, as: format, image, insteadOf: encoded.body)

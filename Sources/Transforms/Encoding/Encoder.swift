@@ -7,20 +7,26 @@ struct Encoder {
     let format: OutputFormat
     let options: OutputOptions
     private(set) var efforts: EncoderEfforts
+    /// See ``ImagePlan/choiceWork``.
+    let choiceWork: Double
     /// What the pixels are like, as far as it matters to the format.
     private(set) var content = PixelContent()
     /// Whether this machine's encoder of the format can keep every pixel as it is.
     var hasLosslessMode: Bool
+    /// Whether each row of a PNG is filtered by the filter that suits it.
+    private(set) var filtersRows: Bool
     let interrupt: Interrupt
 
     init(
         _ options: OutputOptions, format: OutputFormat, efforts: EncoderEfforts = EncoderEfforts(),
-        interrupt: @escaping Interrupt
+        choiceWork: Double = 0, interrupt: @escaping Interrupt
     ) {
         self.format = format
         self.options = options.converted(to: format)
         self.efforts = efforts.with(self.options.compression, for: .png)
         hasLosslessMode = format.row.supportsLosslessMode()
+        self.choiceWork = choiceWork
+        filtersRows = self.options.filtersRows
         self.interrupt = interrupt
     }
 
@@ -82,16 +88,31 @@ struct Encoder {
         }
     }
 
-    /// The encoder with the efforts that suit these pixels.
+    /// The encoder with the efforts and the filters that suit these pixels.
     ///
     /// - Parameter shown: the pixels with other colors behind transparency, as they are encoded.
     private func adapted(to pixels: VipsImage, encodedAs shown: VipsImage) throws(VipsError) -> Encoder {
         var encoder = self
         encoder.efforts = try format.row.adaptedEfforts(self, shown)
-        if format.row.samplesChroma, !options.lossless, !options.nearLossless {
+        if format == .png {
+            guard choiceWork > 0 else { return encoder }
+            encoder.filtersRows = try RowFilters.arePreferable(
+                for: shown, level: encoder.efforts.png, interrupt: interrupt)
+        } else if choiceWork > 0 {
+            encoder.content = try PixelContent(of: pixels, maxArea: .max)
+        } else if format.row.samplesChroma, !options.lossless, !options.nearLossless {
             encoder.content = try PixelContent(of: pixels)
         }
         return encoder
+    }
+
+    /// Whether encoding without loss may take fewer bytes, and no more time than the plan has for it.
+    var mayBeSmallerWithoutLoss: Bool {
+        guard !options.lossless, !options.nearLossless, let nanoseconds = format.row.losslessNanoseconds else {
+            return false
+        }
+        if content.isTiny, format == .webp { return true }
+        return content.flatColors.map { format.choiceWork(nanoseconds($0), efforts) <= choiceWork } ?? false
     }
 
     /// Whether chroma is not halved, where that is decided: by the request, or since the image is a drawing.

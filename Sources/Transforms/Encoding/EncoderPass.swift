@@ -14,11 +14,11 @@ struct EncoderPass {
     /// The least default quality of a tiny image, whose header is longer than its pixels.
     private static let tinyQuality = 95
 
-    /// The image at the quality that the options ask for, which is nil if they leave no choice to the image. A WebP
+    /// The image at the quality that the options ask for, which is nil if they leave no choice to the image. A drawing
     /// that is not larger without loss is encoded without loss.
     func encode() throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
         let lossy = try encodeAsAsked()
-        guard encoder.format == .webp, encoder.content.suitsLossless else { return lossy }
+        guard encoder.mayBeSmallerWithoutLoss else { return lossy }
         let exact = try EncoderPass(encoder: encoder.withoutLoss, saver: saver, pixels: pixels, strip: strip).encode(1)
         guard exact.readableBytes <= lossy.body.readableBytes else { return lossy }
         let fits = encoder.options.maxBytes.map { exact.readableBytes <= $0 } ?? true
@@ -54,9 +54,26 @@ struct EncoderPass {
         }
         let body = try saver.encode(
             pixels, encoder.format.row.arguments(encoder, quality, strip), interrupt: encoder.interrupt)
-        guard encoder.format == .webp else { return body }
-        let file = strip ? WebPContainer.removingEXIF(from: body) : body
-        return pixels.hasAlpha ? WebPContainer.statingAlpha(of: file) : file
+        switch encoder.format {
+        case .webp:
+            let file = strip ? WebPContainer.removingEXIF(from: body) : body
+            return pixels.hasAlpha ? WebPContainer.statingAlpha(of: file) : file
+        case .png:
+            return try indexed(insteadOf: body) ?? body
+        default:
+            return body
+        }
+    }
+
+    /// The same pixels as indices of a palette; nil if they have too many colors, or if that is not smaller.
+    private func indexed(insteadOf body: ByteBuffer) throws(VipsError) -> ByteBuffer? {
+        let isInterlaced = encoder.options.interlaced
+        guard encoder.choiceWork > 0, pixels.isByte, pixels.bands == 3 || pixels.bands == 4,
+            let image = try IndexedPNG(of: pixels, packs: !isInterlaced),
+            let file = try image.file(
+                like: body, level: encoder.efforts.png, interlaced: isInterlaced, interrupt: encoder.interrupt)
+        else { return nil }
+        return file.readableBytes < body.readableBytes ? file : nil
     }
 }
 

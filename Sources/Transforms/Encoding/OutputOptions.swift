@@ -14,7 +14,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var maxBytes: Int?
     /// The resolution of chroma in JPEG, WebP and AVIF; nil = full for drawings and at qualities from 90 on.
     public package(set) var chroma: ChromaSampling?
-    /// Whether pixels are encoded without loss, in a format with such a mode.
+    /// Whether pixels are encoded without loss, in a format with such a mode. Otherwise a drawing is, if it is smaller.
     public package(set) var lossless: Bool
     /// Whether a WebP is encoded without loss after small changes to pixels that make it smaller.
     public package(set) var nearLossless: Bool
@@ -30,7 +30,8 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     package private(set) var supportsPassthrough = false
     /// The compression level of a PNG, 1…9; nil = the level of the server's efforts.
     public package(set) var compression: Int?
-    /// Whether each row of a PNG is filtered by the filter that suits it. Otherwise rows are not filtered.
+    /// Whether each row of a PNG is filtered by the filter that suits it, and a PNG of few colors has no palette.
+    /// Otherwise both are chosen by the pixels.
     public package(set) var filtersRows: Bool
     /// The additional members of a document; only for `json`.
     public package(set) var details: ImageDetails

@@ -7,62 +7,89 @@ import DarkroomVips
 struct PixelContent: Hashable {
     /// Whether it has at most ``tinyArea`` pixels, such as an icon of 32 by 32: its header is longer than its pixels.
     private(set) var isTiny = false
-    /// Whether it may be smaller without loss: it is tiny, or has few colors.
-    private(set) var suitsLossless = false
+    /// The colors of an image that has few of them, most next to their equals; nil = another image.
+    private(set) var flatColors: FlatColors?
     /// Whether it is a drawing, a chart, a text or a screenshot.
     private(set) var isDrawing = false
 
     static let tinyArea = 1024
-    /// The greatest area that is encoded twice, to compare.
-    static let maxLosslessArea = 1 << 18
-    /// The greatest area that is examined. Chroma at full size takes 3.5 bytes more for each pixel in JPEG.
-    private static let maxArea = 8_000_000
+    /// The greatest area that is examined unless more is asked for. Chroma at full size takes 3.5 bytes more for each
+    /// pixel in JPEG.
+    static let maxArea = 8_000_000
     private static let fewColors = 1024
 
     /// What is assumed of any image.
     init() {}
 
-    /// - Parameter pixels: the image in memory; the frames of an animation below each other.
-    init(of pixels: VipsImage) throws(VipsError) {
+    /// - Parameters:
+    ///   - pixels: the image in memory; the frames of an animation below each other.
+    ///   - maxArea: the greatest area that is examined.
+    init(of pixels: VipsImage, maxArea: Int = PixelContent.maxArea) throws(VipsError) {
         let (width, bands, area) = (pixels.width, pixels.bands, pixels.width * pixels.height)
         isTiny = area <= Self.tinyArea
-        (suitsLossless, isDrawing) = (isTiny, isTiny)
-        guard !isTiny, area <= Self.maxArea, pixels.isByte, bands == 3 || bands == 4 else { return }
+        isDrawing = isTiny
+        guard area <= maxArea, pixels.isByte, bands == 3 || bands == 4 else { return }
+        let frameArea = width * min(max(pixels.int("page-height") ?? pixels.height, 1), pixels.height)
         let (colors, isScreen) = try pixels.withSamples { samples in
             (
-                ColorCount(samples, bands: bands, atMost: Self.fewColors),
+                ColorCount(samples, bands: bands, frameArea: frameArea, atMost: Self.fewColors),
                 ScreenContent.isFound(in: samples, width: width, bands: bands, .luminance)
             )
         }
         // Gray photographs have few colors too, but hardly two equal pixels side by side.
         let hasFewColors = colors.map { $0.equalNeighbors * 3 > area } ?? false
-        isDrawing = isScreen || hasFewColors
-        suitsLossless = hasFewColors && area <= Self.maxLosslessArea
+        isDrawing = isTiny || isScreen || hasFewColors
+        flatColors = colors.flatMap { count in
+            count.equalNeighbors * 2 > area
+                ? FlatColors(count: count.colors, changes: count.changes, area: area, frameArea: frameArea) : nil
+        }
     }
 }
 
+/// The few colors of a drawing. They bound the time of encoding it without loss, which depends little on anything else.
+struct FlatColors: Hashable {
+    let count: Int
+    /// The pixels that equal neither the pixel before them nor the same pixel of the frame before.
+    let changes: Int
+    /// Pixels of all frames.
+    let area: Int
+    let frameArea: Int
+}
+
 /// The colors of an image.
-private struct ColorCount {
+struct ColorCount {
+    let colors: Int
     /// The pixels that equal the pixel before them.
     let equalNeighbors: Int
+    /// See ``FlatColors/changes``.
+    let changes: Int
 
     /// Nil for an image of more than `most` colors.
-    init?(_ samples: UnsafeRawBufferPointer, bands: Int, atMost most: Int) {
-        var colors: Set<UInt32> = []
-        var equal = 0
+    init?(_ samples: UnsafeRawBufferPointer, bands: Int, frameArea: Int, atMost most: Int) {
+        var found: Set<UInt32> = []
+        var (equal, changed) = (0, 0)
         var before: UInt32?
+        let frameBytes = frameArea * bands
         for pixel in stride(from: 0, through: samples.count - bands, by: bands) {
-            var color: UInt32 = 0
-            for band in 0..<bands { color = color << 8 | UInt32(samples[pixel + band]) }
+            let color = Self.color(samples, pixel, bands)
             guard color != before else {
                 equal += 1
                 continue
             }
             before = color
-            guard colors.insert(color).inserted, colors.count > most else { continue }
+            if pixel < frameBytes || Self.color(samples, pixel - frameBytes, bands) != color { changed += 1 }
+            guard found.insert(color).inserted, found.count > most else { continue }
             return nil
         }
-        equalNeighbors = equal
+        (colors, equalNeighbors, changes) = (found.count, equal, changed)
+    }
+
+    /// The samples of a pixel of at most four bands, the first one in the highest bits.
+    @inline(__always)
+    static func color(_ samples: UnsafeRawBufferPointer, _ pixel: Int, _ bands: Int) -> UInt32 {
+        var color: UInt32 = 0
+        for band in 0..<bands { color = color << 8 | UInt32(samples[pixel + band]) }
+        return color
     }
 }
 

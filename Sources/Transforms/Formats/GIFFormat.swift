@@ -4,6 +4,7 @@ extension SourceFormat.Row {
     static let gif = SourceFormat.Row(
         signatures: [Array("GIF87a".utf8), Array("GIF89a".utf8)], loader: .gif, isEssential: true, isAnimation: true,
         output: .gif,
+        mayBeDrawing: { $0.isCompact },
         bytes: { 6 * Double($0.sourceArea) },
         nanoseconds: { $0.storedPixels * 15 })
 }

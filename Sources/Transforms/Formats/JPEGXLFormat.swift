@@ -23,9 +23,16 @@ extension OutputFormat.Row {
         bytes: {
             let isThorough = $0.efforts.jxl >= 8
             if $0.output.lossless { return $0.resultPixels * (isThorough ? 150 : 80) }
-            return $0.resultPixels * (isThorough ? 300 : $0.resultHasAlpha ? 70 : 52)
+            let exact = $0.choiceWork > 0 ? 80.0 : 0
+            return $0.resultPixels * max(isThorough ? 300 : $0.resultHasAlpha ? 70 : 52, exact)
         },
         nanosecondsPerPixel: { options, _ in options.lossless ? 1200 : 60 },
+        choiceNanoseconds: { facts in
+            facts.output.lossless || !facts.mayBeDrawing ? nil : facts.resultPixels * drawingNanoseconds
+        },
+        losslessNanoseconds: { colors in
+            colors.count <= 256 ? Double(colors.area) * drawingNanoseconds : .infinity
+        },
         // Alpha is encoded without loss.
         alphaNanosecondsPerPixel: { options in options.lossless ? 0 : 130 },
         efforts: Efforts(value: \.jxl, range: EncoderEfforts.jxlRange),
@@ -33,4 +40,7 @@ extension OutputFormat.Row {
             (options.lossless ? [0.17, 1, 1.15, 1.25, 1.7, 3.7, 18] : [0.95, 1, 2, 2.5, 3, 20, 34])[
                 efforts.jxl - EncoderEfforts.jxlRange.lowerBound]
         })
+
+    /// The time of encoding a pixel of a drawing of at most 256 colors without loss. Its changes matter little.
+    private static let drawingNanoseconds = 900.0
 }

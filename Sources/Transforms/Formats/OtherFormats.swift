@@ -8,6 +8,7 @@ extension SourceFormat.Row {
         // The tree of the document takes many times the document's own bytes: 1,540 for an element, and 2 (embedded
         // images) to 48 (short commands of a path) for a byte.
         detailPerByte: { _ in 60 },
+        mayBeDrawing: { _ in true },
         // Embedded images are held as pixels twice, as PNG and as text.
         bytes: {
             $0.rasterPixels + 1600 * Double($0.tags) + 25 * Double($0.plainBytes) + 20 * Double($0.embeddedPixels)
@@ -22,11 +23,13 @@ extension SourceFormat.Row {
         extensions: ["bmp"],
         // Text may begin with these letters, but no text has zeros in the length of the second header.
         signatures: [Array("BM".utf8) + Array(repeating: nil, count: 13) + [0, 0, 0]], statesDensity: true,
+        mayBeDrawing: { _ in true },
         bytes: { _ in 0 },
         nanoseconds: { $0.storedPixels * 27 })
 
     static let ico = SourceFormat.Row(
         mediaType: "image/vnd.microsoft.icon", extensions: ["ico"], statesOrientation: false, output: .png,
+        mayBeDrawing: { _ in true },
         bytes: { Double($0.rasterBytes) },
         nanoseconds: { $0.rasterPixels * 20 })
 }

@@ -96,7 +96,12 @@ extension OutputFormat {
         /// Processor time of encoding one pixel once at the default effort, given the pixels of a frame, in
         /// nanoseconds.
         var nanosecondsPerPixel: @Sendable (OutputOptions, _ frameArea: Double) -> Double
-        /// The factor of that time for an image whose noise is black and white.
+        /// Processor time in nanoseconds, at the default effort, that choosing an encoding by the pixels takes in
+        /// addition; nil = there is no choice. See ``ImagePlan/choiceWork``.
+        var choiceNanoseconds: @Sendable (CostEstimate.Facts) -> Double? = { _ in nil }
+        /// Predicts the time of encoding a drawing without loss at the default effort; nil = that is not tried.
+        var losslessNanoseconds: (@Sendable (FlatColors) -> Double)?
+        /// The factor of ``nanosecondsPerPixel`` for an image whose noise is black and white.
         var saturatedNoiseFactor = 1.0
         /// The factor of that time for an image of this detail, see ``CostEstimate/Facts/detail``.
         var detailFactor: @Sendable (_ detail: Double, CostEstimate.Facts) -> Double = { _, _ in 1 }

@@ -4,6 +4,7 @@ extension SourceFormat.Row {
     static let png = SourceFormat.Row(
         signatures: [[0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]], loader: .png, isEssential: true,
         isAnimation: true, statesDensity: true, output: .png,
+        mayBeDrawing: { $0.isCompact },
         bytes: {
             let frame = Double($0.rasterBytes) / Double(max($0.frames, 1))
             // The canvas, the area to restore, and a frame with its decoder.
@@ -24,21 +25,28 @@ extension OutputFormat.Row {
             [
                 "compression": .int(encoder.efforts.png), "interlace": .bool(encoder.options.interlaced),
                 "palette": .bool(encoder.options.palette),
-                "filter": .int(encoder.options.filtersRows ? allFilters : noFilter), "strip": .bool(strip),
+                "filter": .int(encoder.filtersRows ? RowFilters.all : RowFilters.none), "strip": .bool(strip),
             ]
         },
         bytes: {
-            $0.output.palette
-                ? $0.resultPixels * 40 : $0.resultPixels * $0.resultBands * ($0.output.interlaced ? 2.5 : 1.5)
+            if $0.output.palette { return $0.resultPixels * 40 }
+            let indices = $0.choiceWork > 0 ? $0.resultPixels * 3 : 0
+            return $0.resultPixels * $0.resultBands * ($0.output.interlaced ? 2.5 : 1.5) + indices
         },
         nanosecondsPerPixel: { options, area in
             if options.palette { return 20e6 / area + CostEstimate.falling(from: 2200, to: 900, area) }
-            return options.filtersRows ? 200 : 88
+            return options.filtersRows ? filteredNanoseconds : plainNanoseconds
+        },
+        // A part is encoded both ways, then all with filters, and few colors again as indices of a palette.
+        choiceNanoseconds: {
+            guard !$0.output.palette, !$0.output.filtersRows else { return nil }
+            let sample = min($0.resultPixels, Double(RowFilters.sampleArea))
+            return $0.resultPixels * (filteredNanoseconds - plainNanoseconds + 50)
+                + sample * (filteredNanoseconds + plainNanoseconds)
         },
         efforts: Efforts(value: \.png, range: EncoderEfforts.pngRange),
         // High levels take longer for drawings only.
         relativeTime: { efforts, options in !options.palette && efforts.png > 6 ? 1.5 : 1 })
 
-    /// `VIPS_FOREIGN_PNG_FILTER_NONE` and `VIPS_FOREIGN_PNG_FILTER_ALL`.
-    private static let (noFilter, allFilters) = (0x08, 0xF8)
+    private static let (plainNanoseconds, filteredNanoseconds) = (88.0, 280.0)
 }

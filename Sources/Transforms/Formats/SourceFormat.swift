@@ -56,6 +56,8 @@ extension SourceFormat {
         var output: OutputFormat?
         /// How much detail a byte for each pixel of a file means, see ``CostEstimate/Facts/detail``.
         var detailPerByte: @Sendable (CostEstimate.Facts) -> Double = { _ in 1 }
+        /// Whether a file may be a drawing that was not changed by lossy compression.
+        var mayBeDrawing: @Sendable (CostEstimate.Facts) -> Bool = { _ in false }
         /// Bytes that the decoder holds in addition to the decoded pixels.
         var bytes: @Sendable (CostEstimate.Facts) -> Double
         /// Processor time of decoding in nanoseconds.

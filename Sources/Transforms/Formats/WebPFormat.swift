@@ -5,6 +5,7 @@ extension SourceFormat.Row {
         name: "WebP", signatures: [Array("RIFF".utf8) + [nil, nil, nil, nil] + Array("WEBP".utf8)], loader: .webp,
         isEssential: true, isAnimation: true, output: .webp,
         detailPerByte: { $0.needsWholeSource ? 2 : 7 },
+        mayBeDrawing: { $0.needsWholeSource && $0.isCompact },
         bytes: {
             let source = Double($0.sourceArea)
             let frame = $0.frames == 1 ? 7.5 * $0.rasterPixels : 8 * source
@@ -42,14 +43,27 @@ extension OutputFormat.Row {
                 // The tables of repeated colors have a size of their own, except for small images.
                 return one * 34 + min(one * 100, 14e6) + others * 6
             }
-            // A small image of few colors is also encoded without loss.
-            let exact = $0.resultPixels <= Double(PixelContent.maxLosslessArea) ? one * 34 : 0
-            return max(one * ($0.resultHasAlpha ? 15 : $0.output.isFine ? 16 : 11), exact) + others * 2
+            // A drawing may also be encoded without loss.
+            let exact = $0.choiceWork > 0 ? one * 34 + min(one * 100, 14e6) + others * 6 : 0
+            return max(one * ($0.resultHasAlpha ? 15 : $0.output.isFine ? 16 : 11) + others * 2, exact)
         },
         nanosecondsPerPixel: { options, area in
             if options.nearLossless { return 1050 }
             if options.lossless { return CostEstimate.falling(from: 830, to: 375, area) }
             return options.isFine ? 150 : 120
+        },
+        choiceNanoseconds: { facts in
+            guard !facts.output.lossless, !facts.output.nearLossless, facts.mayBeDrawing else { return nil }
+            // The bytes of a file bound how often its pixels change. A frame has a cost of its own.
+            let frame = min(15e6, facts.framePixels * 100) * Double(facts.resultFrames)
+            return facts.resultPixels * (30 + 300 * min(facts.bytesPerPixel * 16, 1)) + frame
+        },
+        // At most so long took 28 drawings at two sizes, and noise in few colors. More than 256 colors are compressed
+        // like photographs.
+        losslessNanoseconds: { colors in
+            let frames = Double(colors.area) / Double(colors.frameArea)
+            let (each, start) = colors.count <= 256 ? (550.0, 0.0) : (1500.0, min(15e6, Double(colors.frameArea) * 100))
+            return Double(colors.area) * 30 + Double(colors.changes) * each + frames * start
         },
         efforts: Efforts(value: \.webp, range: EncoderEfforts.webpRange),
         relativeTime: { efforts, options in

@@ -40,6 +40,8 @@ struct CostEstimate: Hashable, Sendable {
         var output: OutputOptions
         var outputFormat: OutputFormat
         var efforts = EncoderEfforts()
+        /// See ``ImagePlan/choiceWork``.
+        var choiceWork = 0.0
         /// Pixels of the result, all frames.
         var resultArea: Int
         var resultFrames: Int
@@ -72,7 +74,7 @@ struct CostEstimate: Hashable, Sendable {
         let others =
             facts.transformingNanoseconds + facts.encodingNanoseconds
             + (facts.isPart ? 0 : Self.fixedNanoseconds)
-        work = decodingWork + others / 1e6
+        work = decodingWork + others / 1e6 + facts.choiceWork
     }
 
     /// Estimates of several parts can be added, although `Double` rounds this up.
@@ -95,6 +97,12 @@ extension CostEstimate.Facts {
     var resultPixels: Double { Double(resultArea) }
     /// Pixels of a frame of the result.
     var framePixels: Double { Double(resultArea) / Double(max(resultFrames, 1)) }
+    /// Bytes of the file for each pixel that is decoded, as stored.
+    var bytesPerPixel: Double { format.isVector ? 1 : readBytes / max(storedPixels, 1) }
+    /// Whether a file without loss is smaller than those of photographs usually are.
+    var isCompact: Bool { bytesPerPixel < 0.7 }
+    /// See ``SourceFormat/Row/mayBeDrawing``.
+    var mayBeDrawing: Bool { format.row.mayBeDrawing(self) }
     /// How much there is to encode in a pixel, compared to a photograph of grass: 0.35 to 1. The bytes that the file
     /// takes for a pixel are what is known of it before the pixels are decoded; nothing is known after a step that
     /// draws, and little of a file that is far smaller than its pixels usually need.
@@ -179,6 +187,11 @@ extension OutputFormat {
     fileprivate func alphaNanoseconds(for options: OutputOptions, _ efforts: EncoderEfforts) -> Double {
         let options = options.converted(to: self)
         return row.alphaNanosecondsPerPixel(options) * factor(options, efforts)
+    }
+
+    /// Processor time in milliseconds of lossless encoding that takes so many nanoseconds at the default effort.
+    func choiceWork(_ nanoseconds: Double, _ efforts: EncoderEfforts) -> Double {
+        nanoseconds * row.relativeTime(efforts, OutputOptions(format: self, lossless: true)) / 1e6
     }
 
     /// The time of all encodes relative to one encode at the default effort.

@@ -2,11 +2,14 @@
 struct EncodingChoice {
     let format: OutputFormat
     let efforts: EncoderEfforts
+    /// Whether there is time to choose by the pixels, where the format has a choice.
+    var choosesByPixels = false
 }
 
 extension ImageJob {
     /// The encodings that the result may have, the preferred one first: each format that the output permits, at the
-    /// configured effort and then at lower ones. Throws if no format can hold the result.
+    /// configured effort with and then without a choice by the pixels, and then at lower efforts. Throws if no format
+    /// can hold the result.
     ///
     /// - Parameter last: the plan after the chain.
     func encodings(
@@ -18,9 +21,9 @@ extension ImageJob {
             try Encoder(output, format: format) { false }.requireWritable(last.size)
         }
         return fitting.flatMap { format in
-            efforts.with(output.compression, for: .png).descending(for: format).map {
-                EncodingChoice(format: format, efforts: $0)
-            }
+            let all = efforts.with(output.compression, for: .png).descending(for: format)
+            return all.prefix(1).map { EncodingChoice(format: format, efforts: $0, choosesByPixels: true) }
+                + all.map { EncodingChoice(format: format, efforts: $0) }
         }
     }
 
@@ -125,6 +128,9 @@ extension CostEstimate.Facts {
         facts.resultFrames = choice.format.supportsMultipleFrames ? frames : 1
         facts.resultArea = resultArea.saturatingMultiply(by: facts.resultFrames)
         facts.plainArea = plainArea.saturatingMultiply(by: facts.resultFrames)
+        if choice.choosesByPixels, let nanoseconds = choice.format.row.choiceNanoseconds(facts) {
+            facts.choiceWork = choice.format.choiceWork(nanoseconds, choice.efforts)
+        }
         return facts
     }
 }

@@ -44,6 +44,9 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     /// The job's estimated processor time, about in milliseconds on one core of a 2020 server. It does not consider
     /// cached decodes.
     public var expectedWork = 0.0
+    /// The part of ``expectedWork`` for choosing an encoding by the pixels: whether rows of a PNG are filtered, and
+    /// whether a drawing is smaller without loss. 0 = there is no choice, or not enough time.
+    public var choiceWork = 0.0
     /// What of an SVG is not drawn as browsers draw it.
     public var gaps = SVGGaps()
 }
@@ -111,13 +114,15 @@ extension ImagePlan {
         let facts = try CostEstimate.Facts(job, decoder.raster(parameters), header, self, last)
         var fastest: (work: Double, decoding: Double)?
         for encoding in encodings {
-            let cost = CostEstimate(facts.encoded(by: encoding))
+            let encoded = facts.encoded(by: encoding)
+            let cost = CostEstimate(encoded)
             let work = cost.work + marks.work
             if fastest.map({ work < $0.work }) ?? true { fastest = (work, cost.decodingWork) }
             // Whatever is no number is refused too.
             guard work <= Double(job.limits.maxProcessingMilliseconds) else { continue }
             format = encoding.format
             effort = encoding.efforts[format]
+            choiceWork = encoded.choiceWork
             preferredFormat = encodings[0].format == format ? nil : encodings[0].format
             frames = format.supportsMultipleFrames ? framesUsed : 1
             (estimatedMemoryBytes, expectedWork) = (cost.bytes + marks.bytes, work)

@@ -43,6 +43,91 @@ struct PixelContentTests {
         }
     }
 
+    /// A chart of more pixels than a thumbnail.
+    static func chart() throws -> VipsImage {
+        try Drawing.image(560, 480) { x, y in
+            if x % 70 < 2 || y % 50 < 2 { return [200, 205, 210] }
+            return (x * y / 97) % 400 > y * 2 / 3 + 90 ? [210, 60, 50] : [255, 255, 255]
+        }
+    }
+
+    @Test(arguments: [OutputFormat.webp, .jxl])
+    func `A chart of any size is exact where that is smaller, and lossy where there is no time for both`(
+        _ format: OutputFormat
+    ) throws {
+        let (chart, output) = (try Self.chart(), OutputOptions(format: format))
+        let source = try chart.png()
+        let result = try produce(source, output: output)
+        #expect(try Pixels(result.body).samples == Pixels(chart).samples)
+        let job = ImageJob(source: source, chain: TransformChain(Recipe()), output: output)
+        let limit = Int(try InProcessImageProcessor().plan(job).expectedWork) - 1
+        let lossy = try produce(source, output: output, limits: PixelLimits(maxProcessingMilliseconds: limit))
+        #expect(try Pixels(lossy.body).samples != Pixels(chart).samples)
+        #expect(result.body.readableBytes * 3 < lossy.body.readableBytes)
+    }
+
+    /// The samples of a frame without alpha.
+    private func colors(_ body: ByteBuffer, _ frame: Int) throws -> [UInt8] {
+        let pixels = try Pixels(body, frame: frame)
+        return stride(from: 0, to: pixels.samples.count, by: pixels.bands).flatMap { pixels.samples[$0..<($0 + 3)] }
+    }
+
+    @Test func `An animation of a screen is exact where that is smaller, and one of noise is lossy`() throws {
+        let screens = try (0..<5).map { frame in
+            try Drawing.image(160, 120) { x, y in
+                y < 20 * (frame + 1) && (x / 3 + y / 5) % 3 == 0 ? [220, 220, 220] : [30, 30, 40]
+            }
+        }
+        let noise = try (0..<5).map { frame in
+            try Drawing.image(64, 48) { x, y in
+                (1...3).map { UInt8((x * 7919 + y * 104_729 + x * y * 1_299_709 + frame * 31) * $0 % 251) }
+            }
+        }
+        for (frames, isExact) in [(screens, true), (noise, false)] {
+            let webp = try Drawing.animation(frames)
+            for source in [webp, try produce(webp, output: OutputOptions(format: .gif)).body] {
+                let result = try produce(source, output: OutputOptions(format: .webp))
+                let isEqual = try (0..<result.frames).allSatisfy { frame in
+                    try colors(result.body, frame) == colors(source, frame)
+                }
+                #expect(result.frames == 5 && isEqual == isExact)
+            }
+        }
+    }
+
+    @Test func `Encoding without loss is not tried if it may take longer than the plan allows`() throws {
+        /// Runs of three pixels in so many colors, eight rows alike.
+        func runs(_ colors: Int) throws -> VipsImage {
+            try Drawing.image(300, 200) { x, y in
+                let (column, row) = (x / 3, y / 8)
+                let color = (column * 7919 + row * row * 31 + column * row * 13) % colors
+                return [UInt8(color * 37 % 256), UInt8(color * 91 % 256), UInt8(color / 4)]
+            }
+        }
+        for (colors, isTried) in [(200, true), (1000, false)] {
+            let image = try runs(colors)
+            let content = try PixelContent(of: image)
+            let flat = try #require(content.flatColors)
+            #expect((flat.count > 256) == !isTried && flat.changes * 2 < flat.area)
+            let job = ImageJob(
+                source: try image.png(), chain: TransformChain(Recipe()), output: OutputOptions(format: .webp))
+            let allowed = try InProcessImageProcessor().plan(job).choiceWork
+            let nanoseconds = try #require(OutputFormat.webp.row.losslessNanoseconds?(flat))
+            let predicted = OutputFormat.webp.choiceWork(nanoseconds, EncoderEfforts())
+            #expect(allowed > 0 && (predicted <= allowed) == isTried)
+        }
+        let jxl = try #require(OutputFormat.jxl.row.losslessNanoseconds)
+        #expect(jxl(FlatColors(count: 257, changes: 1, area: 9, frameArea: 9)) == .infinity)
+    }
+
+    @Test func `What equals the frame before is no change`() throws {
+        let frame = try Self.letters()
+        let two = try VipsImage.stacked([frame, frame]).setting(ints: ["page-height": frame.height])
+        let (one, both) = (try PixelContent(of: frame).flatColors, try PixelContent(of: two).flatColors)
+        #expect(try #require(one).changes == #require(both).changes)
+        #expect(both?.area == 2 * 200 * 80 && both?.frameArea == 200 * 80)
+    }
+
     @Test func `An image that is larger without loss is lossy`() throws {
         let noisy = try Drawing.image(24, 24) { x, y in
             let noise = (x * 7919 + y * 104_729 + x * y * 1_299_709) % 251

@@ -43,7 +43,7 @@ struct EncodingChoiceTests {
         OutputOptions(format: .avif), OutputOptions(format: .avif, lossless: true),
         OutputOptions(format: .webp), OutputOptions(format: .webp, lossless: true),
         OutputOptions(format: .jxl), OutputOptions(format: .jxl, lossless: true),
-        OutputOptions(format: .png, compression: 9),
+        OutputOptions(format: .png, compression: 9, filtersRows: true),
     ])
     func `The effort is the greatest whose time is within the limit, and the image is encoded with it`(
         _ output: OutputOptions
@@ -109,6 +109,48 @@ struct EncodingChoiceTests {
             return
         }
         #expect(["output", "ll", "w"].contains(refusal.parameter))
+    }
+
+    @Test func `A choice by the pixels is part of the estimate, and left out where there is no time for it`() throws {
+        let (chart, photo) = (try PixelContentTests.chart().png(), try Fixture.image("formats/photo.jpg"))
+        for (source, format) in [(chart, OutputFormat.webp), (chart, .jxl), (chart, .png), (photo, .png)] {
+            let output = OutputOptions(format: format)
+            let usual = try plan(source, Recipe(), output)
+            #expect(usual.choiceWork > 0)
+            let limit = Int(usual.expectedWork.rounded(.up))
+            #expect(try plan(source, Recipe(), output, milliseconds: limit) == usual)
+            let short = try plan(source, Recipe(), output, milliseconds: Int(usual.expectedWork) - 1)
+            #expect(short.choiceWork == 0 && short.effort == usual.effort)
+            #expect(abs(short.expectedWork + usual.choiceWork - usual.expectedWork) < 1e-6)
+            #expect(short.estimatedMemoryBytes <= usual.estimatedMemoryBytes)
+        }
+        for format in [OutputFormat.webp, .jxl, .jpeg, .avif] {
+            #expect(try plan(photo, Recipe(), OutputOptions(format: format)).choiceWork == 0, "\(format)")
+        }
+        // A second encode takes longer at a greater effort too.
+        for (format, efforts, factor) in [
+            (OutputFormat.webp, EncoderEfforts(webp: 6), 1.5), (.jxl, EncoderEfforts(jxl: 8), 3.7),
+            (.png, EncoderEfforts(png: 9), 1.5),
+        ] {
+            let output = OutputOptions(format: format)
+            let usual = try plan(chart, Recipe(), output)
+            let thorough = try plan(chart, Recipe(), output, efforts: efforts)
+            #expect(abs(thorough.choiceWork - usual.choiceWork * factor) < 1e-6, "\(format)")
+        }
+        for output in [
+            OutputOptions(format: .webp, lossless: true), OutputOptions(format: .webp, nearLossless: true),
+            OutputOptions(format: .png, palette: true), OutputOptions(format: .png, filtersRows: true),
+        ] { #expect(try plan(chart, Recipe(), output).choiceWork == 0) }
+    }
+
+    @Test func `A drawing of 50 megapixels is encoded once, within the limit`() throws {
+        var file = PNGFile(try PixelContentTests.chart().png())
+        let sides = [8000, 6250].flatMap { [0, 0, UInt8($0 >> 8), UInt8($0 & 255)] }
+        file.chunks[0].content.replaceSubrange(0..<8, with: sides)
+        for format in [OutputFormat.webp, .jxl, .png] {
+            let planned = try plan(file.bytes, Recipe(), OutputOptions(format: format), milliseconds: 6000)
+            #expect(planned.choiceWork == 0 && planned.expectedWork <= 6000, "\(format)")
+        }
     }
 
     @Test func `An animation is never replaced by its first frame`() throws {

@@ -52,8 +52,8 @@ struct QualityChooserTests {
         }
         let result = try produce(chart.png(), output: OutputOptions(format: format, target: target))
         let quality = try #require(result.quality)
-        // WebP is lossless, because that is smaller.
-        #expect((quality.value == nil) == (format == .webp))
+        // WebP and JPEG XL are lossless, because that is smaller.
+        #expect((quality.value == nil) == (format == .webp || format == .jxl))
         #expect(try quality.value ?? 100 >= #require(format.defaultQuality))
     }
 

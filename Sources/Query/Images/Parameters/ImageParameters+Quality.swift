@@ -32,7 +32,9 @@ extension ImageParameters {
             "il", .boolean, \.output.interlaced, .encoding, .encode, cost: .medium,
             "Progressive JPEG, interlaced PNG or GIF."
         ),
-        Row("palette", .boolean, \.output.palette, .encoding, .encode, cost: .high, "PNG with at most 256 colors."),
+        Row(
+            "palette", .boolean, \.output.palette, .encoding, .encode, cost: .high,
+            "PNG with at most 256 colors, to which all others are changed."),
         Row(
             "passthrough", .choice(Passthrough.self), \.output.passthrough, .encoding, .encode,
             "Whether to return the pixel data of a JPEG, PNG, WebP or GIF that no step changes, without metadata, if "
@@ -42,7 +44,7 @@ extension ImageParameters {
             "Compression level of a PNG; by default the setting `png-effort`."),
         Row(
             "af", .boolean, \.output.filtersRows, .encoding, .encode, cost: .medium,
-            "PNG with adaptive filters for its rows."
+            "PNG with adaptive filters for its rows. By default, the pixels decide."
         ),
     ]
 }
