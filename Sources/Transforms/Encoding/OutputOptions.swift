@@ -67,7 +67,8 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         nearLossless = nearLossless && (format ?? .webp) == .webp
         lossless = lossless && !nearLossless && (format?.row.hasLosslessMode ?? true)
         let isLossy = !lossless && !nearLossless && (format?.isLossy ?? true)
-        if !isLossy, !nearLossless || format != nil { target = nil }
+        let isJudged = isLossy && (format.map { $0.row.qualityModel != nil } ?? true)
+        if !isJudged, !nearLossless || format != nil { target = nil }
         limitQuality(hasQuality: target == nil && (isLossy || nearLossless))
         if let format, !isOpen, !isLossy || !format.row.samplesChroma { chroma = nil }
         if format?.isText == true { maxBytes = nil }

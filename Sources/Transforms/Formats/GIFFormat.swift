@@ -12,10 +12,17 @@ extension SourceFormat.Row {
 extension OutputFormat.Row {
     static let gif = OutputFormat.Row(
         mediaType: "image/gif", extensions: ["gif"], saver: .gif, frames: .animation, isInterlaceable: true,
-        maxSide: 65_535, stripped: GIFContainer.stripped,
-        arguments: { encoder, _, strip in
-            ["effort": 4, "interlace": .bool(encoder.options.interlaced), "strip": .bool(strip)]
+        defaultQuality: 80, maxSide: 65_535, stripped: GIFContainer.stripped,
+        arguments: { encoder, quality, strip in
+            [
+                "effort": 4, "bitdepth": .int(colorBits(quality)), "interlace": .bool(encoder.options.interlaced),
+                "strip": .bool(strip),
+            ]
         },
         bytes: { $0.framePixels * 35 + ($0.resultPixels - $0.framePixels) * 2 },
         nanosecondsPerPixel: { _, area in 5e6 / area + 420 })
+
+    /// The bits of an index: 256 colors from quality 70 on, 128 from 60 on, and so on, and 4 below 20. Errors between
+    /// frames, which libvips can tolerate too, save little and leave traces of earlier frames.
+    static func colorBits(_ quality: Int) -> Int { min(max(quality / 10 + 1, 2), 8) }
 }

@@ -160,7 +160,9 @@ extension CostEstimate.Facts {
         if outputFormat.isText { return Double(rasterArea) * 7 }
         // Frames that already have a palette are not reduced to a palette, and have few colors.
         let keepsPalette = format == .gif && !isScaled && steps.change == .moved
-        if outputFormat == .gif, keepsPalette { return area * 170 + Double(resultFrames) * 0.8e6 }
+        if outputFormat == .gif, keepsPalette, !output.reducesColors {
+            return area * 170 + Double(resultFrames) * 0.8e6
+        }
         if keepsPalette, outputFormat == .webp, output.lossless { return area * 400 }
         let color =
             outputFormat.encodingNanoseconds(for: output, efforts, frameArea: framePixels)
@@ -211,6 +213,10 @@ extension OutputFormat {
 extension OutputOptions {
     /// Whether the quality is so high that encoders take longer.
     var isFine: Bool { chroma == .full || (quality ?? 0) >= 90 && chroma != .half }
+    /// Whether a GIF may have fewer colors than its source.
+    fileprivate var reducesColors: Bool {
+        maxBytes != nil || OutputFormat.Row.colorBits(quality ?? maxQuality ?? 100) < 8
+    }
 }
 
 extension CostEstimate {

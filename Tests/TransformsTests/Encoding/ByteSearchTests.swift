@@ -127,7 +127,7 @@ struct ByteSearchTests {
         #expect(sizes.asked == [12])
     }
 
-    @Test(arguments: [OutputFormat.jpeg, .webp, .avif, .jxl])
+    @Test(arguments: [OutputFormat.jpeg, .webp, .avif, .jxl, .gif])
     func `Real images fit`(_ format: OutputFormat) throws {
         let source = try Fixture.image("formats/photo.jpg")
         let whole = try produce(source, .box(160), output: OutputOptions(format: format))

@@ -168,6 +168,33 @@ struct EncoderOptionTests {
     }
 }
 
+struct GIFQualityTests {
+    @Test func `A GIF has as many colors as its quality permits, and fewer take fewer bytes`() throws {
+        let source = try Fixture.image("formats/photo.jpg")
+        var sizes: [Int] = []
+        for (quality, most) in [(100, 256), (70, 256), (69, 128), (50, 64), (40, 32), (20, 8), (1, 4)] {
+            let output = OutputOptions(format: .gif, quality: quality)
+            let body = try produce(source, .box(120), output: output).body
+            let pixels = try Pixels(body)
+            let colors = Set(
+                stride(from: 0, to: pixels.samples.count, by: pixels.bands).map { pixels.samples[$0..<($0 + 3)] })
+            #expect(colors.count <= most && colors.count > most / 2)
+            sizes.append(body.readableBytes)
+        }
+        #expect(sizes[0] == sizes[1] && sizes == sizes.sorted(by: >))
+        #expect(try produce(source, .box(120), output: OutputOptions(format: .gif)).body.readableBytes == sizes[0])
+    }
+
+    @Test func `An animated GIF keeps its frames in fewer colors`() throws {
+        let source = try Fixture.image("animation/disposal.gif")
+        let usual = try produce(source, output: OutputOptions(format: .gif))
+        let small = try produce(source, output: OutputOptions(format: .gif, quality: 10))
+        #expect(small.frames == usual.frames && small.body.readableBytes <= usual.body.readableBytes)
+        let (header, expected) = (try SourceHeader(of: small.body), try SourceHeader(of: usual.body))
+        #expect(header.delays == expected.delays && header.loop == expected.loop)
+    }
+}
+
 struct EncoderEpochTests {
     @Test func `The epoch is sixteen hexadecimal digits and stays the same`() {
         #expect(EncoderEpoch.current.count == 16)

@@ -15,6 +15,9 @@ struct OutputOptionsTests {
         #expect(OutputOptions(format: .jpeg, compression: 9, filtersRows: true) == OutputOptions(format: .jpeg))
         #expect(OutputOptions(compression: 9, filtersRows: true).converted(to: .webp) == OutputOptions(format: .webp))
         #expect(OutputOptions(format: .png, target: .high) == OutputOptions(format: .png))
+        // No model predicts how a GIF looks.
+        #expect(OutputOptions(format: .gif, target: .high) == OutputOptions(format: .gif))
+        #expect(OutputOptions(format: .gif, quality: 30, target: .high) == OutputOptions(format: .gif, quality: 30))
         #expect(OutputOptions(format: .jpeg, quality: 30, target: .low) == OutputOptions(format: .jpeg, target: .low))
         #expect(
             OutputOptions(format: .webp, target: .low, lossless: true) == OutputOptions(format: .webp, lossless: true))

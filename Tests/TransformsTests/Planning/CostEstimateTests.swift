@@ -185,6 +185,19 @@ struct CostEstimateTests {
         #expect(work(Trim(threshold: 9)) < 0.6 * work(Blur(sigma: 1)))
     }
 
+    @Test func `A GIF that gets fewer colors gets another palette`() {
+        func work(_ output: OutputOptions) -> Double {
+            var facts = Self.job(.gif, sourceMiB: 1, as: .gif)
+            (facts.output, facts.steps.change) = (output, .moved)
+            return CostEstimate(facts).work
+        }
+        let same = work(OutputOptions(format: .gif))
+        #expect(work(OutputOptions(format: .gif, quality: 70)) == same)
+        let fewer = work(OutputOptions(format: .gif, quality: 69))
+        #expect(same < 0.6 * fewer && work(OutputOptions(format: .gif, maxQuality: 50)) == fewer)
+        #expect(work(OutputOptions(format: .gif, maxBytes: 900)) > 2 * fewer)
+    }
+
     @Test func `Steps of a list cost time each, and hold no more than two images at a time`() {
         func cost(_ steps: [any Transform], _ times: Int) -> TransformCost {
             let all = Array(repeating: steps, count: times).flatMap(\.self)

@@ -52,7 +52,7 @@ function renderControl(control) {
 
 function renderDependants() {
   $("quality-auto").checked = state.q === "auto";
-  for (const control of all("[data-parameter=q]")) control.disabled = ["png", "gif", "tiff"].includes(state.output) || state.q === "auto";
+  for (const control of all("[data-parameter=q]")) control.disabled = ["png", "tiff"].includes(state.output) || state.q === "auto";
   $("place").hidden = !hasEffect("a", state);
   $("focal-numbers").hidden = state.a !== "focal";
   const crop = readCrop();
