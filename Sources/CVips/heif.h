@@ -29,22 +29,64 @@ enum {
     DARKROOM_HEIF_FOUR_BANDS = 11,
 };
 
-/// Declares a function of the library; `missing` becomes 1 if it does not exist.
-#define DARKROOM_HEIF_FUNCTION(result, name, ...)                                                                      \
-    result (*name)(__VA_ARGS__) = (result(*)(__VA_ARGS__))dlsym(library, #name);                                       \
-    if (!name) missing = 1
+#define DARKROOM_HEIF_FUNCTIONS(F)                                                                                     \
+    F(int, heif_get_encoder_descriptors, int, const char *, const void **, int)                                        \
+    F(int, heif_encoder_descriptor_supports_lossless_compression, const void *)                                        \
+    F(void *, heif_context_alloc, void)                                                                                \
+    F(void, heif_context_free, void *)                                                                                 \
+    F(darkroom_heif_error, heif_context_get_encoder_for_format, void *, int, void **)                                  \
+    F(void, heif_encoder_release, void *)                                                                              \
+    F(darkroom_heif_error, heif_encoder_set_lossy_quality, void *, int)                                                \
+    F(darkroom_heif_error, heif_encoder_set_lossless, void *, int)                                                     \
+    F(darkroom_heif_error, heif_encoder_set_parameter_integer, void *, const char *, int)                              \
+    F(darkroom_heif_error, heif_encoder_set_parameter_boolean, void *, const char *, int)                              \
+    F(darkroom_heif_error, heif_encoder_set_parameter_string, void *, const char *, const char *)                      \
+    F(darkroom_heif_error, heif_image_create, int, int, int, int, void **)                                             \
+    F(void, heif_image_release, void *)                                                                                \
+    F(darkroom_heif_error, heif_image_add_plane, void *, int, int, int, int)                                           \
+    F(uint8_t *, heif_image_get_plane, void *, int, int *)                                                             \
+    F(void *, heif_nclx_color_profile_alloc, void)                                                                     \
+    F(void, heif_nclx_color_profile_free, void *)                                                                      \
+    F(darkroom_heif_error, heif_nclx_color_profile_set_color_primaries, void *, uint16_t)                              \
+    F(darkroom_heif_error, heif_nclx_color_profile_set_transfer_characteristics, void *, uint16_t)                     \
+    F(darkroom_heif_error, heif_nclx_color_profile_set_matrix_coefficients, void *, uint16_t)                          \
+    F(darkroom_heif_error, heif_image_set_nclx_color_profile, void *, void *)                                          \
+    F(darkroom_heif_error, heif_context_encode_image, void *, void *, void *, void *, void **)                         \
+    F(void, heif_image_handle_release, void *)                                                                         \
+    F(darkroom_heif_error, heif_context_add_exif_metadata, void *, void *, const void *, int)                          \
+    F(darkroom_heif_error, heif_context_write, void *, darkroom_heif_writer *, void *)
 
-/// Whether the encoder that libheif prefers for AV1 has a lossless mode; false without libheif.
+/// The functions of the loaded libheif.
+typedef struct {
+    /// To be closed.
+    void *library;
+#define DARKROOM_HEIF_FIELD(result, name, ...) result (*name)(__VA_ARGS__);
+    DARKROOM_HEIF_FUNCTIONS(DARKROOM_HEIF_FIELD)
+#undef DARKROOM_HEIF_FIELD
+} darkroom_heif_functions;
+
+/// Returns 0 without libheif, or if it lacks one of the functions.
+static inline int darkroom_heif_load(darkroom_heif_functions *heif) {
+    heif->library = darkroom_heif();
+    if (!heif->library) return 0;
+    int found = 1;
+#define DARKROOM_HEIF_LOAD(result, name, ...)                                                                          \
+    heif->name = (result(*)(__VA_ARGS__))dlsym(heif->library, #name);                                                  \
+    found = found && heif->name;
+    DARKROOM_HEIF_FUNCTIONS(DARKROOM_HEIF_LOAD)
+#undef DARKROOM_HEIF_LOAD
+    if (!found) dlclose(heif->library);
+    return found;
+}
+
+/// Whether libheif can be called, and the encoder that it prefers for AV1 has a lossless mode.
 static inline int darkroom_avif_has_lossless(void) {
-    void *library = darkroom_heif();
-    if (!library) return 0;
-    int missing = 0;
-    DARKROOM_HEIF_FUNCTION(int, heif_get_encoder_descriptors, int, const char *, const void **, int);
-    DARKROOM_HEIF_FUNCTION(int, heif_encoder_descriptor_supports_lossless_compression, const void *);
+    darkroom_heif_functions heif;
+    if (!darkroom_heif_load(&heif)) return 0;
     const void *encoder = NULL;
-    int answer = !missing && heif_get_encoder_descriptors(DARKROOM_HEIF_AV1, NULL, &encoder, 1) > 0
-        && heif_encoder_descriptor_supports_lossless_compression(encoder) != 0;
-    dlclose(library);
+    int answer = heif.heif_get_encoder_descriptors(DARKROOM_HEIF_AV1, NULL, &encoder, 1) > 0
+        && heif.heif_encoder_descriptor_supports_lossless_compression(encoder) != 0;
+    dlclose(heif.library);
     return answer;
 }
 
@@ -68,6 +110,48 @@ typedef struct {
     int exif_size;
 } darkroom_avif_image;
 
+static inline darkroom_heif_error darkroom_avif_configure(
+    const darkroom_heif_functions *heif, void *encoder, const darkroom_avif_image *image) {
+    darkroom_heif_error error = heif->heif_encoder_set_lossy_quality(encoder, image->quality);
+    if (!error.code) error = heif->heif_encoder_set_lossless(encoder, image->is_lossless);
+    if (error.code) return error;
+    // As libvips 8.16 does; not every encoder and version has them all.
+    heif->heif_encoder_set_parameter_integer(encoder, "speed", 9 - image->effort);
+    heif->heif_encoder_set_parameter_integer(encoder, "threads", 1);
+    heif->heif_encoder_set_parameter_boolean(encoder, "auto-tiles", 1);
+    heif->heif_encoder_set_parameter_boolean(encoder, "enable-intrabc", 0);
+    if (!image->is_lossless) heif->heif_encoder_set_parameter_integer(encoder, "alpha-quality", image->alpha_quality);
+    int is_full = image->keeps_chroma || image->is_lossless;
+    return heif->heif_encoder_set_parameter_string(encoder, "chroma", is_full ? "444" : "420");
+}
+
+/// States sRGB without a matrix (ITU-T H.273): any matrix would round.
+static inline darkroom_heif_error darkroom_avif_set_identity(const darkroom_heif_functions *heif, void *pixels) {
+    void *colors = heif->heif_nclx_color_profile_alloc();
+    darkroom_heif_error error = heif->heif_nclx_color_profile_set_color_primaries(colors, 1);
+    if (!error.code) error = heif->heif_nclx_color_profile_set_transfer_characteristics(colors, 13);
+    if (!error.code) error = heif->heif_nclx_color_profile_set_matrix_coefficients(colors, 0);
+    if (!error.code) error = heif->heif_image_set_nclx_color_profile(pixels, colors);
+    heif->heif_nclx_color_profile_free(colors);
+    return error;
+}
+
+/// Copies the samples. `pixels` is to be released, also after an error.
+static inline darkroom_heif_error darkroom_avif_copy(
+    const darkroom_heif_functions *heif, const darkroom_avif_image *image, void **pixels) {
+    int layout = image->bands == 4 ? DARKROOM_HEIF_FOUR_BANDS : DARKROOM_HEIF_THREE_BANDS;
+    int width = image->width, height = image->height;
+    darkroom_heif_error error = heif->heif_image_create(width, height, DARKROOM_HEIF_RGB, layout, pixels);
+    if (!error.code) error = heif->heif_image_add_plane(*pixels, DARKROOM_HEIF_INTERLEAVED, width, height, 8);
+    if (error.code) return error;
+    int stride = 0;
+    uint8_t *plane = heif->heif_image_get_plane(*pixels, DARKROOM_HEIF_INTERLEAVED, &stride);
+    size_t row = (size_t)width * image->bands;
+    for (int y = 0; y < height; y++)
+        memcpy(plane + (size_t)y * stride, (const uint8_t *)image->samples + y * row, row);
+    return image->is_lossless ? darkroom_avif_set_identity(heif, *pixels) : error;
+}
+
 static inline darkroom_heif_error darkroom_heif_append(void *context, const void *bytes, size_t count, void *file) {
     darkroom_heif_error none = {0, 0, ""};
     g_byte_array_append((GByteArray *)file, (const guint8 *)bytes, (guint)count);
@@ -77,83 +161,24 @@ static inline darkroom_heif_error darkroom_heif_append(void *context, const void
 /// Encodes an image on the calling thread and appends the file to `file`. Returns NULL, or the reason why it cannot,
 /// which is to be freed by `g_free`.
 static inline char *darkroom_avif_encode(const darkroom_avif_image *image, GByteArray *file) {
-    void *library = darkroom_heif();
-    if (!library) return g_strdup("libheif is not loaded");
-    int missing = 0;
-    typedef darkroom_heif_error Error;
-    DARKROOM_HEIF_FUNCTION(void *, heif_context_alloc, void);
-    DARKROOM_HEIF_FUNCTION(void, heif_context_free, void *);
-    DARKROOM_HEIF_FUNCTION(Error, heif_context_get_encoder_for_format, void *, int, void **);
-    DARKROOM_HEIF_FUNCTION(void, heif_encoder_release, void *);
-    DARKROOM_HEIF_FUNCTION(Error, heif_encoder_set_lossy_quality, void *, int);
-    DARKROOM_HEIF_FUNCTION(Error, heif_encoder_set_lossless, void *, int);
-    DARKROOM_HEIF_FUNCTION(Error, heif_encoder_set_parameter_integer, void *, const char *, int);
-    DARKROOM_HEIF_FUNCTION(Error, heif_encoder_set_parameter_boolean, void *, const char *, int);
-    DARKROOM_HEIF_FUNCTION(Error, heif_encoder_set_parameter_string, void *, const char *, const char *);
-    DARKROOM_HEIF_FUNCTION(Error, heif_image_create, int, int, int, int, void **);
-    DARKROOM_HEIF_FUNCTION(void, heif_image_release, void *);
-    DARKROOM_HEIF_FUNCTION(Error, heif_image_add_plane, void *, int, int, int, int);
-    DARKROOM_HEIF_FUNCTION(uint8_t *, heif_image_get_plane, void *, int, int *);
-    DARKROOM_HEIF_FUNCTION(void *, heif_nclx_color_profile_alloc, void);
-    DARKROOM_HEIF_FUNCTION(void, heif_nclx_color_profile_free, void *);
-    DARKROOM_HEIF_FUNCTION(Error, heif_nclx_color_profile_set_color_primaries, void *, uint16_t);
-    DARKROOM_HEIF_FUNCTION(Error, heif_nclx_color_profile_set_transfer_characteristics, void *, uint16_t);
-    DARKROOM_HEIF_FUNCTION(Error, heif_nclx_color_profile_set_matrix_coefficients, void *, uint16_t);
-    DARKROOM_HEIF_FUNCTION(Error, heif_image_set_nclx_color_profile, void *, void *);
-    DARKROOM_HEIF_FUNCTION(Error, heif_context_encode_image, void *, void *, void *, void *, void **);
-    DARKROOM_HEIF_FUNCTION(void, heif_image_handle_release, void *);
-    DARKROOM_HEIF_FUNCTION(Error, heif_context_add_exif_metadata, void *, void *, const void *, int);
-    DARKROOM_HEIF_FUNCTION(Error, heif_context_write, void *, darkroom_heif_writer *, void *);
-    if (missing) {
-        dlclose(library);
-        return g_strdup("libheif has no such functions");
-    }
-
-    void *context = heif_context_alloc(), *encoder = NULL, *pixels = NULL, *colors = NULL, *handle = NULL;
-    Error error = heif_context_get_encoder_for_format(context, DARKROOM_HEIF_AV1, &encoder);
-    if (!error.code) error = heif_encoder_set_lossy_quality(encoder, image->quality);
-    if (!error.code) error = heif_encoder_set_lossless(encoder, image->is_lossless);
-    if (!error.code) {
-        // As libvips 8.16 does; not every encoder and version has them all.
-        heif_encoder_set_parameter_integer(encoder, "speed", 9 - image->effort);
-        heif_encoder_set_parameter_integer(encoder, "threads", 1);
-        heif_encoder_set_parameter_boolean(encoder, "auto-tiles", 1);
-        heif_encoder_set_parameter_boolean(encoder, "enable-intrabc", 0);
-        if (!image->is_lossless) heif_encoder_set_parameter_integer(encoder, "alpha-quality", image->alpha_quality);
-        int full = image->keeps_chroma || image->is_lossless;
-        error = heif_encoder_set_parameter_string(encoder, "chroma", full ? "444" : "420");
-    }
-    int layout = image->bands == 4 ? DARKROOM_HEIF_FOUR_BANDS : DARKROOM_HEIF_THREE_BANDS;
-    if (!error.code) error = heif_image_create(image->width, image->height, DARKROOM_HEIF_RGB, layout, &pixels);
-    if (!error.code) error = heif_image_add_plane(pixels, DARKROOM_HEIF_INTERLEAVED, image->width, image->height, 8);
-    if (!error.code) {
-        int stride = 0;
-        uint8_t *plane = heif_image_get_plane(pixels, DARKROOM_HEIF_INTERLEAVED, &stride);
-        size_t row = (size_t)image->width * image->bands;
-        for (int y = 0; y < image->height; y++)
-            memcpy(plane + (size_t)y * stride, (const uint8_t *)image->samples + y * row, row);
-    }
-    if (!error.code && image->is_lossless) {
-        // sRGB without a matrix (ITU-T H.273): any other one rounds.
-        colors = heif_nclx_color_profile_alloc();
-        error = heif_nclx_color_profile_set_color_primaries(colors, 1);
-        if (!error.code) error = heif_nclx_color_profile_set_transfer_characteristics(colors, 13);
-        if (!error.code) error = heif_nclx_color_profile_set_matrix_coefficients(colors, 0);
-        if (!error.code) error = heif_image_set_nclx_color_profile(pixels, colors);
-    }
-    if (!error.code) error = heif_context_encode_image(context, pixels, encoder, NULL, &handle);
-    if (!error.code && image->exif_size > 0)
-        error = heif_context_add_exif_metadata(context, handle, image->exif, image->exif_size);
+    darkroom_heif_functions heif;
+    if (!darkroom_heif_load(&heif)) return g_strdup("libheif is not loaded, or lacks a function");
+    void *context = heif.heif_context_alloc(), *encoder = NULL, *pixels = NULL, *handle = NULL;
     darkroom_heif_writer writer = {1, darkroom_heif_append};
-    if (!error.code) error = heif_context_write(context, &writer, file);
+    darkroom_heif_error error = heif.heif_context_get_encoder_for_format(context, DARKROOM_HEIF_AV1, &encoder);
+    if (!error.code) error = darkroom_avif_configure(&heif, encoder, image);
+    if (!error.code) error = darkroom_avif_copy(&heif, image, &pixels);
+    if (!error.code) error = heif.heif_context_encode_image(context, pixels, encoder, NULL, &handle);
+    if (!error.code && image->exif_size > 0)
+        error = heif.heif_context_add_exif_metadata(context, handle, image->exif, image->exif_size);
+    if (!error.code) error = heif.heif_context_write(context, &writer, file);
     // The context may own the text.
     char *reason = error.code ? g_strdup(error.message ? error.message : "libheif failed") : NULL;
-    if (handle) heif_image_handle_release(handle);
-    if (colors) heif_nclx_color_profile_free(colors);
-    if (pixels) heif_image_release(pixels);
-    if (encoder) heif_encoder_release(encoder);
-    heif_context_free(context);
-    dlclose(library);
+    if (handle) heif.heif_image_handle_release(handle);
+    if (pixels) heif.heif_image_release(pixels);
+    if (encoder) heif.heif_encoder_release(encoder);
+    heif.heif_context_free(context);
+    dlclose(heif.library);
     return reason;
 }
 

@@ -1,3 +1,4 @@
+import DarkroomMachine
 package import DarkroomObjectStorage
 package import NIOCore
 

@@ -40,12 +40,13 @@ struct Encoder {
         do {
             let notice = CopyrightNotice(of: image.first)
             let opaque = try opaque(image).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
-            let color = try joinedFrames(of: opaque)
-            let pixels = image.isFromGray && format.row.holdsGray ? try color.withoutEqualColors() : color
+            var pixels = try joinedFrames(of: opaque)
+            if image.isFromGray, format.row.holdsGray { pixels = try pixels.withoutEqualColors() }
             timer.finishTransforming()
-            let shown = format.row.mixesColors && !options.lossless ? try pixels.continuingColors() : pixels
+            let content = try examined(pixels)
+            if mixesColors(of: image) { pixels = try pixels.continuingColors() }
             return try EncoderPass(
-                encoder: adapted(to: pixels, encodedAs: shown), saver: saver, pixels: shown, strip: notice.isEmpty
+                encoder: adapted(to: pixels, content), saver: saver, pixels: pixels, strip: notice.isEmpty
             ).encode()
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
@@ -88,20 +89,27 @@ struct Encoder {
         }
     }
 
+    /// Whether colors behind transparency matter to the visible ones. Those of frames below each other stay apart.
+    private func mixesColors(of image: ImageFrames) -> Bool {
+        format.row.mixesColors && !options.lossless && !options.nearLossless
+            && !(image.isAnimated && format.supportsMultipleFrames)
+    }
+
+    /// What the pixels are like, with the colors that they had behind transparency.
+    private func examined(_ pixels: VipsImage) throws(VipsError) -> PixelContent {
+        guard format != .png, !options.lossless, !options.nearLossless else { return PixelContent() }
+        if choiceWork > 0 { return try PixelContent(of: pixels, maxArea: .max) }
+        return format.row.samplesChroma ? try PixelContent(of: pixels) : PixelContent()
+    }
+
     /// The encoder with the efforts and the filters that suit these pixels.
-    ///
-    /// - Parameter shown: the pixels with other colors behind transparency, as they are encoded.
-    private func adapted(to pixels: VipsImage, encodedAs shown: VipsImage) throws(VipsError) -> Encoder {
+    private func adapted(to pixels: VipsImage, _ content: PixelContent) throws(VipsError) -> Encoder {
         var encoder = self
-        encoder.efforts = try format.row.adaptedEfforts(self, shown)
-        if format == .png {
-            guard choiceWork > 0 else { return encoder }
+        encoder.efforts = try format.row.adaptedEfforts(self, pixels)
+        encoder.content = content
+        if format == .png, choiceWork > 0 {
             encoder.filtersRows = try RowFilters.arePreferable(
-                for: shown, level: encoder.efforts.png, interrupt: interrupt)
-        } else if choiceWork > 0 {
-            encoder.content = try PixelContent(of: pixels, maxArea: .max)
-        } else if format.row.samplesChroma, !options.lossless, !options.nearLossless {
-            encoder.content = try PixelContent(of: pixels)
+                for: pixels, level: encoder.efforts.png, interrupt: interrupt)
         }
         return encoder
     }

@@ -10,7 +10,7 @@ extension VipsImage {
     func continuingColors() throws(VipsError) -> VipsImage {
         guard isByte, bands == 4 else { return self }
         let (width, height) = (self.width, self.height)
-        return try withSamples { samples throws(VipsError) in
+        return try withSamples { samples throws(VipsError) -> VipsImage in
             let isHidden = stride(from: 3, to: samples.count, by: 4).contains { samples[$0] == 0 }
             guard isHidden, let sums = ColorSums.filled(samples, width: width, height: height) else { return self }
             let canvas = try VipsCanvas(self)
