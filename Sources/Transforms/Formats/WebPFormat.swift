@@ -21,7 +21,8 @@ extension SourceFormat.Row {
 extension OutputFormat.Row {
     static let webp = OutputFormat.Row(
         mediaType: "image/webp", extensions: ["webp"], saver: .webp, isEssential: true, isNegotiated: true,
-        frames: .animation, hasLosslessMode: true, samplesChroma: true, defaultQuality: 82, maxSide: 16_383,
+        frames: .animation, hasLosslessMode: true, samplesChroma: true, mixesColors: true, defaultQuality: 82,
+        maxSide: 16_383,
         stripped: WebPContainer.stripped, qualityModel: { .webp },
         arguments: { encoder, quality, strip in
             let options = encoder.options
@@ -65,6 +66,8 @@ extension OutputFormat.Row {
             let (each, start) = colors.count <= 256 ? (550.0, 0.0) : (1500.0, min(15e6, Double(colors.frameArea) * 100))
             return Double(colors.area) * 30 + Double(colors.changes) * each + frames * start
         },
+        // For the colors behind transparency.
+        alphaNanosecondsPerPixel: { options in options.lossless || options.nearLossless ? 0 : 15 },
         efforts: Efforts(value: \.webp, range: EncoderEfforts.webpRange),
         relativeTime: { efforts, options in
             (options.lossless ? [0.15, 0.6, 0.8, 1, 1, 1.5, 1.5] : [0.4, 0.5, 0.55, 1, 1, 1.1, 2.6])[efforts.webp]
