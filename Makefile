@@ -148,10 +148,11 @@ costs: setup ## Search for SECONDS=600 for valid requests that exceed their pred
 	$(built)
 	$(proofs) costs --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
 
-cluster: setup ## Run three nodes with HAProxy and a real object store, and check every response while parts of it fail; ONLY=1 to 6; PAGE=docs/proofs.md updates its figures
+cluster: setup ## Run three nodes with HAProxy and a real object store, and check every response while parts of it fail; ONLY=1 to 6; MINUTES=11; PAGE=docs/proofs.md updates its figures
 	@scripts/setup-proxies.sh
 	$(built)
-	python3 -B scripts/cluster $(if $(named),--server $(SERVER)) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED)) $(if $(PAGE),--page $(PAGE))
+	python3 -B scripts/cluster $(if $(named),--server $(SERVER)) $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) \
+		$(if $(SEED),--seed $(SEED)) $(if $(PAGE),--page $(PAGE))
 
 edge: setup ## Put Varnish and nginx in front of one node and of three, purge under load for SECONDS=60 each, and count stale answers
 	@scripts/setup-proxies.sh

@@ -35,6 +35,8 @@ from server import knows  # noqa: E402
 from store import Store  # noqa: E402
 
 PROOFS = {1: "kills", 2: "wiped", 3: "joined", 4: "outages", 5: "purges", 6: "cold"}
+# Five of kills, one before the outages and one for each of them, and one of purges.
+MINUTES, MIN_MINUTES = 11, 2
 DEFENSES = [
     "retries", "checks", "hand-over", "hash", "slack", "shared-store", "deadline", "purge-poll", "freshness",
 ]
@@ -80,6 +82,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--server", type=Path, help="path of the executable (default: the release build)")
     parser.add_argument("--only", type=int, action="append", choices=PROOFS, help="one proof; may be repeated")
     parser.add_argument("--short", action="store_true", help="a sixth of each duration")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help=f"sum of the durations below, scaled alike ({MINUTES})")
     parser.add_argument("--kill-seconds", type=float, default=300, help="duration of proof 1 (300)")
     parser.add_argument("--outage-seconds", type=float, default=60, help="duration of each outage of proof 4 (60)")
     parser.add_argument("--purge-seconds", type=float, default=60, help="duration of proof 5 by itself (60)")
@@ -95,6 +98,10 @@ def parsed() -> argparse.Namespace:
     arguments.server = (arguments.server or ROOT / ".build/release/darkroom").resolve()
     if not arguments.server.exists():
         parser.error(f"{arguments.server} does not exist; build it with `make release`")
+    if arguments.minutes < MIN_MINUTES:
+        parser.error(f"--minutes must be at least {MIN_MINUTES}: shorter outages show nothing")
+    for name in ("kill_seconds", "outage_seconds", "purge_seconds"):
+        setattr(arguments, name, getattr(arguments, name) * arguments.minutes / MINUTES)
     if arguments.short or arguments.self_test:
         shortened(arguments)
     return arguments
