@@ -53,4 +53,15 @@ struct PurgeSummaryTests {
         #expect(late.hosts.keys.sorted() == ["example.com"] && late.tags.isEmpty && late.prefixes.count == 1)
         #expect(late.everything == orders(5, 5))
     }
+
+    @Test func `With too many targets, a purge makes everything stale and removes nothing`() throws {
+        let orders = PurgedOrders()
+        for number in 0..<100_000 { orders.add(.tag("\(number)"), source: nil, order: 1, isSoft: false) }
+        orders.add(.host("example.com"), source: nil, order: 2, isSoft: false)
+        #expect(orders.summary.everything == self.orders(-1, 2) && orders.summary.hosts.isEmpty)
+        orders.add(.everything, source: nil, order: 3, isSoft: false)
+        #expect(orders.summary.everything == self.orders(3, 2))
+        orders.removeLasting(upTo: 2)
+        #expect(orders.summary.count == 0)
+    }
 }

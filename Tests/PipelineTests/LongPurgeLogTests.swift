@@ -3,7 +3,6 @@ import DarkroomNetwork
 import DarkroomStore
 import HTTPTypes
 import NIOCore
-import Synchronization
 import Testing
 
 @testable import DarkroomCache

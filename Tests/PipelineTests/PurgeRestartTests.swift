@@ -77,11 +77,13 @@ struct PurgeRestartTests {
 
     @Test func `A progress is the same when it is read again, except for the oldest of very many purges`() {
         let names = (0..<2_000).map { PurgeLog.Name(time: Int64($0), isLasting: $0 % 2 == 0) }
-        let few = PurgeProgress(position: 7, done: Set(names.prefix(3)))
-        #expect(PurgeProgress(few.bytes) == few)
-        let many = PurgeProgress(PurgeProgress(position: 7, done: Set(names)).bytes)
-        #expect(many?.done == Set(names.suffix(1_900)))
-        #expect(many?.bytes.readableBytes ?? .max <= 32 << 10)
+        var progress = PurgeProgress(position: 7)
+        progress.distrustedUntil = 8
+        progress.done = Set(names.prefix(3))
+        #expect(PurgeProgress(progress.bytes) == progress)
+        progress.done = Set(names)
+        #expect(PurgeProgress(progress.bytes)?.done == Set(names.suffix(1_900)))
+        #expect(progress.bytes.readableBytes <= 32 << 10)
         #expect(PurgeProgress(ByteBuffer(string: "short")) == nil)
     }
 }

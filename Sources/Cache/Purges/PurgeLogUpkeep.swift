@@ -1,5 +1,6 @@
 import DarkroomObjectStorage
 import DarkroomStore
+import NIOCore
 
 /// Keeps the purge log readable in a short time. Deletes purges that no server needs, and sums lasting purges up, which
 /// objects need as long as they may be used.
@@ -47,7 +48,8 @@ struct PurgeLogUpkeep: Sendable {
     func sumUp(position: Int64) async throws(ObjectStorageError) {
         // Later purges may not be known yet.
         let time = position - PurgeFollower.overlap
-        let bytes = shared.purgedOrders.summary(after: position - lifetime).bytes
+        shared.purgedOrders.removeLasting(upTo: position - lifetime)
+        let bytes = shared.purgedOrders.summary.bytes
         guard time >= 0, bytes.readableBytes <= shared.store.configuration.maxBodyBytes else { return }
         try await log.append(summary: bytes, until: time, within: limit)
         let old = try await log.summaries(within: limit).dropLast(Self.maxSummaries)

@@ -70,6 +70,11 @@ final class PurgedOrders: Sendable {
         }
     }
 
+    /// Removes targets that were purged only up to this order: no older object is used.
+    func removeLasting(upTo order: Int64) {
+        state.withLock { $0.lasting = $0.lasting.after(order) }
+    }
+
     // MARK: Summaries
 
     /// Adds the purges of a summary.
@@ -77,8 +82,6 @@ final class PurgedOrders: Sendable {
         state.withLock { $0.lasting.include(summary) }
     }
 
-    /// The lasting purges after this order.
-    func summary(after order: Int64) -> PurgeSummary {
-        state.withLock { $0.lasting.after(order) }
-    }
+    /// The lasting purges.
+    var summary: PurgeSummary { state.withLock(\.lasting) }
 }
