@@ -25,6 +25,7 @@ package final class ImageCache: Sendable {
     let follower: PurgeFollower?
     let policy: FreshnessPolicy
     let now: @Sendable () -> Date
+    let clock: any Clock<Duration>
     let processing: any ImageProcessing
     let identity: @Sendable (SourceURL) -> String
     let clearOutages: @Sendable (_ host: String?) -> Void
@@ -62,6 +63,7 @@ package final class ImageCache: Sendable {
         }
         self.policy = policy
         self.now = now
+        self.clock = clock
         self.processing = processing
         self.identity = identity
         self.clearOutages = clearOutages

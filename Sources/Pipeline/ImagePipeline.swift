@@ -263,7 +263,18 @@ extension ImagePipeline {
     ///     servers purge the sources too.
     @discardableResult public func purge(
         _ target: PurgeTarget, soft: Bool = false, dryRun: Bool = false, tiers: TierSet = .all
-    ) async -> PurgeReport { await resolver.cache.purge(target, soft: soft, dryRun: dryRun, tiers: tiers) }
+    ) async -> PurgeReport { await purge(target, soft: soft, dryRun: dryRun, tiers: tiers) { _ in } }
+
+    /// Purges sources as above.
+    ///
+    /// - Parameter progress: receives what was purged so far: first once the other servers know of the purge, then
+    ///   whenever some sources were purged.
+    package func purge(
+        _ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: TierSet,
+        progress: @escaping @Sendable (PurgeReport) -> Void
+    ) async -> PurgeReport {
+        await resolver.cache.purge(target, soft: soft, dryRun: dryRun, tiers: tiers, progress: progress)
+    }
 
     /// Carries out the purges of other servers that share a tier with this server.
     ///

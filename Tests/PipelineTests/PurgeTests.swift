@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomStore
+import DarkroomTestClock
 import DarkroomWaiting
 import HTTPTypes
 import NIOCore
@@ -109,6 +110,39 @@ struct PurgeTests {
         gate.open()
         _ = (try await first.value, try await second.value)
         #expect(bench.origin.fetches.value == 1)
+    }
+
+    @Test func `While a purge takes long, what it has not removed yet is used only as its origin confirms it`()
+        async throws
+    {
+        let (clock, gate) = (TestClock(), Gate())
+        let bench = try Bench(.control("max-age=60", etag: "a"), clock: clock)
+        try await bench.ask()
+        bench.disk.holdRemoving(at: gate)
+        let purge = Task { await bench.pipeline.purge(.host("example.com")) }
+        await gate.holds(1)
+        #expect(try await bench.ask().cache == CacheReport(variant: .memory))
+        while await clock.nextSleep() != PurgeAssurance.slowRead {}
+        clock.advance(by: PurgeAssurance.slowRead)
+        let records = bench.pipeline.resolver.cache.records
+        await until { records.peek(RequestKeys.source("http://example.com/a.png"))?.freshness.staleSince != nil }
+        bench.wall.advance(seconds: 1)
+        #expect(try await bench.ask().cache.originStatus == 304)
+        #expect(try await bench.ask().cache == CacheReport(variant: .memory))
+        gate.open()
+        #expect(await purge.value.sourceCount == 1)
+        #expect(try await bench.ask().cache.forwarded == .miss)
+    }
+
+    @Test func `A large purge reports its progress`() async throws {
+        let bench = try Self.bench()
+        try await bench.ask()
+        let reports = Journal()
+        let report = await bench.pipeline.purge(.tag("shoes"), soft: false, dryRun: false, tiers: .all) { progress in
+            reports.append("\(progress.sourceCount) \(progress.entries)")
+        }
+        #expect(reports.lines == ["0 0", "1 3"])
+        #expect(report.entries == 3)
     }
 
     @Test func `An entry that is being read from disk is not promoted after a purge`() async throws {

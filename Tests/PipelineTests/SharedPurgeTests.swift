@@ -185,6 +185,25 @@ struct SharedPurgeTests {
         #expect(!written.contains(8))
     }
 
+    @Test(arguments: [PurgeTarget.host("example.com"), .everything])
+    func `Other servers carry a purge out while the first one is still at it`(target: PurgeTarget) async throws {
+        let cluster = try Self.cluster()
+        let (disk, gate) = (MemoryDisk(), Gate())
+        let (first, second) = (await cluster.node(disk: disk), await cluster.node())
+        try await first.ask()
+        try await second.ask()
+        disk.holdRemoving(at: gate)
+        let purge = Task { await first.pipeline.purge(target) }
+        await gate.holds(1)
+        #expect(await second.pipeline.carryOutPurges())
+        #expect(try await second.ask().cache.forwarded == .miss)
+        // Its own reads of the log do not start it again.
+        #expect(await first.pipeline.carryOutPurges())
+        gate.open()
+        #expect(await purge.value.propagation == .within(.seconds(6)))
+        #expect(try await first.tier() == .shared)
+    }
+
     @Test func `Emptying one tier of one server concerns no other`() async throws {
         let cluster = try Self.cluster()
         let (first, second) = (await cluster.node(), await cluster.node())

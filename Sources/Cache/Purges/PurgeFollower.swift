@@ -35,6 +35,8 @@ final class PurgeFollower: Sendable {
     private struct State {
         /// The purges that this process knows, as far as the log is read again.
         var seen: Set<PurgeLog.Name> = []
+        /// The purges of this server that it is still carrying out.
+        var own: Set<PurgeLog.Name> = []
         /// The time until which the log was read; nil = never.
         var position: Int64?
         /// Nil if purges were carried out since the progress was saved.
@@ -94,19 +96,19 @@ final class PurgeFollower: Sendable {
 
     // MARK: This server's purges
 
-    /// Announces a purge to the other servers, and removes its sources from the shared tier.
+    /// Announces a purge to the other servers, before it is carried out here: they need not wait for that.
     ///
     /// - Parameters:
     ///   - order: see ``order``.
-    ///   - sources: the sources that the purge is known to concern.
-    /// - Returns: whether the other servers will carry it out.
-    func announce(_ target: PurgeTarget, isSoft: Bool, order: Int64, sources: [StoreKey]) async -> Bool {
-        let isOne = if case .source = target { true } else { false }
-        let name = PurgeLog.Name(time: order - Self.clockTolerance, isLasting: !isOne)
+    ///   - source: the key of the target, if it is one source. It is removed from the shared tier.
+    /// - Returns: the purge, for ``finish(_:_:isSoft:order:sources:)``; nil if it did not reach the other servers.
+    func announce(_ target: PurgeTarget, isSoft: Bool, order: Int64, source: StoreKey?) async -> PurgeLog.Name? {
+        let name = PurgeLog.Name(time: order - Self.clockTolerance, isLasting: source == nil)
+        state.withLock { _ = $0.own.insert(name) }
         do throws(ObjectStorageError) {
             // Marks the source in the store first: a server that carries out the purge must not find the source there
             // again.
-            for source in isOne ? sources : [] {
+            if let source {
                 if isSoft {
                     try await shared.markStale(source, order: order)
                 } else {
@@ -114,16 +116,24 @@ final class PurgeFollower: Sendable {
                 }
             }
             try await log.append(PurgeMessage(target, isSoft: isSoft).bytes, as: name, within: Self.appendLimit)
+            return name
         } catch {
+            state.withLock { _ = $0.own.remove(name) }
             logger.error("a purge did not reach the other servers", metadata: ["reason": "\(error)"])
-            return false
+            return nil
         }
+    }
+
+    /// Records that this server has carried out its purge, and deletes the objects that it concerns.
+    ///
+    /// - Parameter sources: the sources that the purge is known to concern.
+    func finish(_ name: PurgeLog.Name, _ target: PurgeTarget, isSoft: Bool, order: Int64, sources: [StoreKey]) {
         record([name])
+        state.withLock { _ = $0.own.remove(name) }
         save()
-        guard !isOne, !isSoft else { return true }
+        guard name.isLasting, !isSoft else { return }
         for source in sources { shared.store.removeSoon(source, order: order, isPurged: true) }
         sweeps.run { [shared, logger] in await shared.sweep(target, upTo: order, logger) }
-        return true
     }
 
     /// The order of a purge that begins now.
@@ -243,7 +253,7 @@ final class PurgeFollower: Sendable {
         _ listed: (names: [PurgeLog.Name], isComplete: Bool), after progress: PurgeProgress, now: Int64,
         _ execute: @escaping Execute
     ) async throws(ObjectStorageError) {
-        let seen = state.withLock(\.seen)
+        let seen = state.withLock { $0.seen.union($0.own) }
         // Purges of single sources need not be known once they are carried out: the store has marks of them.
         let new = listed.names.filter { !seen.contains($0) && ($0.isLasting || progress.lacks($0)) }
         if listed.isComplete, new.count <= Self.maxPurges { return try await carryOut(new, after: progress, execute) }

@@ -3,19 +3,35 @@ import DarkroomNetwork
 import DarkroomStore
 import DarkroomTransforms
 import Foundation
+import Synchronization
 
 // Purges: they remove sources, or mark them as stale, here and on the other servers.
 extension ImageCache {
     /// The number of sources that a report lists.
     private static let listedSources = 1_000
 
+    /// The sources that are removed together. Writes to disk come in between.
+    private static let sourcesBatch = 1_000
+
     /// Purges sources; see `ImagePipeline.purge`.
-    package func purge(_ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: TierSet) async -> PurgeReport {
-        let order = dryRun || !tiers.contains(.shared) ? nil : follower?.order
-        var (report, sources) = await purge(target, soft: soft, dryRun: dryRun, tiers: tiers, order: order)
-        guard let follower, let order else { return report }
-        let isAnnounced = await follower.announce(target, isSoft: soft, order: order, sources: sources)
-        report.propagation = isAnnounced ? .within(follower.propagation) : .failed
+    package func purge(
+        _ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: TierSet,
+        progress: @escaping @Sendable (PurgeReport) -> Void
+    ) async -> PurgeReport {
+        guard !dryRun else { return await self.report(on: self.sources(of: target, tiers), tiers, named: true) }
+        let order = tiers.contains(.shared) ? follower?.order : nil
+        invalidateWork(target)
+        if let order { outdate(target, order: order, isSoft: soft) }
+        var announced: PurgeLog.Name?
+        var report = PurgeReport()
+        if let follower, let order {
+            announced = await follower.announce(target, isSoft: soft, order: order, source: source(of: target))
+            report.propagation = announced == nil ? .failed : .within(follower.propagation)
+        }
+        let sources = await purgeEntries(target, soft: soft, tiers, &report, progress)
+        if let announced, let order {
+            follower?.finish(announced, target, isSoft: soft, order: order, sources: sources)
+        }
         return report
     }
 
@@ -48,29 +64,42 @@ extension ImageCache {
             records.unconfirmedRecords.distrust(at: now())
             return outdate(.everything, order: order, isSoft: true)
         }
-        _ = await purge(target, soft: isSoft, dryRun: false, tiers: [.memory, .disk], order: order)
+        invalidateWork(target)
+        outdate(target, order: order, isSoft: isSoft)
+        var report = PurgeReport()
+        _ = await purgeEntries(target, soft: isSoft, [.memory, .disk], &report) { _ in }
     }
 
-    /// - Parameter order: the order of the purge in the shared tier; nil if it does not concern the shared tier.
-    /// - Returns: the report, and the sources that were found.
-    private func purge(
-        _ target: PurgeTarget, soft: Bool, dryRun: Bool, tiers: TierSet, order: Int64? = nil
-    ) async -> (report: PurgeReport, sources: [StoreKey]) {
-        if !dryRun {
-            invalidateWork(target)
-            if let order { outdate(target, order: order, isSoft: soft) }
+    /// Removes entries, or marks them as stale, some sources at a time.
+    ///
+    /// - Parameter report: counts the entries, and is reported as it grows.
+    /// - Returns: the sources that were found.
+    private func purgeEntries(
+        _ target: PurgeTarget, soft: Bool, _ tiers: TierSet, _ report: inout PurgeReport,
+        _ progress: @Sendable (PurgeReport) -> Void
+    ) async -> [StoreKey] {
+        progress(report)
+        let hold = PurgeHold(records.unconfirmedRecords, clears: follower == nil)
+        defer { hold.end() }
+        // Ends with this function.
+        async let _: Void = hold.begin(clock, now)
+        // In the order of the index, whose pages are then written once.
+        let sources = await sources(of: target, tiers).sorted()
+        for start in stride(from: 0, to: sources.count, by: Self.sourcesBatch) {
+            let batch = Array(sources[start..<min(start + Self.sourcesBatch, sources.count)])
+            report.add(await self.report(on: batch, tiers, named: false))
+            if soft {
+                for source in batch { await markStale(source) }
+            } else if target != .everything {
+                if tiers.contains(.disk) { await disk?.removeAll(ofSources: batch) }
+                removeFromMemory(batch, tiers)
+            }
+            progress(report)
         }
-        let sources = await sources(of: target, tiers)
-        let report = await report(on: sources, tiers, named: dryRun)
-        guard !dryRun else { return (report, sources) }
-        if soft {
-            for source in sources { await markStale(source) }
-        } else if case .everything = target {
-            await removeEverything(tiers)
-        } else {
-            await remove(sources, of: target, tiers)
+        if !soft {
+            if target == .everything { await removeEverything(tiers) } else { removeCopies(of: sources, target, tiers) }
         }
-        return (report, sources)
+        return sources
     }
 
     /// Invalidates work in progress for these sources: its results are not stored, and no request joins it.
@@ -144,11 +173,7 @@ extension ImageCache {
         return report
     }
 
-    /// Removes from disk first: a concurrent reader may copy an entry to memory until the epoch advances again. Such
-    /// copies are removed from memory afterward.
-    private func remove(_ sources: [StoreKey], of target: PurgeTarget, _ tiers: TierSet) async {
-        if tiers.contains(.disk) { await disk?.removeAll(ofSources: sources) }
-        epochs.advance(target, source: source(of: target))
+    private func removeFromMemory(_ sources: [StoreKey], _ tiers: TierSet) {
         // Decoded images are kept by their content, which the record names.
         for source in sources {
             if let record = records.inMemory(source) { processing.removeDecoded(identity: record.content.hex) }
@@ -157,6 +182,12 @@ extension ImageCache {
             records.remove(sources)
             memory.removeAll(ofSources: sources)
         }
+    }
+
+    /// Until the epoch advances again, a concurrent reader may copy an entry to memory that is no longer on disk.
+    private func removeCopies(of sources: [StoreKey], _ target: PurgeTarget, _ tiers: TierSet) {
+        epochs.advance(target, source: source(of: target))
+        removeFromMemory(sources, tiers)
     }
 
     private func removeEverything(_ tiers: TierSet) async {
@@ -185,5 +216,46 @@ extension ImageCache {
         // not used.
         await disk.remove(key)
         disk.store(stale.entry, for: key)
+    }
+}
+
+/// Marks records suspect while a purge takes long: what it has not removed yet is then used only as origins confirm it.
+private final class PurgeHold: Sendable {
+    private enum State {
+        case waiting, holding, ended
+    }
+
+    private let unconfirmedRecords: UnconfirmedRecords
+    private let clears: Bool
+    private let state = Mutex(State.waiting)
+
+    /// - Parameter clears: see ``UnconfirmedRecords/endPurge(clears:)``.
+    init(_ unconfirmedRecords: UnconfirmedRecords, clears: Bool) {
+        self.unconfirmedRecords = unconfirmedRecords
+        self.clears = clears
+    }
+
+    func begin(_ clock: any Clock<Duration>, _ now: @Sendable () -> Date) async {
+        guard (try? await clock.sleep(for: PurgeAssurance.slowRead)) != nil else { return }
+        state.withLock { state in
+            guard state == .waiting else { return }
+            state = .holding
+            unconfirmedRecords.beginPurge(at: now())
+        }
+    }
+
+    func end() {
+        state.withLock { state in
+            if state == .holding { unconfirmedRecords.endPurge(clears: clears) }
+            state = .ended
+        }
+    }
+}
+
+extension PurgeReport {
+    fileprivate mutating func add(_ other: PurgeReport) {
+        sourceCount += other.sourceCount
+        entries += other.entries
+        bytes += other.bytes
     }
 }

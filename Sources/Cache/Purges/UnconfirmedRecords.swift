@@ -13,6 +13,8 @@ final class UnconfirmedRecords: Sendable {
     private let includesDisk: Atomic<Bool>
     /// Records that were confirmed up to this time stay suspect; see ``distrust(until:)``.
     private let distrusted: Atomic<Int64>
+    /// The number of purges of this server that are under way and take long.
+    private let purges = Mutex(0)
     private static let none = Int64.min
 
     /// - Parameter includesDisk: whether all entries on disk are suspect until ``clearDisk()`` is called.
@@ -23,7 +25,21 @@ final class UnconfirmedRecords: Sendable {
     }
 
     /// Marks all records suspect that were confirmed until this moment of the wall clock.
-    func begin(at now: Date) { end.store(max(Self.milliseconds(now), distrustedUntil), ordering: .releasing) }
+    func begin(at now: Date) {
+        purges.withLock { _ in end.store(max(Self.milliseconds(now), distrustedUntil), ordering: .releasing) }
+    }
+
+    /// Marks all records suspect until the purge has ended.
+    func beginPurge(at now: Date) {
+        purges.withLock { $0 += 1 }
+        begin(at: now)
+    }
+
+    /// - Parameter clears: whether no other servers have purges.
+    func endPurge(clears: Bool) {
+        purges.withLock { $0 -= 1 }
+        if clears { clear() }
+    }
 
     /// Marks all records suspect that were confirmed until this moment, for good: the purges that concern them are
     /// unknown.
@@ -49,7 +65,9 @@ final class UnconfirmedRecords: Sendable {
     func clearDisk() { includesDisk.store(false, ordering: .releasing) }
 
     /// The purges of other servers have been carried out, except for those of the last seconds.
-    func clear() { end.store(distrustedUntil, ordering: .releasing) }
+    func clear() {
+        purges.withLock { if $0 == 0 { end.store(distrustedUntil, ordering: .releasing) } }
+    }
 
     /// - Parameter isOnDisk: whether the record was read from disk.
     func concerns(_ record: SourceRecord, isOnDisk: Bool) -> Bool {

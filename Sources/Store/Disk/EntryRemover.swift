@@ -4,7 +4,7 @@
 /// Belongs to the writer's thread.
 final class EntryRemover {
     /// The number of sources whose rows are deleted in one transaction.
-    private static let sourcesBatch = 256
+    private static let sourcesBatch = 1_000
     /// The number of files of a folder set aside that are deleted in one slice.
     private static let filesBatch = 256
 
@@ -78,6 +78,8 @@ final class EntryRemover {
             try removeFile(of: key)
             state.totals += try open.index.apply(deletes: [key])
         case .sources(let sources):
+            // Neighbors share pages of the index, and a folder.
+            let sources = sources.sorted()
             for start in stride(from: 0, to: sources.count, by: Self.sourcesBatch) {
                 try remove(sources[start...].prefix(Self.sourcesBatch), in: open)
             }
