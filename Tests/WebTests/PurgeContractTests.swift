@@ -33,16 +33,18 @@ struct PurgeContractTests {
             let json = try JSONSerialization.jsonObject(with: encoded(document)) as? [String: Any] ?? [:]
             let required = Set(schema["required"]?.sequence?.compactMap(\.string) ?? []).union(["propagation", "edges"])
             #expect(Set(json.keys) == (document.dryRun ? required.union(["list"]) : required))
-            #expect(Set(schema["properties"]?.mapping?.keys.compactMap(\.string) ?? []) == required.union(["list"]))
+            let described = Set(schema["properties"]?.mapping?.keys.compactMap(\.string) ?? [])
+            #expect(described == required.union(["list", "running"]))
         }
         #expect(schema["properties"]?["list"]?["maxItems"]?.int == PurgeDocument.maxListed)
         let edge = contract["components"]?["schemas"]?["EdgeProgress"]?["properties"]
         #expect(Set(edge?.mapping?.keys.compactMap(\.string) ?? []) == ["edge", "state", "reason"])
         #expect(edge?["state"]?["enum"]?.sequence?.compactMap(\.string) == ["told", "pending"])
-        for (_, example) in contract["components"]?["responses"]?["Purged"]?["content"]?["application/json"]?[
-            "examples"]?.mapping ?? [:]
-        {
+        let responses = contract["components"]?["responses"]
+        for (_, example) in responses?["Purged"]?["content"]?["application/json"]?["examples"]?.mapping ?? [:] {
             #expect(throws: Never.self) { try PurgeDocument(example: example["value"]) }
         }
+        let accepted = responses?["PurgeAccepted"]?["content"]?["application/json"]?["example"]
+        #expect(try PurgeDocument(example: accepted).running == true)
     }
 }

@@ -1,6 +1,7 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomTestClock
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -38,7 +39,7 @@ struct PurgeTests {
         }
 
         func endpoint() -> PurgeEndpoint {
-            PurgeEndpoint { [self] target, soft, dryRun, tiers in
+            PurgeEndpoint { [self] target, soft, dryRun, tiers, _ in
                 given.withLock { $0.append(Order(target: target, soft: soft, dryRun: dryRun, tiers: tiers)) }
                 return Self.report
             } removeExpired: { [self] in
@@ -86,6 +87,64 @@ struct PurgeTests {
             try await purge("all&soft&dry_run").response.text()
                 == #"{"bytes":60,"dry_run":true,"entries":5,"list":"#
                 + #"[{"bytes":40,"entries":3,"url":"https://example.com/a.jpg"}],"soft":true,"sources":2000}"#)
+    }
+
+    @Test(arguments: [true, false])
+    func `a purge that takes long is answered with its progress, and goes on`(waits: Bool) async throws {
+        let (held, release) = AsyncStream<Void>.makeStream()
+        let (told, tell) = AsyncStream<Void>.makeStream()
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let clock = TestClock()
+        var endpoint = PurgeEndpoint { _, _, _, _, progress in
+            var report = Orders.report
+            report.propagation = .within(.seconds(6))
+            progress(report)
+            begin.finish()
+            for await _ in held {}
+            return report
+        } removeExpired: {
+            PurgeReport()
+        }
+        endpoint.clock = clock
+        endpoint.tellEdges = { _ in
+            tell.finish()
+            return []
+        }
+        let site = TestSite(configuration: .test(token: token), purge: endpoint)
+        let query = waits ? "all&wait" : "all"
+        let driver = Task {
+            for await _ in begun {}
+            if waits { release.finish() } else { await clock.passSleep() }
+        }
+        let response = try await site.respond(
+            "/cache?\(query)", method: .delete, fields: [.authorization: "Bearer \(token)"])
+        await driver.value
+        #expect(response.status == (waits ? .ok : .accepted))
+        #expect(
+            try await response.text() == #"{"bytes":60,"dry_run":false,"# + (waits ? #""edges":[],"# : "")
+                + #""entries":5,"propagation":6,"# + (waits ? "" : #""running":true,"#)
+                + #""soft":false,"sources":2000}"#)
+        release.finish()
+        for await _ in told {}
+    }
+
+    @Test func `a purge that did not reach the other servers fails while it continues here`() async throws {
+        let (held, release) = AsyncStream<Void>.makeStream()
+        let clock = TestClock { _ in true }
+        var endpoint = PurgeEndpoint { _, _, _, _, progress in
+            var report = PurgeReport()
+            report.propagation = .failed
+            progress(report)
+            for await _ in held {}
+            return report
+        } removeExpired: {
+            PurgeReport()
+        }
+        endpoint.clock = clock
+        let problem = try await TestSite(configuration: .test(token: token), purge: endpoint)
+            .problem("/cache?all", method: .delete, fields: [.authorization: "Bearer \(token)"])
+        #expect(problem.type == "/problems/purge-not-shared")
+        release.finish()
     }
 
     @Test func `a list has at most a thousand members`() throws {

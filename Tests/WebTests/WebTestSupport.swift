@@ -83,7 +83,7 @@ extension ServerRequestContext {
 extension PurgeEndpoint {
     /// Finds nothing.
     static func idle() -> PurgeEndpoint {
-        PurgeEndpoint { _, _, _, _ in
+        PurgeEndpoint { _, _, _, _, _ in
             PurgeReport()
         } removeExpired: {
             PurgeReport()

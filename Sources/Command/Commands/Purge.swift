@@ -145,6 +145,7 @@ extension Purge {
                 + (answer.soft ? "marked stale" : "removed") + " (\(ByteText(answer.bytes)))."
         ]
         if let seconds = answer.propagation, !waited { parts.append("On all servers within \(seconds) s.") }
+        if answer.running == true { parts.append("The server continues.") }
         let told = answer.edges?.filter { $0.state == .told }.map(\.edge) ?? []
         if !told.isEmpty { parts.append("Confirmed: \(told.joined(separator: ", ")).") }
         let pending = answer.pending.map { edge in edge.edge + (edge.reason.map { " (\($0))" } ?? "") }
@@ -163,6 +164,8 @@ struct PurgeAnswer: Codable, Equatable, Sendable {
     var propagation: Int?
     /// The caches in front; nil = the server has none.
     var edges: [EdgeProgress]?
+    /// Whether the server is still removing entries; nil = it has ended.
+    var running: Bool?
 
     /// The caches in front that have not confirmed the purge.
     var pending: [EdgeProgress] { edges?.filter { $0.state == .pending } ?? [] }
@@ -177,6 +180,6 @@ extension PrefetchClient {
         var query = "\(kind)=\(PercentEncoding.encode(name))"
         if isSoft { query += "&soft=true" }
         if waits { query += "&wait=true" }
-        return try await document(request("/cache?\(query)", .DELETE), expecting: .ok)
+        return try await document(request("/cache?\(query)", .DELETE), expecting: .ok, .accepted)
     }
 }

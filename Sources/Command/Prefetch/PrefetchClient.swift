@@ -109,7 +109,7 @@ struct PrefetchClient: Sendable {
     func watch(
         _ job: UUID, onProgress: (PrefetchJobState) -> Void
     ) async throws(PrefetchFailure) -> PrefetchJobState? {
-        let response = try await send(request("\(path(of: job))/events"), expecting: .ok)
+        let response = try await send(request("\(path(of: job))/events"), expecting: [.ok])
         var parser = EventStreamParser()
         do {
             for try await part in response.body {
@@ -149,9 +149,9 @@ struct PrefetchClient: Sendable {
 
     /// Sends a request and reads the document of the answer.
     func document<Document: Decodable>(
-        _ request: HTTPClientRequest, expecting status: HTTPResponseStatus
+        _ request: HTTPClientRequest, expecting statuses: HTTPResponseStatus...
     ) async throws(PrefetchFailure) -> Document {
-        let response = try await send(request, expecting: status)
+        let response = try await send(request, expecting: statuses)
         do {
             let json = try await response.body.collect(upTo: Self.maxDocumentBytes)
             return try JSONDecoder().decode(Document.self, from: Data(json.readableBytesView))
@@ -164,13 +164,13 @@ struct PrefetchClient: Sendable {
 
     /// Sends a request and throws the problem of an unexpected answer.
     private func send(
-        _ request: HTTPClientRequest, expecting status: HTTPResponseStatus
+        _ request: HTTPClientRequest, expecting statuses: [HTTPResponseStatus]
     ) async throws(PrefetchFailure) -> HTTPClientResponse {
         let response: HTTPClientResponse
         do { response = try await client.execute(request, deadline: .distantFuture) } catch {
             throw .connection(ConnectionFailure.reason(error))
         }
-        guard response.status != status else { return response }
+        if statuses.contains(response.status) { return response }
         let body = try? await response.body.collect(upTo: 64 << 10)
         let problem = body.flatMap { try? JSONDecoder().decode(Problem.self, from: Data($0.readableBytesView)) }
         throw .refused(

@@ -5,15 +5,27 @@ import DarkroomNetwork
 import DarkroomQuery
 import HTTPTypes
 import Hummingbird
+import Synchronization
 
 /// `DELETE /cache`: purges the sources that match a query.
 struct PurgeEndpoint: Sendable {
+    /// Purges sources, and reports what was purged so far: first once the other servers know of the purge.
+    typealias Purge =
+        @Sendable (
+            _ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: TierSet,
+            _ progress: @escaping @Sendable (PurgeReport) -> Void
+        ) async -> PurgeReport
+
     /// The short names that sources and prefixes may have.
     var sourceMap = SourceMap()
-    let purge: @Sendable (_ target: PurgeTarget, _ soft: Bool, _ dryRun: Bool, _ tiers: TierSet) async -> PurgeReport
+    let purge: Purge
     let removeExpired: @Sendable () async -> PurgeReport
     /// Tells the caches in front of the server; nil = there are none.
     var tellEdges: EdgeTelling?
+    /// The clock of ``patience``.
+    var clock: any Clock<Duration> = ContinuousClock()
+    /// How long a request waits for its purge, unless it asks to wait for all of it. Proxies give up after 30 s.
+    private static let patience = Duration.seconds(10)
     private let grammar = PurgeGrammar()
 
     var routes: [Route] {
@@ -26,17 +38,32 @@ struct PurgeEndpoint: Sendable {
         guard let (target, tiers) = try target(of: query) else {
             return .json(PurgeDocument(await removeExpired(), of: query))
         }
-        let report = await purge(target, query.isSoft, query.isDryRun, tiers)
+        // Not sent to edges: a purge of one tier, which leaves the images valid, and a purge that another purge caused.
+        let tells = !query.isDryRun && tiers == .all && query.tellsEdges && request.headers[.purgeChain] == nil
+        let run = PurgeRun()
+        // Goes on after an answer that does not wait for it.
+        Task { run.finish(await carryOut(target, tiers, query, tells, run.record)) }
+        await run.wait(atMost: query.waits || query.isDryRun ? nil : Self.patience, clock)
+        let (report, edges, isDone) = run.state
         guard report.propagation != .failed else { throw .purgeNotShared }
         var document = PurgeDocument(report, of: query)
-        // Not sent to edges: a purge of one tier, which leaves the images valid, and a purge that another purge caused.
-        if !query.isDryRun, tiers == .all, query.tellsEdges, request.headers[.purgeChain] == nil {
-            document.edges = await tellEdges?(
-                EdgeNotice(
-                    target: target, isSoft: query.isSoft, propagation: report.propagation?.duration ?? .zero,
-                    waits: query.waits))
-        }
-        return .json(document)
+        document.edges = edges
+        document.running = isDone ? nil : true
+        var response = Response.json(document)
+        if !isDone { response.status = .accepted }
+        return response
+    }
+
+    private func carryOut(
+        _ target: PurgeTarget, _ tiers: TierSet, _ query: PurgeQuery, _ tells: Bool,
+        _ progress: @escaping @Sendable (PurgeReport) -> Void
+    ) async -> (PurgeReport, [EdgeProgress]?) {
+        let report = await purge(target, query.isSoft, query.isDryRun, tiers, progress)
+        guard tells, report.propagation != .failed else { return (report, nil) }
+        let notice = EdgeNotice(
+            target: target, isSoft: query.isSoft, propagation: report.propagation?.duration ?? .zero,
+            waits: query.waits)
+        return (report, await tellEdges?(notice))
     }
 
     /// Nil = expired entries.
@@ -54,6 +81,49 @@ struct PurgeEndpoint: Sendable {
     private func prefix(_ text: String) throws(Problem) -> String {
         do throws(SourceURLError) { return try sourceMap.prefix(text) } catch {
             throw Problem(.invalidURL, error.description, parameter: "prefix")
+        }
+    }
+}
+
+/// A purge that continues whether or not its request waits for it.
+private final class PurgeRun: Sendable {
+    typealias State = (report: PurgeReport, edges: [EdgeProgress]?, isDone: Bool)
+
+    private let current = Mutex<State>((PurgeReport(), nil, false))
+    /// Ends once the other servers know of the purge.
+    private let (known, endKnown) = AsyncStream<Void>.makeStream()
+    /// Ends with the purge.
+    private let (ended, endEnded) = AsyncStream<Void>.makeStream()
+
+    var state: State { current.withLock { $0 } }
+
+    @Sendable func record(_ report: PurgeReport) {
+        current.withLock { $0.report = report }
+        endKnown.finish()
+    }
+
+    func finish(_ result: (report: PurgeReport, edges: [EdgeProgress]?)) {
+        current.withLock { $0 = (result.report, result.edges, true) }
+        endKnown.finish()
+        endEnded.finish()
+    }
+
+    /// Waits for the purge.
+    ///
+    /// - Parameter limit: how long at most, but in any case until the other servers know of it; nil = until its end.
+    func wait(atMost limit: Duration?, _ clock: any Clock<Duration>) async {
+        guard let limit else {
+            for await _ in ended {}
+            return
+        }
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { [ended] in for await _ in ended {} }
+            tasks.addTask { [known] in
+                try? await clock.sleep(for: limit)
+                for await _ in known {}
+            }
+            _ = await tasks.next()
+            tasks.cancelAll()
         }
     }
 }
@@ -80,6 +150,8 @@ struct PurgeDocument: Codable, Hashable {
     var list: [Source]?
     /// The caches in front of the server, and whether they have confirmed the purge; nil if none receives this purge.
     var edges: [EdgeProgress]?
+    /// True while the purge continues; nil once it has ended.
+    var running: Bool?
 
     init(_ report: PurgeReport, of query: PurgeQuery) {
         sources = report.sourceCount
