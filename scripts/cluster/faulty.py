@@ -1,8 +1,9 @@
-"""A proxy in front of the store that passes everything on unchanged, or damages the objects that nodes read."""
+"""A proxy in front of the store that passes everything on unchanged, delays it, or damages the objects that nodes read."""
 
 import random
 import socket
 import threading
+import time
 from collections import Counter
 from contextlib import suppress
 
@@ -17,7 +18,7 @@ class FaultyStore:
     """Forwards whole messages byte by byte, so that signatures, which cover the Host field, stay valid."""
 
     def __init__(self, address: str, seed: int) -> None:
-        self.address, self.damages = address, False
+        self.address, self.damages, self.delay_seconds = address, False, 0.0
         self.choice = random.Random(seed)
         self.counts: Counter[str] = Counter()
         self.connections: set[socket.socket] = set()
@@ -77,6 +78,7 @@ class FaultyStore:
             client.sendall(reply)
         if not reply:
             return False
+        time.sleep(self.delay_seconds)
         target = rest.partition(b" ")[0]
         status = reply.split(b" ", 2)[1].decode()
         self.counts[f"{kind(method, target)} {status}"] += 1

@@ -1,7 +1,8 @@
-"""Purges by URL, tag, host, prefix and of everything, while nodes are paused, are down, or work."""
+"""Purges by URL, tag, host, prefix and of everything, while nodes work, are away, or have a slow store."""
 
 import argparse
 import time
+from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 
@@ -15,6 +16,9 @@ SOURCES = 120
 ASIDE = range(SOURCES * 3, SOURCES * 3 + 90, 3)
 """Sources that only this proof requests, so that purges of others do not remove them."""
 WIDTH = 24
+SLOW_SECONDS = 0.5, 2.0
+"""How long the store takes for each request of a node."""
+AWAY = "slept", "was stopped", "was cut off", "had a slow store"
 
 
 def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
@@ -30,18 +34,23 @@ def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
         served.append(judge.count("purged"))
         missed(cluster, aside, down, down.stop, down.start)
         served.append(judge.count("purged"))
-        # It cannot know before it reaches the store again.
-        missed(cluster, aside, lonely, lonely.faulty.cut, lonely.faulty.listen, judge.purge_seconds)
+        # It asks origins while it cannot know.
+        missed(cluster, aside, lonely, lonely.faulty.cut)
+        lonely.faulty.listen()
+        served.append(judge.count("purged"))
+        for seconds in SLOW_SECONDS:
+            missed(cluster, aside, slept, partial(setattr, slept.faulty, "delay_seconds", seconds))
+        slept.faulty.delay_seconds = 0.0
         served.append(judge.count("purged"))
     return Result({
         "answers": len(judge.seconds), **load.counts, "purged content served until s": judge.purged_after,
         **{f"purged content of a node that {how}": after - before
-           for how, before, after in zip(("slept", "was stopped", "was cut off"), served, served[1:], strict=False)},
+           for how, before, after in zip(AWAY, served, served[1:], strict=False)},
         "tiers": dict(judge.tiers.most_common(6)),
     }, judge.breaches)
 
 
-def missed(cluster: Cluster, load: Load, node: Node, leave, come_back, patience: float = 0) -> None:
+def missed(cluster: Cluster, load: Load, node: Node, leave, come_back=lambda: None) -> None:
     """A node is away while what it holds is purged, and then asked by itself, before anything reminds it."""
     held = [source for source in ASIDE if cluster.home(source) == node.name]
     for source in held:
@@ -59,7 +68,6 @@ def missed(cluster: Cluster, load: Load, node: Node, leave, come_back, patience:
     time.sleep(cluster.judge.purge_seconds + 0.5)
     come_back()
     node.wait_until_ready()
-    time.sleep(patience)
     for source in held:
         direct(cluster, node, source)
     cluster.wait_until_all_serve()
