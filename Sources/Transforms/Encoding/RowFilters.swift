@@ -1,4 +1,5 @@
 import DarkroomVips
+import NIOCore
 
 /// Whether the rows of a PNG become smaller by filters (PNG 3rd edition, §9).
 ///
