@@ -41,7 +41,7 @@ final class PurgeAssurance: Sendable {
     }
 
     /// An interval and ``slowRead``, with as much again for delays of this process.
-    var propagation: Duration { interval + 2 * Self.slowRead }
+    var propagation: Duration { interval + Self.slowRead * 2 }
 
     /// Whether this process was suspended, so that it may lack purges that are older than the propagation allows.
     var isBehind: Bool {

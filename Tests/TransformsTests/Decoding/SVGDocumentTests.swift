@@ -41,7 +41,7 @@ struct SVGDocumentTests {
 
     // MARK: Background
 
-    private static let backgrounds: [(style: String, expected: [UInt8])] = [
+    private static let backgrounds: [(style: String, expected: [Int])] = [
         ("background: white", [255, 255, 255, 255]), ("background-color:#08f;", [0, 136, 255, 255]),
         ("--a: rgb(1, 2,3); BACKGROUND: var(--a)", [1, 2, 3, 255]),
         ("background: red; background: #0f0", [0, 255, 0, 255]),
@@ -50,7 +50,7 @@ struct SVGDocumentTests {
     ]
 
     @Test(arguments: backgrounds)
-    func `A background of the root element is behind the whole drawing`(style: String, expected: [UInt8]) throws {
+    func `A background of the root element is behind the whole drawing`(style: String, expected: [Int]) throws {
         let drawing = Self.svg(
             "<g style=\"background: blue\"><rect x=\"1\" y=\"1\" width=\"8\" height=\"8\" fill=\"black\"/></g>",
             "width=\"64\" height=\"32\" viewBox=\"0 0 10 10\" style=\"\(style)\"")

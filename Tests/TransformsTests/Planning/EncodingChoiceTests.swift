@@ -145,7 +145,7 @@ struct EncodingChoiceTests {
 
     @Test func `A drawing of 50 megapixels is encoded once, within the limit`() throws {
         var file = PNGFile(try PixelContentTests.chart().png())
-        let sides = [8000, 6250].flatMap { [0, 0, UInt8($0 >> 8), UInt8($0 & 255)] }
+        let sides = [8000, 6250].flatMap { side -> [UInt8] in [0, 0, UInt8(side >> 8), UInt8(side & 255)] }
         file.chunks[0].content.replaceSubrange(0..<8, with: sides)
         for format in [OutputFormat.webp, .jxl, .png] {
             let planned = try plan(file.bytes, Recipe(), OutputOptions(format: format), milliseconds: 6000)

@@ -1,3 +1,4 @@
+import DarkroomVips
 import Testing
 
 @testable import DarkroomTransforms
