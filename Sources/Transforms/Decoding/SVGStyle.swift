@@ -106,19 +106,25 @@ struct SVGStyle {
 
     /// The opaque color that an attribute `style` of the root element states as its background; nil if it has none.
     static func background(of declarations: String) -> Color? {
-        var color: Color?
+        var (color, wins): (Color?, Bool) = (nil, false)
         for declaration in declarations.split(separator: ";") {
             let parts = declaration.split(separator: ":", maxSplits: 1).map(\.trimmingWhitespace)
             guard parts.count == 2, ["background", "background-color"].contains(parts[0].lowercased()) else { continue }
-            color = opaqueColor(parts[1].lowercased())
+            let words = parts[1].lowercased().split(separator: "!", omittingEmptySubsequences: false)
+                .map(\.trimmingWhitespace)
+            let isImportant = words.count == 2 && words[1] == "important"
+            guard isImportant || !wins else { continue }
+            (color, wins) = (opaqueColor(words[0]), isImportant)
         }
         return color
     }
 
     private static func opaqueColor(_ text: String) -> Color? {
         if text.hasPrefix("rgb("), text.last == ")" {
-            let values = text.dropFirst(4).dropLast().split { $0 == "," || $0 == " " }.compactMap { UInt8($0) }
-            return values.count == 3 ? Color(red: values[0], green: values[1], blue: values[2]) : nil
+            // A fourth value, also after a slash, is alpha.
+            let values = text.dropFirst(4).dropLast().split { $0 == "," || $0.isWhitespace }.map { UInt8($0) }
+            let bytes = values.compactMap(\.self)
+            return values.count == 3 && bytes.count == 3 ? Color(red: bytes[0], green: bytes[1], blue: bytes[2]) : nil
         }
         let color = text.hasPrefix("#") ? Color(parsing: text) : Color.named(text)
         return color?.alpha == 255 ? color : nil

@@ -46,6 +46,10 @@ struct SVGDocumentTests {
         ("--a: rgb(1, 2,3); BACKGROUND: var(--a)", [1, 2, 3, 255]),
         ("background: red; background: #0f0", [0, 255, 0, 255]),
         ("background: rgba(0,0,0,.5)", [0, 0, 0, 0]), ("background: url(#a)", [0, 0, 0, 0]),
+        ("background: rgb(0 0 0 / 0)", [0, 0, 0, 0]), ("background: rgb(0, 0, 0, .5)", [0, 0, 0, 0]),
+        ("background: white !important; background: red", [255, 255, 255, 255]),
+        ("background: red!IMPORTANT; background: #0f0 ! important", [0, 255, 0, 255]),
+        ("background: ;background-color:!", [0, 0, 0, 0]),
         ("fill: red", [0, 0, 0, 0]),
     ]
 
