@@ -112,12 +112,13 @@ extension ImagePlan {
         let encodings = try job.encodings(of: header, framesUsed: framesUsed, last)
         self = try Self.planned(job, decoder, parameters, last: last, framesUsed: framesUsed)
         let facts = try CostEstimate.Facts(job, decoder.raster(parameters), header, self, last)
+        let overview = try Self.costOfOverview(for: job, by: decoder, besides: parameters, facts)
         var fastest: (work: Double, decoding: Double)?
         for encoding in encodings {
             let encoded = facts.encoded(by: encoding)
             let cost = CostEstimate(encoded)
-            let work = cost.work + marks.work
-            if fastest.map({ work < $0.work }) ?? true { fastest = (work, cost.decodingWork) }
+            let work = cost.work + marks.work + overview.work
+            if fastest.map({ work < $0.work }) ?? true { fastest = (work, cost.decodingWork + overview.work) }
             // Whatever is no number is refused too.
             guard work <= Double(job.limits.maxProcessingMilliseconds) else { continue }
             format = encoding.format
@@ -125,7 +126,7 @@ extension ImagePlan {
             choiceWork = encoded.choiceWork
             preferredFormat = encodings[0].format == format ? nil : encodings[0].format
             frames = format.supportsMultipleFrames ? framesUsed : 1
-            (estimatedMemoryBytes, expectedWork) = (cost.bytes + marks.bytes, work)
+            (estimatedMemoryBytes, expectedWork) = (cost.bytes + marks.bytes + overview.bytes, work)
             return
         }
         let (work, decoding) = fastest ?? (.infinity, 0)
@@ -143,6 +144,25 @@ extension ImagePlan {
             shrinkOnLoad: Double(parameters.shrink) / parameters.scale,
             steps: try steps(of: job.chain, header, decoder.raster(parameters)), format: .json, size: last.size,
             frames: 1, isExact: last.isSizeKnown, largest: last.largest, estimatedMemoryBytes: 0, gaps: header.gaps)
+    }
+
+    /// The cost of the decode that the copy needs on which a crop by content decides (``Overview``), if the decode of
+    /// the result does not serve.
+    private static func costOfOverview(
+        for job: ImageJob, by decoder: Decoder, besides parameters: DecodeParameters, _ facts: CostEstimate.Facts
+    ) throws(ImageProcessingError) -> (bytes: Int, work: Double) {
+        guard let chain = job.chain.overview else { return (0, 0) }
+        let last: ChainPlan
+        do { last = try chain.plan(decoder.header.plan) } catch { throw .badParameter(error) }
+        let own = try decoder.parameters(of: job, framesUsed: parameters.frames, as: last.decode)
+        guard own != parameters else { return (0, 0) }
+        // About what the decoder delivers. To ask it would mean to read a drawing once more.
+        let size = decoder.header.size.scaled(by: own.scale / Double(own.shrink))
+        var facts = facts
+        (facts.rasterArea, facts.rasterBytes) = (size.area, size.area.saturatingMultiply(by: 4))
+        facts.filterNanosecondsPerPixel = decoder.header.filters.nanosecondsPerPixel(rows: size.height)
+        // The decoder of drawings holds the pixels twice.
+        return (facts.rasterBytes.saturatingMultiply(by: 2), CostEstimate(facts).decodingWork)
     }
 
     private init(headerOnly header: SourceHeader, bytes: Int) {

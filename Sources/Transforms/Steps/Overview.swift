@@ -11,13 +11,16 @@ struct Overview: Transform {
     /// What the copy's sides reach: details matter for a decision, and so do the few rows of a banner.
     private static let longerSide = 256.0
     private static let shorterSide = 64.0
+    /// What no side exceeds: a drawing may be a thousand times as high as wide.
+    private static let longestSide = 4096.0
 
     var key: String { "overview" }
 
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         let plan = limits.map { plan.reduced(to: $0.maxSourcePixels) } ?? plan
         let (longer, shorter) = (max(plan.size.width, plan.size.height), min(plan.size.width, plan.size.height))
-        let factor = max(Self.longerSide / Double(longer), Self.shorterSide / Double(shorter))
+        let reached = max(Self.longerSide / Double(longer), Self.shorterSide / Double(shorter))
+        let factor = min(reached, Self.longestSide / Double(longer))
         let size = plan.size.scaled(by: plan.isVector ? factor : min(factor, 1))
         return plan.scaling(to: size, canvas: size, inLinearLight: false)
     }

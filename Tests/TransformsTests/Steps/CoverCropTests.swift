@@ -1,4 +1,5 @@
 import DarkroomVips
+import NIOCore
 import Testing
 
 @testable import DarkroomTransforms
@@ -71,6 +72,39 @@ struct CoverCropTests {
             let plain = (0..<side).prefix { pixels.distance(x: $0, y: side / 2, to: [90, 90, 90]) < 20 }.count
             #expect(abs(Double(plain) / Double(side) - 0.5) < 0.08, "\(side)")
         }
+    }
+
+    private static func drawing(_ width: Int, _ height: Int, _ filter: String = "") -> ByteBuffer {
+        ByteBuffer(
+            string: "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\">"
+                + "<filter id=\"f\">\(filter)</filter>"
+                + "<rect width=\"\(width)\" height=\"9\" fill=\"red\" filter=\"url(#f)\"/></svg>")
+    }
+
+    @Test(arguments: [(1, 100_000), (10, 6000), (100_000, 3)])
+    func `A crop by content of a long drawing decides on few pixels`(width: Int, height: Int) throws {
+        var recipe = Recipe.box(2, 2, fit: .cover)
+        recipe.position = .attention
+        let chain = TransformChain(recipe)
+        let header = try SourceHeader(of: Self.drawing(width, height))
+        let copy = try #require(chain.overview).plan(header.plan).size
+        #expect(max(copy.width, copy.height) <= 4096 && copy.area <= 4096 * 64, "\(copy)")
+        #expect(try produce(Self.drawing(10, 600), recipe).size == PixelSize(width: 2, height: 2))
+    }
+
+    @Test func `The plan of a crop by content counts the drawing of its copy`() throws {
+        let drawing = Self.drawing(60, 40, "<feTurbulence baseFrequency=\".1\" numOctaves=\"100\"/>")
+        func plan(_ position: Position, side: Int) throws -> ImagePlan {
+            var recipe = Recipe.box(side, side, fit: .cover)
+            recipe.position = position
+            let job = ImageJob(
+                source: drawing, chain: TransformChain(recipe), output: OutputOptions(format: .png))
+            return try InProcessImageProcessor().plan(job)
+        }
+        let (chosen, centered) = (try plan(.attention, side: 8), try plan(.center, side: 8))
+        // 256×171 pixels of 5 µs.
+        #expect(chosen.expectedWork > centered.expectedWork + 200)
+        #expect(chosen.estimatedMemoryBytes > centered.estimatedMemoryBytes + 256 * 171 * 4)
     }
 
     @Test func `Without enlarging, the box keeps its aspect ratio within the image`() throws {
