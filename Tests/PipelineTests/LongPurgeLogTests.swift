@@ -1,6 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomStore
+import DarkroomWaiting
 import HTTPTypes
 import NIOCore
 import Testing
