@@ -37,6 +37,15 @@ struct InterruptTests {
         #expect(flag.isRaised)
     }
 
+    @Test func `No further encode begins after an interruption, whichever library encodes`() throws {
+        let image = try Drawing.flat(24, 16, [20, 200, 90, 128]).rendered()
+        for options in [OutputOptions(format: .avif, maxBytes: 1), OutputOptions(format: .avif, lossless: true)] {
+            let encoder = DarkroomTransforms.Encoder(options, format: .avif) { true }
+            let pass = EncoderPass(encoder: encoder, saver: .heif, pixels: image, strip: true)
+            #expect(throws: VipsError.self) { try pass.encode() }
+        }
+    }
+
     final class Flag: Sendable {
         private let value = Mutex(false)
         var isRaised: Bool { value.withLock(\.self) }

@@ -49,6 +49,8 @@ struct EncoderPass {
 
     /// The image at a quality of 1…100, which a format without quality ignores.
     private func encode(_ quality: Int) throws(VipsError) -> ByteBuffer {
+        // Not every encoder asks while it works.
+        guard !encoder.interrupt() else { throw VipsError(operation: saver.rawValue, message: "interrupted") }
         if encoder.format == .avif, let avif = encoder.avif(quality, hasAlpha: pixels.hasAlpha) {
             return try avif.encode(pixels.convertedToSRGB(), exif: strip ? nil : CopyrightNotice.exif(of: pixels))
         }
