@@ -14,20 +14,25 @@ enum ScreenContent {
 
     /// The effort to encode an image with, at most the effort asked for.
     ///
-    /// - Parameter pixels: the image in memory.
-    static func effort(_ effort: Int, for pixels: VipsImage) throws(VipsError) -> Int {
+    /// - Parameters:
+    ///   - pixels: the image in memory.
+    ///   - isLossless: whether red, green and blue are encoded as they are.
+    static func effort(
+        _ effort: Int, for pixels: VipsImage, isLossless: Bool = false
+    ) throws(VipsError) -> Int {
         guard affected.contains(effort), pixels.isByte, pixels.bands == 3 || pixels.bands == 4 else { return effort }
         let (width, bands) = (pixels.width, pixels.bands)
+        let first = isLossless ? Plane.green : .luminance
         let keepsTable = try pixels.withSamples { samples in
-            (bands == 4 ? [Plane.luminance, .alpha] : [.luminance]).contains { plane in
+            (bands == 4 ? [first, .alpha] : [first]).contains { plane in
                 isFound(in: samples, width: width, bands: bands, plane)
             }
         }
         return keepsTable ? maxEffort : effort
     }
 
-    /// The planes that are encoded at full size.
-    enum Plane { case luminance, alpha }
+    /// The planes that libaom looks at: the first one of the colors, which is green without a matrix, and alpha.
+    enum Plane { case luminance, green, alpha }
 
     private static let side = 16
     /// Blocks whose variance rounds to 0 do not count for the second condition: 0.5 times the pixels of a block.
@@ -85,6 +90,7 @@ enum ScreenContent {
     ) -> Int {
         switch plane {
         case .alpha: return Int(samples[pixel + 3])
+        case .green: return Int(samples[pixel + 1])
         case .luminance:
             // BT.601, as libheif computes it.
             let (red, green, blue) = (Int(samples[pixel]), Int(samples[pixel + 1]), Int(samples[pixel + 2]))

@@ -37,7 +37,8 @@ extension OutputFormat.Row {
         },
         adaptedEfforts: { encoder, pixels throws(VipsError) in
             var efforts = encoder.efforts
-            efforts.avif = try ScreenContent.effort(efforts.avif, for: pixels)
+            efforts.avif = try ScreenContent.effort(
+                efforts.avif, for: pixels, isLossless: encoder.options.lossless)
             return efforts
         },
         // Great efforts keep the table of blocks that `ScreenContent` avoids, for images that cannot be known in

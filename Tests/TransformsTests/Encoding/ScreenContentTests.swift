@@ -14,8 +14,8 @@ struct ScreenContentTests {
         }
     }
 
-    private static func effort(_ effort: Int, for image: VipsImage) throws -> Int {
-        try ScreenContent.effort(effort, for: image)
+    private static func effort(_ effort: Int, for image: VipsImage, isLossless: Bool = false) throws -> Int {
+        try ScreenContent.effort(effort, for: image, isLossless: isLossless)
     }
 
     @Test func `An image with few colors in many blocks is encoded at effort 1, and others at the configured effort`()
@@ -36,6 +36,17 @@ struct ScreenContentTests {
         let four = try Drawing.image(64, 64) { x, _ in Array(repeating: UInt8(x % 4 * 50), count: 3) }
         let alike = try Drawing.image(64, 64) { x, _ in Array(repeating: UInt8(100 + x % 2), count: 3) }
         #expect(try [five, four, alike].map { try Self.effort(2, for: $0) } == [2, 1, 2])
+    }
+
+    @Test func `Without loss, green decides, which is encoded first`() throws {
+        let green = try Drawing.image(64, 64) { x, y in [UInt8(x * 4), (x + y) % 2 == 0 ? 200 : 40, UInt8(y * 4)] }
+        let red = try Drawing.image(64, 64) { x, y in [(x + y) % 2 == 0 ? 200 : 40, UInt8(x * 2 + y * 2), 9] }
+        for (image, expected) in [(green, 1), (red, 2)] {
+            #expect(try Self.effort(2, for: image) == 2)
+            #expect(try Self.effort(2, for: image, isLossless: true) == expected)
+        }
+        let alpha = try Self.dithered(16, alpha: true)
+        #expect(try Self.effort(2, for: alpha, isLossless: true) == 1)
     }
 
     @Test func `An image smaller than a block keeps its effort`() throws {
