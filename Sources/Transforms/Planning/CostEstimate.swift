@@ -99,8 +99,9 @@ extension CostEstimate.Facts {
     var framePixels: Double { Double(resultArea) / Double(max(resultFrames, 1)) }
     /// Bytes of the file for each pixel that is decoded, as stored.
     var bytesPerPixel: Double { format.isVector ? 1 : readBytes / max(storedPixels, 1) }
-    /// Whether a file without loss is smaller than those of photographs usually are.
-    var isCompact: Bool { bytesPerPixel < 0.7 }
+    /// Whether a file without loss is smaller than those of photographs usually are, not counting some metadata.
+    var isCompact: Bool { readBytes < storedPixels * 0.7 + Self.metadataBytes }
+    private static let metadataBytes = 16_384.0
     /// See ``SourceFormat/Row/mayBeDrawing``.
     var mayBeDrawing: Bool { format.row.mayBeDrawing(self) }
     /// How much there is to encode in a pixel, compared to a photograph of grass: 0.35 to 1. The bytes that the file

@@ -143,6 +143,15 @@ struct EncodingChoiceTests {
         ] { #expect(try plan(chart, Recipe(), output).choiceWork == 0) }
     }
 
+    @Test func `A small drawing is compared with its lossless form although its metadata are long`() throws {
+        var file = PNGFile(try Drawing.quarters(80, 80).png())
+        let output = OutputOptions(format: .webp)
+        #expect(try plan(file.bytes, Recipe(), output).choiceWork > 0)
+        let text = Array("Comment\0".utf8) + Array(repeating: 65, count: 9000)
+        file.chunks.insert(.init(type: "tEXt", content: text), at: 1)
+        #expect(try plan(file.bytes, Recipe(), output).choiceWork > 0)
+    }
+
     @Test func `A drawing of 50 megapixels is encoded once, within the limit`() throws {
         var file = PNGFile(try PixelContentTests.chart().png())
         let sides = [8000, 6250].flatMap { side -> [UInt8] in [0, 0, UInt8(side >> 8), UInt8(side & 255)] }
