@@ -31,7 +31,7 @@ enum {
 
 #define DARKROOM_HEIF_FUNCTIONS(F)                                                                                     \
     F(int, heif_get_encoder_descriptors, int, const char *, const void **, int)                                        \
-    F(int, heif_encoder_descriptor_supports_lossless_compression, const void *)                                        \
+    F(const char *, heif_encoder_descriptor_get_id_name, const void *)                                                 \
     F(void *, heif_context_alloc, void)                                                                                \
     F(void, heif_context_free, void *)                                                                                 \
     F(darkroom_heif_error, heif_context_get_encoder_for_format, void *, int, void **)                                  \
@@ -79,13 +79,14 @@ static inline int darkroom_heif_load(darkroom_heif_functions *heif) {
     return found;
 }
 
-/// Whether libheif can be called, and the encoder that it prefers for AV1 has a lossless mode.
+/// Whether libheif can be called, and the encoder that it prefers for AV1 has a lossless mode of 4:4:4, which only
+/// libaom has.
 static inline int darkroom_avif_has_lossless(void) {
     darkroom_heif_functions heif;
     if (!darkroom_heif_load(&heif)) return 0;
     const void *encoder = NULL;
     int answer = heif.heif_get_encoder_descriptors(DARKROOM_HEIF_AV1, NULL, &encoder, 1) > 0
-        && heif.heif_encoder_descriptor_supports_lossless_compression(encoder) != 0;
+        && strcmp(heif.heif_encoder_descriptor_get_id_name(encoder), "aom") == 0;
     dlclose(heif.library);
     return answer;
 }
@@ -122,7 +123,10 @@ static inline darkroom_heif_error darkroom_avif_configure(
     heif->heif_encoder_set_parameter_boolean(encoder, "enable-intrabc", 0);
     if (!image->is_lossless) heif->heif_encoder_set_parameter_integer(encoder, "alpha-quality", image->alpha_quality);
     int is_full = image->keeps_chroma || image->is_lossless;
-    return heif->heif_encoder_set_parameter_string(encoder, "chroma", is_full ? "444" : "420");
+    darkroom_heif_error chroma =
+        heif->heif_encoder_set_parameter_string(encoder, "chroma", is_full ? "444" : "420");
+    // SVT-AV1 has no such parameter, and always halves chroma.
+    return image->is_lossless ? chroma : error;
 }
 
 /// States sRGB without a matrix (ITU-T H.273): any matrix would round.
