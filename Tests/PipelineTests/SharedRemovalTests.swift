@@ -1,6 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomStore
+import DarkroomWaiting
 import HTTPTypes
 import Testing
 
@@ -60,11 +61,13 @@ struct SharedRemovalTests {
     }
 
     /// Stores images, and holds back the first removals of a purge of all of them.
-    private func purge(_ urls: [String], by node: Cluster.Node) async throws {
+    private func purge(
+        _ urls: [String], _ target: PurgeTarget = .host("example.com"), by node: Cluster.Node
+    ) async throws {
         for url in urls { _ = try await node.pipeline.image(for: ImageRequest(url: url)) }
         await node.store.flush()
         for _ in urls { cluster.bucket.hold(.write, at: gate) { $0.hasSuffix("-0") } }
-        await node.pipeline.purge(.host("example.com"))
+        await node.pipeline.purge(target)
         await gate.holds(2)
     }
 
@@ -80,11 +83,17 @@ struct SharedRemovalTests {
         await node.store.flush()
     }
 
-    @Test func `What is fetched anew before its queued removal begins stays`() async throws {
+    @Test(arguments: [PurgeTarget.host("example.com"), .everything])
+    func `What is fetched anew before its queued removal begins stays`(target: PurgeTarget) async throws {
         let urls = (0..<6).map { "http://example.com/\($0).png" }
-        let node = await cluster.node()
-        try await purge(urls, by: node)
+        let (node, listing) = (await cluster.node(), Gate())
+        // The deletion of all that was listed goes on after the removal.
+        cluster.bucket.hold(.list, at: listing) { $0 == "1/s/" }
+        try await purge(urls, target, by: node)
+        await listing.holds(1)
         try await ask(node, urls, held: 2)
+        listing.open()
+        await node.pipeline.resolver.cache.follower?.sweeps.drain()
         let fresh = await cluster.node()
         for url in urls {
             #expect(try await fresh.pipeline.image(for: ImageRequest(url: url)).cache.variant == .shared)

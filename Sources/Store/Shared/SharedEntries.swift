@@ -121,5 +121,13 @@ final class KnownRecords: Sendable {
         }
     }
 
-    func remove(_ source: StoreKey) { table.withLock { _ = $0.remove(for: source) } }
+    /// The order of the newest record; nil if none is known.
+    func order(of source: StoreKey) -> Int64? { table.withLock { $0.peek(source)?.order } }
+
+    /// Forgets the record if it is not later than this order.
+    func remove(_ source: StoreKey, upTo order: Int64) {
+        table.withLock { table in
+            if let known = table.peek(source), known.order <= order { _ = table.remove(for: source) }
+        }
+    }
 }

@@ -297,7 +297,7 @@ extension SharedStore {
         let limit = configuration.writeTimeout
         for source in sources {
             try await changes.perform(.removal, source) { () async throws(ObjectStorageError) in
-                known.remove(source)
+                known.remove(source, upTo: order)
                 let key = EntryKey(source: source, entry: source)
                 try await put(SharedName.record(of: source, version), .removal, key, record, limit: limit)
                 var names = try await bucket.list(
