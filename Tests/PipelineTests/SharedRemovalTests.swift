@@ -99,4 +99,14 @@ struct SharedRemovalTests {
             #expect(try await fresh.pipeline.image(for: ImageRequest(url: url)).cache.variant == .shared)
         }
     }
+
+    @Test func `What may not be stored any more soon after a purge leaves the store`() async throws {
+        let node = await cluster.node()
+        await node.pipeline.purge(.host("example.com"))
+        try await node.ask()
+        cluster.wall.advance(seconds: 5)
+        cluster.origin.answer(.picture(try Pictures.green.get(), .control("no-store")))
+        try await node.ask(mode: .reload)
+        #expect(try await cluster.node().ask().cache.forwarded == .miss)
+    }
 }

@@ -284,6 +284,8 @@ extension SharedStore {
     ///
     /// - Parameter isPurged: whether purges keep the source from being used in any case.
     package func removeSoon(_ source: StoreKey, order: Int64, isPurged: Bool) {
+        // After a purge, the order of a record is later than its time.
+        let order = isPurged ? order : max(order, known.order(of: source) ?? order)
         _ = queue.append(isPurged ? .deletion : .write, bytes: 0) { [self] in
             await write { _ throws(ObjectStorageError) in try await remove([source], order: order) }
         }
