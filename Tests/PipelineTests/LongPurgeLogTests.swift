@@ -80,6 +80,32 @@ struct LongPurgeLogTests {
         #expect(try await fresh.ask().cache.forwarded == .miss)
     }
 
+    @Test func `New purges are summed up, however long the log is`() async throws {
+        try await sumUp()
+        let node = await cluster.node()
+        cluster.wall.advance(seconds: 1)
+        try await fill(201, by: node)
+        let shared = try #require(node.pipeline.resolver.cache.shared)
+        let upkeep = PurgeLogUpkeep(
+            shared: shared, log: PurgeLog(node.store, maxNames: 201), limit: .seconds(1))
+        try await upkeep.run(position: node.store.milliseconds)
+        #expect(names("f").count == 2)
+    }
+
+    @Test func `A long log is listed in parts`() async throws {
+        let node = await cluster.node()
+        for number in 0..<5_001 {
+            let digits = String(100_000 + number)
+            cluster.bucket["1/p/0000000000\(digits)-0000000000000000-s"] = ByteBuffer()
+        }
+        let before = cluster.bucket.count(of: .list)
+        let listed = try await PurgeLog(node.store).names(since: nil, within: .seconds(1))
+        #expect(listed.names.count == 5_001 && listed.isComplete)
+        #expect(cluster.bucket.count(of: .list) - before == 2)
+        let first = try await PurgeLog(node.store, maxNames: 5_001).names(since: nil, within: .seconds(1))
+        #expect(first.names == listed.names && !first.isComplete)
+    }
+
     @Test(arguments: [true, false])
     func `If the latest summary cannot be read, an earlier one is, or the whole log`(hasEarlier: Bool) async throws {
         try await sumUp()

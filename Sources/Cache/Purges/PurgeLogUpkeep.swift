@@ -37,11 +37,14 @@ struct PurgeLogUpkeep: Sendable {
     ///
     /// - Parameter position: the time until which this server knows all purges.
     func run(position: Int64) async throws(ObjectStorageError) {
-        let names = try await log.names(since: nil, within: limit).names
-        let summedUp = try await log.summaries(within: limit).last?.time ?? -1
-        if names.count(where: { $0.time > summedUp }) > Self.maxUnsummed { try await sumUp(position: position) }
-        try await log.delete(
-            names.filter { position - $0.time > ($0.isLasting ? lifetime : PurgeFollower.retention) }, within: limit)
+        let summedUp = try await log.summaries(within: limit).last?.time
+        let unsummed = try await log.names(since: summedUp, within: limit).names
+        if unsummed.count > Self.maxUnsummed { try await sumUp(position: position) }
+        // Of a very long log, the oldest.
+        let old = try await log.names(since: nil, within: limit).names.filter { name in
+            position - name.time > (name.isLasting ? lifetime : PurgeFollower.retention)
+        }
+        try await log.delete(old, within: limit)
     }
 
     /// Writes a summary of the lasting purges.

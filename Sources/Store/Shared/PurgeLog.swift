@@ -6,10 +6,14 @@ package import NIOCore
 /// summaries of the lasting ones, named by the time until which they are complete.
 package struct PurgeLog: Sendable {
     private let store: SharedStore
+    private let maxNames: Int
 
     /// The log in this store.
-    package init(_ store: SharedStore) {
+    ///
+    /// - Parameter maxNames: the most purges that are read in one listing, the oldest.
+    package init(_ store: SharedStore, maxNames: Int = 100_000) {
         self.store = store
+        self.maxNames = maxNames
     }
 
     /// The name of a purge.
@@ -80,7 +84,10 @@ package struct PurgeLog: Sendable {
     }
 
     /// The purges since this time, oldest first; nil = all. Purges from the future are left out: no server can have
-    /// written them. Without ``maxPurges`` names in the list, it is complete.
+    /// written them.
+    ///
+    /// - Parameter limit: the time for each five thousand names.
+    /// - Returns: the names, and whether there are no more.
     package func names(
         since time: Int64?, within limit: Duration
     ) async throws(ObjectStorageError) -> (names: [Name], isComplete: Bool) {
@@ -90,9 +97,6 @@ package struct PurgeLog: Sendable {
 
     /// The latest time that a server may have written by now.
     package var latestTime: Int64 { store.milliseconds + SharedObject.clockTolerance }
-
-    /// The most purges that are read in one listing, the oldest.
-    package static let maxPurges = 100_000
 
     /// The stored content of a purge; nil if it is gone or corrupt.
     package func purge(_ name: Name, within limit: Duration) async throws(ObjectStorageError) -> ByteBuffer? {
@@ -145,11 +149,21 @@ package struct PurgeLog: Sendable {
     private func list(
         _ folder: String, after start: String?, within limit: Duration
     ) async throws(ObjectStorageError) -> (names: [Name], isComplete: Bool) {
-        let found = try await store.bucket.list(folder, after: start, maxKeys: Self.maxPurges, within: limit)
+        var found: [String] = []
+        var isComplete = false
+        while !isComplete, found.count < maxNames {
+            let count = min(Self.listedAtOnce, maxNames - found.count)
+            let next = try await store.bucket.list(folder, after: found.last ?? start, maxKeys: count, within: limit)
+            found += next
+            isComplete = next.count < count
+        }
         let latest = latestTime
         let names = found.compactMap { Name($0, in: folder) }.filter { $0.time <= latest }
-        return (names, found.count < Self.maxPurges)
+        return (names, isComplete)
     }
+
+    /// So few that a slow store lists them in time.
+    private static let listedAtOnce = 5_000
 
     private func read(
         _ name: Name, in folder: String, within limit: Duration
