@@ -46,9 +46,9 @@ struct PurgeSummary: Hashable, Sendable {
     /// The same without targets that were purged only up to this order.
     func after(_ order: Int64) -> PurgeSummary {
         var summary = self
-        summary.hosts = hosts.filter { $0.value.next > order }
-        summary.tags = tags.filter { $0.value.next > order }
-        summary.prefixes = prefixes.filter { $0.value.next > order }
+        summary.hosts = hosts.filter { $0.value.last > order }
+        summary.tags = tags.filter { $0.value.last > order }
+        summary.prefixes = prefixes.filter { $0.value.last > order }
         return summary
     }
 }

@@ -12,8 +12,11 @@ final class PurgedOrders: Sendable {
         var removed: Int64 = -1
         var stale: Int64 = -1
 
+        /// The order up to which purges concern records.
+        var last: Int64 { max(removed, stale) }
+
         /// The least order of a record that no known purge concerns.
-        var next: Int64 { max(removed, stale) + 1 }
+        var next: Int64 { last + 1 }
 
         mutating func include(_ order: Int64, isSoft: Bool) {
             if isSoft { stale = max(stale, order) } else { removed = max(removed, order) }
@@ -66,7 +69,7 @@ final class PurgedOrders: Sendable {
     /// Removes purges of single sources up to this order: the store has marks of them.
     func removeSources(upTo order: Int64) {
         state.withLock { state in
-            state.sources = state.sources.filter { max($0.value.removed, $0.value.stale) > order }
+            state.sources = state.sources.filter { $0.value.last > order }
         }
     }
 
