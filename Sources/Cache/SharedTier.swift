@@ -62,10 +62,14 @@ final class SharedTier: Sendable {
             store.removeSoon(source, order: orders.removed, isPurged: true)
             return nil
         }
-        guard found.order <= orders.stale, record.response.staleSince == nil else { return record }
+        let isDoubtful = found.order <= orders.doubtful
+        guard isDoubtful || found.order <= orders.stale else { return record }
         var response = record.response
-        response.staleSince = Date(timeIntervalSince1970: Double(orders.stale) / 1000) - store.clockOffset
-        return record.with(response, policy: policy)
+        if response.staleSince == nil {
+            let purged = Double(max(orders.stale, orders.doubtful)) / 1000
+            response.staleSince = Date(timeIntervalSince1970: purged) - store.clockOffset
+        }
+        return record.with(response, isConfirmed: !isDoubtful, policy: policy)
     }
 
     // MARK: Writing

@@ -24,6 +24,17 @@ struct PurgeSummary: Hashable, Sendable {
 
     init() {}
 
+    /// Whether a purge of this target adds none.
+    func contains(_ target: PurgeTarget) -> Bool {
+        switch target {
+        case .source: false
+        case .host(let host): hosts[host] != nil
+        case .tag(let tag): tags[tag] != nil
+        case .prefix(let prefix): prefixes[prefix] != nil
+        case .everything: true
+        }
+    }
+
     /// Adds a purge. Purges of single sources do not last.
     mutating func include(_ orders: Orders, of target: PurgeTarget) {
         switch target {
@@ -97,12 +108,14 @@ extension ByteBuffer {
     fileprivate mutating func write(_ orders: PurgedOrders.Orders) {
         writeInteger(orders.removed)
         writeInteger(orders.stale)
+        writeInteger(orders.doubtful)
     }
 
     fileprivate mutating func readOrders(_ latest: Int64) -> PurgedOrders.Orders? {
         guard let removed = readInteger(as: Int64.self), let stale = readInteger(as: Int64.self),
-            removed >= -1, stale >= -1, max(removed, stale) <= latest
+            let doubtful = readInteger(as: Int64.self), min(removed, stale, doubtful) >= -1,
+            max(removed, stale, doubtful) <= latest
         else { return nil }
-        return PurgedOrders.Orders(removed: removed, stale: stale)
+        return PurgedOrders.Orders(removed: removed, stale: stale, doubtful: doubtful)
     }
 }

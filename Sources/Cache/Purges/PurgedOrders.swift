@@ -11,9 +11,11 @@ final class PurgedOrders: Sendable {
     struct Orders: Hashable, Sendable {
         var removed: Int64 = -1
         var stale: Int64 = -1
+        /// The order up to which the origin has to confirm records, since it is not known which purges concern them.
+        var doubtful: Int64 = -1
 
         /// The order up to which purges concern records.
-        var last: Int64 { max(removed, stale) }
+        var last: Int64 { max(removed, stale, doubtful) }
 
         /// The least order of a record that no known purge concerns.
         var next: Int64 { last + 1 }
@@ -26,6 +28,7 @@ final class PurgedOrders: Sendable {
             guard let other else { return }
             removed = max(removed, other.removed)
             stale = max(stale, other.stale)
+            doubtful = max(doubtful, other.doubtful)
         }
     }
 
@@ -34,8 +37,7 @@ final class PurgedOrders: Sendable {
         var sources: [StoreKey: Orders] = [:]
     }
 
-    /// The number of targets that are recorded separately. Beyond it, a purge makes everything stale: which records it
-    /// concerns is not known, so that none is removed for it.
+    /// The number of targets that are recorded separately. Beyond it, a purge makes everything doubtful.
     private static let capacity = 100_000
 
     private let state = Mutex(State())
@@ -43,14 +45,21 @@ final class PurgedOrders: Sendable {
     /// - Parameter source: the key of the source, for a target that is one.
     func add(_ target: PurgeTarget, source: StoreKey?, order: Int64, isSoft: Bool) {
         state.withLock { state in
-            guard target == .everything || state.sources.count + state.lasting.count < Self.capacity else {
-                return state.lasting.everything.include(order, isSoft: true)
-            }
             var orders = Orders()
+            let isKnown = source.map { state.sources[$0] != nil } ?? state.lasting.contains(target)
+            guard isKnown || state.sources.count + state.lasting.count < Self.capacity else {
+                orders.doubtful = order
+                return state.lasting.everything.include(orders)
+            }
             orders.include(order, isSoft: isSoft)
             if let source { state.sources[source, default: Orders()].include(orders) }
             state.lasting.include(orders, of: target)
         }
+    }
+
+    /// From here on, origins have to confirm all records up to this order.
+    func doubt(upTo order: Int64) {
+        state.withLock { $0.lasting.everything.include(Orders(doubtful: order)) }
     }
 
     /// The orders for a record of this source.

@@ -62,7 +62,8 @@ extension ImageCache {
         guard let target else {
             invalidateWork(.everything)
             records.unconfirmedRecords.distrust(at: now())
-            return outdate(.everything, order: order, isSoft: true)
+            shared?.purgedOrders.doubt(upTo: order)
+            return
         }
         invalidateWork(target)
         outdate(target, order: order, isSoft: isSoft)
