@@ -145,6 +145,19 @@ struct SharedPurgeTests {
         #expect(disk.count <= 1)
     }
 
+    @Test func `A server that was cut off for longer than purges are kept asks origins about older images`()
+        async throws
+    {
+        let cluster = try Cluster(.control("max-age=31536000", etag: "a"))
+        let node = await cluster.node()
+        try await node.ask()
+        cluster.wall.advance(seconds: 7 * 86_400)
+        await node.pipeline.carryOutPurges()
+        cluster.wall.advance(seconds: 1)
+        #expect(try await node.ask().cache.originStatus == 304)
+        #expect(try await node.tier() == .memory)
+    }
+
     @Test(arguments: [Int64.min, .max, 4_000_000_000_000])
     func `A server whose saved position is not in the past forgets everything`(position: Int64) async throws {
         let cluster = try Self.cluster()

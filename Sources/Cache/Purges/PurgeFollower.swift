@@ -197,6 +197,8 @@ final class PurgeFollower: Sendable {
         guard let position = state.withLock(\.position) else { return try await readFirst(started, execute) }
         let listed = try await log.names(since: position - Self.overlap, within: Self.requestLimit)
         let now = min(started, shared.store.milliseconds)
+        // Some of the purges since then may have been deleted.
+        if now - position > Self.retention - Self.overlap { unconfirmedRecords.distrust(at: shared.store.now()) }
         try await carryOut(listed, after: PurgeProgress(position: position), now: now, execute)
         return now
     }
