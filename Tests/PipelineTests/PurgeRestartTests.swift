@@ -46,10 +46,20 @@ struct PurgeRestartTests {
         try await node.ask()
         await node.pipeline.purge(target)
         try await node.ask()
+        node.pipeline.shutdown()
         #expect(try await cluster.node(disk: disk).tier() == .disk)
         await cluster.node(disk: disk).pipeline.purge(.everything, tiers: .disk)
         try await cluster.node(disk: disk).ask()
         #expect(try await cluster.node(disk: disk).tier() == .disk)
+    }
+
+    @Test func `Purges of single sources do not write the progress one by one`() async throws {
+        let node = await cluster.node(disk: disk)
+        let saved = await disk.entry(for: PurgeProgress.key)?.metadata
+        await node.pipeline.purge(.source(.example))
+        #expect(await disk.entry(for: PurgeProgress.key)?.metadata == saved)
+        await node.pipeline.carryOutPurges()
+        #expect(await disk.entry(for: PurgeProgress.key)?.metadata != saved)
     }
 
     @Test func `A purge that was announced while the log was read is not carried out again`() async throws {

@@ -130,8 +130,10 @@ final class PurgeFollower: Sendable {
     func finish(_ name: PurgeLog.Name, _ target: PurgeTarget, isSoft: Bool, order: Int64, sources: [StoreKey]) {
         record([name])
         state.withLock { _ = $0.own.remove(name) }
+        guard name.isLasting else { return }
+        // After thousands of purges of single sources, the next read of the log saves the progress for all of them.
         save()
-        guard name.isLasting, !isSoft else { return }
+        guard !isSoft else { return }
         for source in sources { shared.store.removeSoon(source, order: order, isPurged: true) }
         sweeps.run { [shared, logger] in await shared.sweep(target, upTo: order, logger) }
     }
@@ -141,8 +143,11 @@ final class PurgeFollower: Sendable {
 
     // MARK: Other servers' purges
 
-    /// Ends the deletion of purged objects, which are not used in any case.
-    func shutdown() { sweeps.shutdown() }
+    /// Ends the deletion of purged objects, which are not used in any case, and saves the progress.
+    func shutdown() {
+        sweeps.shutdown()
+        if state.withLock({ $0.savedPosition == nil }) { save() }
+    }
 
     /// Reads the log and carries out the new purges. Several callers share one read.
     ///
