@@ -171,19 +171,8 @@ final class PurgeFollower: Sendable {
     }
 
     private func pollOnce(_ execute: @escaping Execute) async -> Bool {
-        // At the start, the purges of a longer time are read. Ends with this function.
-        async let _: Void = assurance.watch(isExpected: state.withLock { $0.position == nil })
         let began = instant()
-        let position: Int64
-        do throws(ObjectStorageError) {
-            position = try await read(execute)
-        } catch {
-            // A read that nobody waits for any more says nothing about the store.
-            guard !Task.isCancelled else { return false }
-            assurance.suspectRecords()
-            assurance.recordLateRead("\(error)")
-            return false
-        }
+        guard let position = await readUnderWatch(execute) else { return false }
         assurance.finishRead(began: began)
         let isSaveDue = state.withLock { state in
             state.position = position
@@ -194,6 +183,21 @@ final class PurgeFollower: Sendable {
         if isSaveDue { save() }
         maintainIfDue(position)
         return true
+    }
+
+    /// - Returns: the time until which the log was read; nil after a failure.
+    private func readUnderWatch(_ execute: @escaping Execute) async -> Int64? {
+        // At the start, the purges of a longer time are read. Ends with this function.
+        async let _: Void = assurance.watch(isExpected: state.withLock { $0.position == nil })
+        do throws(ObjectStorageError) {
+            return try await read(execute)
+        } catch {
+            // A read that nobody waits for any more says nothing about the store.
+            guard !Task.isCancelled else { return nil }
+            assurance.suspectRecords()
+            assurance.recordLateRead("\(error)")
+            return nil
+        }
     }
 
     /// - Returns: the time until which the log was read.
