@@ -83,6 +83,12 @@ package final class ImageCache: Sendable {
         epochs.isCurrent(access.epoch, of: access, record)
     }
 
+    /// Whether a request may share work that another started at this moment, maybe for another address of the source:
+    /// no purge before the request concerns what it found.
+    package func mayShare(_ record: SourceRecord, since epoch: PurgeEpoch, _ access: CacheAccess) -> Bool {
+        epochs.isCurrent(epoch, of: access, record) || !isCurrent(access, record)
+    }
+
     /// Whether a record may be stored: its source was not purged, and no later response brought other content.
     func accepts(_ record: SourceRecord, _ access: CacheAccess) -> Bool {
         guard isCurrent(access, record) else { return false }

@@ -145,6 +145,28 @@ struct PurgeTests {
         #expect(report.entries == 3)
     }
 
+    private struct OneSource: CacheKeyFilter {
+        func identity(of source: SourceURL) -> String { "http://example.com/a.png" }
+    }
+
+    @Test(arguments: [PurgeTarget.prefix("http://a.example.com/"), .host("a.example.com")])
+    func `After a purge of one address of a source, another address does not share the download`(
+        target: PurgeTarget
+    ) async throws {
+        let gate = Gate()
+        let bench = try Bench(.control("max-age=60", etag: "a"), gate: gate, keyFilter: OneSource())
+        let first = Task { try await bench.ask("http://a.example.com/a.png") }
+        await bench.origin.fetches.reaches(1)
+        await bench.pipeline.purge(target)
+        let second = Task { try await bench.ask("http://b.example.com/a.png", width: 30) }
+        await until { bench.pipeline.resolver.fetcher.fetches.waiterCount == 2 }
+        gate.open()
+        _ = (try await first.value, try await second.value)
+        #expect(bench.origin.fetches.value == 2)
+        #expect(try await bench.ask("http://b.example.com/a.png", width: 30).cache.variant == .memory)
+        #expect(await bench.pipeline.purge(target, dryRun: true).sourceCount == 0)
+    }
+
     @Test func `An entry that is being read from disk is not promoted after a purge`() async throws {
         let bench = try Self.bench()
         try await bench.ask()

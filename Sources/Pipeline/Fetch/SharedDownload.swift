@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomOrigin
 import Synchronization
 
@@ -31,12 +32,15 @@ package struct PartialDownload: Sendable {
 /// A download in progress, which is reported to all requests that share it, whichever request started it.
 final class SharedDownload: Sendable {
     let urgency: Urgency
+    /// When it started.
+    let epoch: PurgeEpoch
     fileprivate let previewMaker: PreviewMaker
     /// The requests that want reports.
     private let requests = Mutex<[ResolvedRequest]>([])
 
-    init(_ urgency: Urgency, _ previewMaker: PreviewMaker) {
+    init(_ urgency: Urgency, _ epoch: PurgeEpoch, _ previewMaker: PreviewMaker) {
         self.urgency = urgency
+        self.epoch = epoch
         self.previewMaker = previewMaker
     }
 

@@ -35,7 +35,7 @@ struct SharedFetch: Sendable {
             for: key, deadline: request.deadline,
             traits: {
                 let own = SharedDownload(
-                    request.urgency.makeDependency(onJoin: fetch.origin.startWaiting), previewMaker)
+                    request.urgency.makeDependency(onJoin: fetch.origin.startWaiting), request.epoch, previewMaker)
                 own.add(request)
                 download = own
                 return own
@@ -50,6 +50,11 @@ struct SharedFetch: Sendable {
             })
         guard let found else { throw .cancelled }
         var answer = try found.value.get()
+        if found.isShared, let download,
+            !fetch.cache.mayShare(answer.record, since: download.epoch, request.access)
+        {
+            return try await self.answer(to: request, mode, known: known)
+        }
         if found.isShared { answer.isShared = true }
         // The request that fetched it may store in fewer tiers than this request.
         if answer.isShared, answer.record.isVerified, answer.original?.mayBeStored != false {
