@@ -136,6 +136,12 @@ extension OutputFormat {
     public var defaultQuality: Int? { row.defaultQuality }
     /// The longest side in pixels that the format can hold.
     public var maxSide: Int { row.maxSide }
+    /// Whether `ll` has an effect.
+    package var hasLosslessMode: Bool { row.hasLosslessMode }
+    /// Whether `chroma` has an effect.
+    package var samplesChroma: Bool { row.samplesChroma }
+    /// Whether `il` has an effect.
+    package var isInterlaceable: Bool { row.isInterlaceable }
     /// Whether this machine can encode it.
     public var isAvailable: Bool { isText || InstalledCodecs.current.writable.contains(self) }
 
@@ -145,6 +151,13 @@ extension OutputFormat {
     package static let negotiated = allCases.filter(\.row.isNegotiated)
     /// The formats that a result can have because its source has them, and those that replace them.
     package static let chosen: [OutputFormat] = [.jpeg, .png, .gif, .webp, .avif]
+    /// The names of the image formats for which that is true, as in a sentence.
+    package static func names(_ word: String, where isMeant: (OutputFormat) -> Bool) -> String {
+        images.filter(isMeant).map(\.name).listed(word)
+    }
+
+    private var name: String { (self == .jpeg ? .jpeg : SourceFormat(rawValue: rawValue))?.name ?? rawValue }
+
     /// The image formats, the most widely supported first.
     package static let imagesByReach =
         images.filter(\.row.isEssential) + images.filter { !$0.row.isEssential && !$0.row.isNegotiated }

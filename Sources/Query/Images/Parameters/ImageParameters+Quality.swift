@@ -20,18 +20,18 @@ extension ImageParameters {
         ).aliased("maxbytes"),
         Row(
             "chroma", .choice(ChromaSampling.self), \.output.chroma, .encoding, .encode, cost: .medium,
-            "Resolution of color differences in JPEG, WebP and AVIF: half or full. By default it is full for drawings, "
-                + "and for `q` from 90 on."),
+            "Resolution of color differences in \(OutputFormat.names("and", where: \.samplesChroma)): half or full. By "
+                + "default it is full for drawings, and for `q` from 90 on."),
         Row(
             "ll", .boolean, \.output.lossless, .encoding, .encode, cost: .medium,
-            "Lossless WebP, AVIF or JPEG XL: every visible pixel is kept."),
+            "Lossless \(OutputFormat.names("or", where: \.hasLosslessMode)): every visible pixel is kept."),
         Row(
             "nl", .boolean, \.output.nearLossless, .encoding, .encode, cost: .medium,
             "Near-lossless WebP, which changes pixels slightly; `q`, by default 60, limits the changes: lower values "
                 + "allow more."),
         Row(
             "il", .boolean, \.output.interlaced, .encoding, .encode, cost: .medium,
-            "Progressive JPEG, interlaced PNG or GIF."
+            "Progressive or interlaced \(OutputFormat.names("or", where: \.isInterlaceable))."
         ),
         Row(
             "palette", .boolean, \.output.palette, .encoding, .encode, cost: .high,
