@@ -40,7 +40,7 @@ import Testing
         #expect(store.statistics.entries == 600, "a dry run removes nothing")
         let before = try fixture.transactionCount()
         let removed = await store.removeAll(ofSources: sources)
-        #expect(try fixture.transactionCount() == before + 2)
+        #expect(try fixture.transactionCount() == before + 1)
         #expect(removed == StoreTotals(entries: 600, bytes: totals.values.reduce(0) { $0 + $1.bytes }))
         #expect(store.statistics.bytes == 0)
         #expect(fixture.folder.files(below: "entries") == [])
