@@ -188,8 +188,9 @@ struct EdgeTransportTests {
         // What was told in excess of the bucket had to wait.
         let least = (Double(statistics.told) - size) / perSecond
         #expect(clock.elapsed >= .seconds(least - 1), "\(clock.elapsed)")
-        // Time may pass while the purges are queued, so that the second round of the last one is due at 64 seconds.
-        #expect(clock.elapsed <= .seconds(least * (saysWhen ? 1.1 : 2) + 72), "\(clock.elapsed)")
+        // Time may pass while the purges are queued, so that the second round of the last one is due at 64 seconds, and
+        // while a busy machine answers.
+        #expect(clock.elapsed <= .seconds(least * (saysWhen ? 1.1 : 2) + 136), "\(clock.elapsed)")
         #expect(saysWhen ? statistics.postponed <= statistics.told : statistics.postponed > 0)
         try await collector.stop()
     }
