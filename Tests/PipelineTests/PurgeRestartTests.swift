@@ -53,8 +53,8 @@ struct PurgeRestartTests {
         try await expectHit(target)
     }
 
-    /// Expects that a server that starts again with the disk answers from it. For some seconds after a purge by its URL,
-    /// an image may come from the store.
+    /// Expects that a server that starts again with the disk answers from it. For some seconds after a purge by its
+    /// URL, an image may come from the store.
     private func expectHit(_ target: PurgeTarget, _ location: SourceLocation = #_sourceLocation) async throws {
         let found = try await cluster.node(disk: disk).ask().cache
         let tiers: [CacheReport.Tier?] = target == .source(.example) ? [.disk, .shared] : [.disk]
