@@ -55,7 +55,7 @@ struct DamagePolicyTests {
         #expect(shown.key != OutputOptions(format: .png).key)
         var passing = OutputOptions(format: .png, passthrough: .auto)
         passing.damaged = .show
-        let result = try produce(half("color/palette.png"), output: passing)
+        let result = try produce(half("formats/alpha.png"), output: passing)
         #expect(result.isDamaged && result.quality == nil)
     }
 }
