@@ -53,7 +53,8 @@ struct HEIFRewritingTests {
             case ("imir", _): source = (width - 1 - x, y)
             default: source = (x + (width - 80) / 2 + 10, y + (height - 60) / 2 + 5)
             }
-            #expect(result.distance(x: x, y: y, to: original[source.x, source.y]) <= 8, "\(x),\(y)")
+            // Newer decoders interpolate chroma, at the edge of a crop from fewer samples.
+            #expect(result.distance(x: x, y: y, to: original[source.x, source.y]) <= 12, "\(x),\(y)")
         }
     }
 
