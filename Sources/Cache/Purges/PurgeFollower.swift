@@ -253,6 +253,8 @@ final class PurgeFollower: Sendable {
         let isPast = (0...max(now, 0) + Self.overlap).contains(saved.position)
         if isPast, now - saved.position <= Self.retention - Self.overlap {
             unconfirmedRecords.distrust(until: saved.distrustedUntil, notAfter: shared.store.now())
+            // Lasting ones are recorded as they are read: they still concern objects in the store.
+            record(saved.done.filter { !$0.isLasting })
             return saved
         }
         await execute(.everything, false, -1)
@@ -335,7 +337,7 @@ final class PurgeFollower: Sendable {
     }
 
     /// Records that purges were carried out.
-    private func record(_ names: [PurgeLog.Name]) {
+    private func record(_ names: some Sequence<PurgeLog.Name>) {
         state.withLock { state in
             state.seen.formUnion(names)
             state.savedPosition = nil
