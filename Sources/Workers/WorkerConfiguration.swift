@@ -21,7 +21,7 @@ package struct WorkerConfiguration: Sendable {
 
     /// Processor time that every job may take, whatever its estimate.
     #if DEBUG
-        // Estimates are those of optimized builds. Without optimization, our own loops take tens of times as long.
+        // Estimates are for optimized builds. Without optimization, our own loops take tens of times as long.
         var processorAllowance = Duration.seconds(10)
     #else
         var processorAllowance = Duration.seconds(1)

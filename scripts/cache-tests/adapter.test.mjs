@@ -45,14 +45,14 @@ test("a case that checks the origin's fields is not asked, unless they tell whic
   assert.match(reason(two[0], validated), /fields/);
 });
 
-test("cases count by kind, those of CDN-Cache-Control by themselves", () => {
+test("cases count by kind, CDN-Cache-Control by itself", () => {
   assert.equal(group({}), "mandatory");
   assert.equal(group({ kind: "optimal" }), "optional");
   assert.equal(group({ cdn_only: true }), "CDN-Cache-Control");
   assert.equal(group({ kind: "check", cdn_only: true }), "informative");
 });
 
-test("the answer behind a response is that of the image's number, or the failure that the problem states", () => {
+test("a response has the answer with the image's number, or the failure that the problem states", () => {
   const answers = [{ status: 200 }, { status: 503 }];
   assert.equal(answerServed(200, {}, image(1), answers), answers[0]);
   assert.equal(answerServed(304, {}, Buffer.alloc(0), answers), answers[0]);
@@ -62,7 +62,7 @@ test("the answer behind a response is that of the image's number, or the failure
   assert.equal(answerServed(504, {}, Buffer.alloc(0), []), undefined);
 });
 
-test("a stored answer has the age that Darkroom states, a new one that of the origin", () => {
+test("a stored answer has the age that Darkroom states, a new one the age that the origin states", () => {
   const answers = [{ status: 203, fields: { age: "30", a: ["1", "2"] }, text: "body" }];
   const response = { status: 200, fields: { age: "33" }, body: image(1) };
   const stored = received(response, answers, 1);

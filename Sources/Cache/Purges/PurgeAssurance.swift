@@ -96,7 +96,7 @@ final class PurgeAssurance: Sendable {
         }
         guard isFirst else { return }
         logger.warning(
-            "purges of other servers arrive late: until then, cached images are used only as their origins confirm them",
+            "purges of other servers arrive late: until then, origins confirm cached images before they are used",
             metadata: ["reason": "\(reason)"])
     }
 }

@@ -1,7 +1,7 @@
 import DarkroomNetwork
 import NIOCore
 
-/// Lasting purges, summed up by what they concern: the latest order for each host, tag and prefix, and for everything.
+/// A summary of the lasting purges: the latest order for each host, tag and prefix, and for everything.
 ///
 /// Nodes keep summaries in the shared tier, so that a node that starts needs to read only the purges after one.
 struct PurgeSummary: Hashable, Sendable {

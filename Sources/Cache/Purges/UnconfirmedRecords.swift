@@ -64,7 +64,7 @@ final class UnconfirmedRecords: Sendable {
     /// The purges of the time in which this server was stopped have been carried out.
     func clearDisk() { includesDisk.store(false, ordering: .releasing) }
 
-    /// The purges of other servers have been carried out, except for those of the last seconds.
+    /// The purges of other servers have been carried out, except for purges of the last seconds.
     func clear() {
         purges.withLock { if $0 == 0 { end.store(distrustedUntil, ordering: .releasing) } }
     }

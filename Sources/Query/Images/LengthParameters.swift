@@ -3,7 +3,7 @@ import DarkroomTransforms
 extension ImageQueryDraft {
     /// Multiplies the lengths of the result by `dpr`, so that an image for a dense screen looks like the plain one.
     ///
-    /// Percentages stay, and so do lengths in pixels of the source. ``resolvedMark(_:)`` multiplies those of the mark.
+    /// Percentages and lengths in pixels of the source stay. ``resolvedMark(_:)`` multiplies the lengths of the mark.
     /// Rules of other services multiply what the other service multiplies, which a translated URL already contains.
     func multiplyLengths(of recipe: inout Recipe) throws(InvalidParameter) {
         guard pixelRatio != .one, recipe.rules == .darkroom else { return }
@@ -39,6 +39,13 @@ private struct LengthScale {
     func length(_ length: Length, atMost most: Int) throws(InvalidParameter) -> Length {
         guard case .pixels(let count) = length else { return length }
         return .pixels(try pixels(count, atMost: most))
+    }
+
+    /// Multiplies some lengths of a value.
+    func multiply<Value>(
+        _ paths: [WritableKeyPath<Value, Length>], of value: inout Value, atMost most: Int
+    ) throws(InvalidParameter) {
+        for path in paths { value[keyPath: path] = try length(value[keyPath: path], atMost: most) }
     }
 
     /// A standard deviation, to a millionth of a pixel.
@@ -118,9 +125,8 @@ extension BorderStyle: ScalableStep {
 
 extension CornerRadii: ScalableStep {
     fileprivate mutating func multiply(by scale: LengthScale) throws(InvalidParameter) {
-        for corner in [\Self.topLeft, \.topRight, \.bottomRight, \.bottomLeft] {
-            self[keyPath: corner] = try scale.length(self[keyPath: corner], atMost: LengthScale.longestSpace)
-        }
+        try scale.multiply(
+            [\.topLeft, \.topRight, \.bottomRight, \.bottomLeft], of: &self, atMost: LengthScale.longestSpace)
     }
 }
 
@@ -147,18 +153,14 @@ extension CanvasFill: ScalableStep {
 
 extension Cut: ScalableStep {
     fileprivate mutating func multiply(by scale: LengthScale) throws(InvalidParameter) {
-        for side in [\Self.x, \.y, \.width, \.height] {
-            self[keyPath: side] = try scale.length(self[keyPath: side], atMost: LengthScale.longestPart)
-        }
+        try scale.multiply([\.x, \.y, \.width, \.height], of: &self, atMost: LengthScale.longestPart)
     }
 }
 
-/// As the step `cut`.
+/// The step `cut`.
 extension Crop: ScalableStep {
     fileprivate mutating func multiply(by scale: LengthScale) throws(InvalidParameter) {
-        for side in [\Self.x, \.y, \.width, \.height] {
-            self[keyPath: side] = try scale.length(self[keyPath: side], atMost: LengthScale.longestPart)
-        }
+        try scale.multiply([\.x, \.y, \.width, \.height], of: &self, atMost: LengthScale.longestPart)
     }
 }
 
@@ -168,7 +170,7 @@ extension Place: ScalableStep {
     }
 }
 
-/// As the step `mark`, which has a place instead of an anchor.
+/// The step `mark`, which has a place instead of an anchor.
 extension Mark: ScalableStep {
     fileprivate mutating func multiply(by scale: LengthScale) throws(InvalidParameter) {
         if let width { self.width = try scale.length(width, atMost: LengthScale.longestSide) }

@@ -3,7 +3,7 @@ import NIOCore
 
 /// A PNG of at most 256 colors whose pixels are indices of a palette (PNG 3rd edition, §11.2.1).
 ///
-/// libvips makes palettes only by reducing colors, which changes those of drawings too.
+/// libvips makes palettes only by reducing colors, which changes drawings too.
 struct IndexedPNG {
     static let maxColors = 256
 

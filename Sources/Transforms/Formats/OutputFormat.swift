@@ -67,7 +67,7 @@ extension OutputFormat {
         var supportsLosslessMode: @Sendable () -> Bool = { true }
         /// Whether lossy images may have chroma at half the resolution.
         var samplesChroma = false
-        /// Whether a lossy encoder mixes the colors of transparent pixels with those of visible ones.
+        /// Whether a lossy encoder mixes the colors of transparent and visible pixels.
         var mixesColors = false
         /// Whether it has a progressive or interlaced form.
         var isInterlaceable = false

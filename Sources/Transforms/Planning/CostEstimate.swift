@@ -99,7 +99,7 @@ extension CostEstimate.Facts {
     var framePixels: Double { Double(resultArea) / Double(max(resultFrames, 1)) }
     /// Bytes of the file for each pixel that is decoded, as stored.
     var bytesPerPixel: Double { format.isVector ? 1 : readBytes / max(storedPixels, 1) }
-    /// Whether a file without loss is smaller than those of photographs usually are, not counting some metadata.
+    /// Whether a lossless file is smaller than photographs usually are, not counting some metadata.
     var isCompact: Bool { readBytes < storedPixels * 0.7 + Self.metadataBytes }
     private static let metadataBytes = 16_384.0
     /// See ``SourceFormat/Row/mayBeDrawing``.

@@ -25,8 +25,8 @@ extension ImageParameters {
                 "Number of frames or pages; by default all frames, or one page."),
             Row(
                 "pick", .choice(FramePick.self), \.pick, .encoding, .decode,
-                "Which frames of an animation remain with `n`: the `first` ones, or frames at `even` distances, each of "
-                    + "which is shown longer, so that the duration stays."),
+                "Which frames of an animation remain with `n`: the `first` ones, or frames at `even` distances, each "
+                    + "of which is shown longer, so that the duration stays."),
             Row(
                 "page", .page, \.page, .encoding, .decode,
                 "First frame or page, counted from 1, or the `primary`, `largest` or `smallest` page or image of an "
@@ -34,8 +34,8 @@ extension ImageParameters {
         ]
         let damage = Row(
             "damaged", .choice(DamagePolicy.self), \.output.damaged, .encoding, .decode,
-            "Whether a source of which parts cannot be decoded is refused, or shown as far as possible, for a minute and "
-                + "with `X-Damaged`. The default is a setting.")
+            "Whether a source of which parts cannot be decoded is refused, or shown as far as possible, for a minute "
+                + "and with `X-Damaged`. The default is a setting.")
         return form + quality + pages + [damage]
     }
 }

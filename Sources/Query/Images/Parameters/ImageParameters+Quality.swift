@@ -5,8 +5,8 @@ extension ImageParameters {
     static let quality: [Row] = [
         Row(
             "q", .quality, \.quality, .encoding, .encode, cost: .medium,
-            "Quality; the default depends on the format. `auto` is the lowest quality that meets `target`. A GIF has fewer "
-                + "colors below 70."),
+            "Quality; the default depends on the format. `auto` is the lowest quality that meets `target`. A GIF has "
+                + "fewer colors below 70."),
         Row(
             "target", .choice(QualityTarget.self), \.target, .encoding, .encode,
             "How similar to the original the result of `q=auto` must look."),
