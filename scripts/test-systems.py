@@ -317,7 +317,7 @@ def check_tests(system: Guest) -> None:
     check(bundle.is_file(), f"{bundle} does not exist; run make test")
     command = f"cd '{ROOT}' && exec '{bundle}' --testing-library swift-testing --no-parallel --filter '{TESTS}' 2>&1"
     try:
-        printed = system.run("sh", "-c", command, seconds=900)
+        printed = system.run("sh", "-c", command, seconds=2400)
     except subprocess.CalledProcessError as error:
         failures = [line for line in error.stdout.splitlines() if line.startswith(("✘", "↳"))]
         raise Failure("tests failed:\n" + "\n".join(failures)[:8000] or error.stdout[-4000:]) from error
