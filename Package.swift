@@ -183,7 +183,7 @@ let package = Package(
             ],
             path: "Sources/Command", swiftSettings: swiftSettings),
         tests(of: "Vips", sees: ["CVips"], packages: [nioCore]),
-        tests(of: "Transforms", sees: ["Vips"], packages: [nioCore]),
+        tests(of: "Transforms", sees: ["TestRandom", "Vips"], packages: [nioCore]),
         tests(of: "Network"),
         tests(of: "HTTPClient", packages: [asyncHTTPClient, nioCore, nioEmbedded, nioHTTP1, nioSSL]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),

@@ -13,7 +13,7 @@ from sources import Sources
 LEAST_MILLISECONDS = 5.0
 LEAST_BYTES = 6 << 20
 """Below these, a job costs nothing that admission has to know, and figures are noise."""
-CALIBRATE_EVERY = 40
+CALIBRATE_EVERY = 8
 SECONDS = 300
 ONE_THREAD = os.environ | {"OMP_NUM_THREADS": "1"}
 """libimagequant, which reduces colors, has threads that wait for each other by spinning."""
@@ -47,30 +47,33 @@ class Result(NamedTuple):
 class Driver:
     def __init__(self, executable: Path, sources: Sources, rounds: int) -> None:
         self.executable, self.sources, self.rounds = executable, sources, rounds
-        self.factor = 1.0
 
     def run(self, cases: list[Case]) -> Iterator[Result]:
-        for number, case in enumerate(cases):
-            if number % CALIBRATE_EVERY == 0:
-                self.calibrate()
+        before = self.calibrated()
+        for start in range(0, len(cases), CALIBRATE_EVERY):
+            measured = list(self.attempts(cases[start : start + CALIBRATE_EVERY]))
+            after = self.calibrated()
+            factor = (before * after) ** 0.5
+            before = after
+            yield from (self.result(case, figures, factor) for case, figures in measured)
+
+    def attempts(self, cases: list[Case]) -> Iterator[tuple[Case, dict]]:
+        for case in cases:
             try:
-                yield self.measure(case)
+                yield case, self.measured(case, self.rounds)
             except subprocess.CalledProcessError as error:
                 print(f"not measured: {case.name}, {case.where}: {error.stderr.strip()[-300:]}", flush=True)
             except subprocess.TimeoutExpired:
                 print(f"not measured: {case.name}, {case.where}: more than {SECONDS} seconds", flush=True)
 
-    def calibrate(self) -> None:
+    def calibrated(self) -> float:
         """A prediction counts time on a server of 2020; the plain case tells how this machine compares at this moment."""
         plain = self.measured(CALIBRATION, 5)
-        self.factor = plain["milliseconds"] / plain["predictedMilliseconds"]
+        return plain["milliseconds"] / plain["predictedMilliseconds"]
 
-    def measure(self, case: Case) -> Result:
-        return self.result(case, self.measured(case, self.rounds))
-
-    def result(self, case: Case, figures: dict) -> Result:
+    def result(self, case: Case, figures: dict, factor: float) -> Result:
         return Result(
-            case, figures["predictedMilliseconds"] * self.factor, figures["milliseconds"], figures["predictedBytes"],
+            case, figures["predictedMilliseconds"] * factor, figures["milliseconds"], figures["predictedBytes"],
             figures["bytes"])
 
     def measured(self, case: Case, rounds: int) -> dict:

@@ -2,9 +2,8 @@ import DarkroomVips
 
 /// Removes a border of one color, by default the color of the upper left pixel.
 ///
-/// The outermost pixel that differs stays, unless other services' rules apply: they remove specks (libvips
-/// `find_trim`). Transparency is not a color: around a drawing on transparent ground, only transparent pixels are
-/// removed.
+/// The outermost pixel that differs stays, unless other services' rules apply: they remove specks. Transparency is not a
+/// color: around a drawing on transparent ground, only transparent pixels are removed.
 ///
 /// In an animation the same border is removed from every frame: the border that all frames have in common. An image
 /// that consists of border only, or is less than 3 pixels wide or high, stays unchanged.
@@ -14,8 +13,7 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
 
     private static let magenta = Color(red: 255, green: 0, blue: 255)
 
-    /// `find_trim` ignores specks by a median of 3×3 pixels, and fails on a smaller image. No image that small has a
-    /// border.
+    /// No image that is smaller has a border.
     private static let leastSide = 3
 
     /// How much a sample of the border may differ from the border's color, one of `thresholds`.
@@ -104,25 +102,23 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
     /// In a lossy file, traces of edges reach into the border. There, a difference counts that either is no speck or is
     /// greater than such traces.
     private func content(of frame: VipsImage, interrupt: @escaping Interrupt) throws(VipsError) -> PixelArea? {
-        guard !ignoresSpecks else { return try contentWithoutSpecks(of: frame) }
+        guard !ignoresSpecks else { return try contentWithoutSpecks(of: frame, interrupt: interrupt) }
         let scan = try TrimScan(
             frame.withByteSamples(), threshold: threshold, background: background, corner: corner, interrupt: interrupt)
         guard scan.isNoisy else { return scan.area }
-        let withoutSpecks = try contentWithoutSpecks(of: frame)
+        let withoutSpecks = try contentWithoutSpecks(of: frame, interrupt: interrupt)
         guard let clear = scan.clearArea else { return withoutSpecks }
         return withoutSpecks?.union(clear) ?? clear
     }
 
-    private func contentWithoutSpecks(of frame: VipsImage) throws(VipsError) -> PixelArea? {
+    private func contentWithoutSpecks(
+        of frame: VipsImage, interrupt: @escaping Interrupt
+    ) throws(VipsError) -> PixelArea? {
         let behind = imgproxy != nil ? Self.magenta : background ?? (followsImagor ? Self.magenta : .black)
         let byte = try frame.flattened(on: behind).applying("colourspace", ["space": "srgb"]).applying(
             "cast", ["format": "uchar"])
         let border = if let background { background.rgb } else { try corner.pixel(of: byte) }
-        let found = try byte.measuring(
-            "find_trim", ["threshold": .int(threshold), "background": .doubles(border)],
-            ints: ["left", "top", "width", "height"])
-        guard found[2] > 0, found[3] > 0 else { return nil }
-        return PixelArea(left: found[0], top: found[1], right: found[0] + found[2], bottom: found[1] + found[3])
+        return try SpeckScan(byte, border: border, threshold: threshold, interrupt: interrupt).area
     }
 }
 

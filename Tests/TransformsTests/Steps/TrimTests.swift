@@ -1,3 +1,4 @@
+import DarkroomTestRandom
 import DarkroomVips
 import Testing
 
@@ -98,6 +99,24 @@ struct TrimTests {
         #expect(try produce(image.png(), recipe).size == PixelSize(width: 20, height: 20))
         let own = try produce(image.png(), .with { $0.trim = Trim(threshold: 10) })
         #expect(own.size == PixelSize(width: 37, height: 27))
+    }
+
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func `Specks are ignored as find_trim of libvips ignores them`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let (width, height) = (Int.random(in: 3...40, using: &random), Int.random(in: 3...600, using: &random))
+        let (density, threshold) = (Double.random(in: 0...0.2, using: &random), Int.random(in: 1...120, using: &random))
+        let border: [UInt8] = (0..<3).map { _ in .random(in: 0...255, using: &random) }
+        let image = try Drawing.image(width, height) { _, _ in
+            border.map { .random(in: 0..<1, using: &random) < density ? .random(in: 0...255, using: &random) : $0 }
+        }
+        let found = try image.measuring(
+            "find_trim", ["threshold": .int(threshold), "background": .doubles(border.map { Double($0) })],
+            ints: ["left", "top", "width", "height"])
+        let scan = try SpeckScan(
+            image, border: border.map { Double($0) }, threshold: threshold, interrupt: { false })
+        let area = scan.area.map { [$0.left, $0.top, $0.size.width, $0.size.height] }
+        #expect(area == (found[2] > 0 ? found : nil))
     }
 
     @Test func `The threshold decides what still counts as border`() throws {
