@@ -44,21 +44,26 @@ public struct TransformChain: Sendable {
     }
 
     /// The cost of all steps, for each pixel of the last step's raster. A step computes the larger of the rasters
-    /// before and after it; the first of `sizes` is the decoded raster. `conversion` is the cost of ``ToSRGB``.
+    /// before and after it; the first of `sizes` is the decoded raster, and `alphas` says which have an alpha channel, by
+    /// default none. `conversion` is the cost of ``ToSRGB``.
     ///
     /// Times add up. Memory does not: once an image between two steps has been computed, the steps before it are gone.
-    func cost(at sizes: [PixelSize], converting conversion: TransformCost = .none) -> TransformCost {
+    func cost(
+        at sizes: [PixelSize], alphas: [Bool] = [], converting conversion: TransformCost = .none
+    ) -> TransformCost {
         let last = Double(max(sizes.last?.area ?? 1, 1))
         var before: (any Transform)?
         var sum = TransformCost.none
         var (opaque, translucent) = (HeldBytes(), HeldBytes())
-        for (transform, (size, next)) in zip(transforms, zip(sizes, sizes.dropFirst())) {
+        for (index, (transform, (size, next))) in zip(transforms, zip(sizes, sizes.dropFirst())).enumerated() {
             // The decoded image is in memory already, unless it has been transposed.
             let isDecoded = before.map { $0 is Orient && size == sizes[0] } ?? true
             let rendering = (isDecoded ? .none : Self.rendering(for: transform, after: before))
                 .times(Double(size.area) / last)
-            let cost = (transform is ToSRGB ? conversion : transform.cost)
+            var cost = (transform is ToSRGB ? conversion : transform.cost)
                 .times(Double(max(size.area, next.area)) / last)
+            // An earlier step has added the alpha channel.
+            if alphas.dropFirst(index).first == true { cost.nanosecondsPerPixel = cost.nanosecondsPerPixelWithAlpha }
             opaque.add(cost.bytesPerPixel, rendering: rendering.bytesPerPixel)
             translucent.add(cost.bytesPerPixelWithAlpha, rendering: rendering.bytesPerPixelWithAlpha)
             sum = sum + rendering + cost

@@ -48,7 +48,9 @@ extension OutputFormat.Row {
             let each = $0.resultHasAlpha || $0.output.lossless ? 40.0 : 25
             return $0.resultPixels * each + min($0.resultPixels * 40, 9e6) + table
         },
-        nanosecondsPerPixel: { options, _ in options.lossless ? 1250 : options.isFine ? 1000 : 600 },
+        nanosecondsPerPixel: { options, _ in
+            options.lossless ? 1050 : options.isFine ? 1000 : (options.quality ?? 100) < 45 ? 480 : 600
+        },
         // Compared to a photograph of grass.
         saturatedNoiseFactor: 1.2,
         // 38 encodes of photographs and 90 of drawings, at 400, 800 and 1600 pixels, took 0.15 to 1.4. Noise whose file
@@ -68,8 +70,8 @@ extension OutputFormat.Row {
         efforts: Efforts(value: \.avif, range: EncoderEfforts.avifRange),
         relativeTime: { efforts, options in
             options.lossless
-                ? [0.28, 0.66, 1, 1.8, 5.9, 6.6, 14.5, 25, 29, 60][efforts.avif]
-                : [0.25, 0.75, 1, 1.7, 8, 10, 20, 31, 42, 120][efforts.avif]
+                ? [0.31, 0.69, 1, 1.5, 3.6, 3.9, 7.2, 8.5, 8.6, 35][efforts.avif]
+                : [0.25, 0.75, 1, 1.7, 8, 10, 20, 28, 36, 90][efforts.avif]
         })
 }
 

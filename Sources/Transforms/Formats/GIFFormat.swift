@@ -20,7 +20,7 @@ extension OutputFormat.Row {
             ]
         },
         bytes: { $0.framePixels * 35 + ($0.resultPixels - $0.framePixels) * 2 },
-        nanosecondsPerPixel: { _, area in 5e6 / area + 420 })
+        nanosecondsPerPixel: { _, area in 5e6 / area + 500 })
 
     /// The bits of an index: 256 colors from quality 70 on, 128 from 60 on, and so on, and 4 below 20. Errors between
     /// frames, which libvips can tolerate too, save little and leave traces of earlier frames.

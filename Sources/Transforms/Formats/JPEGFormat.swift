@@ -28,5 +28,5 @@ extension OutputFormat.Row {
             ]
         },
         bytes: { $0.resultPixels * ($0.output.isFine ? 7 : 3.5) },
-        nanosecondsPerPixel: { options, _ in (options.isFine ? 25 : 15) + (options.interlaced ? 13 : 0) })
+        nanosecondsPerPixel: { options, _ in (options.isFine ? 30 : 15) + (options.interlaced ? 18 : 0) })
 }

@@ -46,7 +46,9 @@ extension OutputFormat.Row {
         },
         efforts: Efforts(value: \.png, range: EncoderEfforts.pngRange),
         // High levels take longer for drawings only.
-        relativeTime: { efforts, options in !options.palette && efforts.png > 6 ? 1.5 : 1 })
+        relativeTime: { efforts, options in
+            options.palette ? 1 : efforts.png > 6 ? 1.1 : efforts.png > 3 ? 1 : 0.7
+        })
 
-    private static let (plainNanoseconds, filteredNanoseconds) = (88.0, 280.0)
+    private static let (plainNanoseconds, filteredNanoseconds) = (88.0, 175.0)
 }

@@ -63,7 +63,7 @@ extension OutputFormat.Row {
         // like photographs.
         losslessNanoseconds: { colors in
             let frames = Double(colors.area) / Double(colors.frameArea)
-            let (each, start) = colors.count <= 256 ? (550.0, 0.0) : (1500.0, min(15e6, Double(colors.frameArea) * 100))
+            let (each, start) = colors.count <= 256 ? (650.0, 0.0) : (1500.0, min(15e6, Double(colors.frameArea) * 100))
             return Double(colors.area) * 30 + Double(colors.changes) * each + frames * start
         },
         // For the colors behind transparency.

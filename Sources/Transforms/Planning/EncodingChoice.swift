@@ -115,7 +115,8 @@ extension CostEstimate.Facts {
             rasterHasAlpha: header.hasAlpha,
             resampledArea: last.resampledArea(of: raster.size).saturatingMultiply(by: frames),
             isLinear: last.isLinear,
-            steps: job.chain.cost(at: plan.steps.map(\.size), converting: header.conversionCost),
+            steps: job.chain.cost(
+                at: plan.steps.map(\.size), alphas: plan.steps.map(\.hasAlpha), converting: header.conversionCost),
             output: job.output, outputFormat: plan.format, efforts: job.efforts, resultArea: last.size.area,
             resultFrames: 1, plainArea: last.plainArea, resultHasAlpha: last.hasAlpha,
             isNoiseSaturated: last.isNoiseSaturated)

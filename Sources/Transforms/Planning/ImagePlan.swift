@@ -8,6 +8,8 @@ public struct ImagePlan: Hashable, Codable, Sendable {
         public var name: String
         /// The raster of one frame after the step.
         public var size: PixelSize
+        /// Whether it has an alpha channel.
+        var hasAlpha: Bool
     }
 
     public var sourceFormat: SourceFormat
@@ -180,11 +182,11 @@ extension ImagePlan {
         let plans: [ChainPlan]
         do { plans = try chain.plans(header.plan) } catch { throw .badParameter(error) }
         let isShrunk = raster.size != header.size
-        return [Step(name: "decode", size: raster.size)]
+        return [Step(name: "decode", size: raster.size, hasAlpha: header.hasAlpha)]
             + zip(chain.transforms, plans).map { transform, plan in
                 Step(
                     name: String(transform.key.prefix { $0 != "(" }),
-                    size: isShrunk ? plan.raster(decoded: raster.size) : plan.size)
+                    size: isShrunk ? plan.raster(decoded: raster.size) : plan.size, hasAlpha: plan.hasAlpha)
             }
     }
 }

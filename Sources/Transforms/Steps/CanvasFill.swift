@@ -89,7 +89,7 @@ public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
     }
 
     public var cost: TransformCost {
-        guard fill == .blur else { return .none }
+        guard fill == .blur else { return TransformCost(nanosecondsPerPixel: 7) }
         return TransformCost(
             nanosecondsPerPixel: 90, nanosecondsPerPixelWithAlpha: 140, nanosecondsPerFrame: 2e6, bytesPerPixel: 6,
             bytesPerPixelWithAlpha: 10, bytesPerFrame: 200_000)

@@ -15,7 +15,7 @@ public enum Filter: String, ColorTransform, Hashable, CaseIterable, Codable {
     public var cost: TransformCost {
         switch self {
         case .greyscale, .bitonal: .pixelwise(20, withAlpha: 35)
-        case .sepia: .pixelwise(21, withAlpha: 40)
+        case .sepia: .pixelwise(40, withAlpha: 55)
         case .negate: .pixelwise(3, withAlpha: 20)
         }
     }

@@ -31,7 +31,7 @@ public struct Mask: Transform, Hashable {
 
     public var cost: TransformCost {
         TransformCost(
-            nanosecondsPerPixel: 18, nanosecondsPerPixelWithAlpha: 40, nanosecondsPerFrame: 1e6, bytesPerPixel: 6,
+            nanosecondsPerPixel: 20, nanosecondsPerPixelWithAlpha: 65, nanosecondsPerFrame: 1e6, bytesPerPixel: 6,
             bytesPerPixelWithAlpha: 8, bytesPerFrame: 200_000, fixedBytes: Outline.drawingBytes)
     }
 

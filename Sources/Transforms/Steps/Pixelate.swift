@@ -20,7 +20,7 @@ public struct Pixelate: Transform, ImagorStep, Hashable, Codable {
     public var key: String { "pixelate(\(block)\(followsImagor ? ",imagor" : ""))" }
 
     public var cost: TransformCost {
-        TransformCost(nanosecondsPerPixel: 3, nanosecondsPerFrame: 0.7e6, bytesPerFrame: 20_000)
+        TransformCost(nanosecondsPerPixel: 6, nanosecondsPerFrame: 0.7e6, bytesPerFrame: 20_000)
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {

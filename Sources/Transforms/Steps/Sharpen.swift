@@ -31,8 +31,8 @@ public struct Sharpen: Transform, ImagorStep, Hashable, Codable {
     }
 
     public var cost: TransformCost {
-        guard let sigma else { return .pixelwise(28, withAlpha: 45) }
-        let nanoseconds = 70 + 16 * sigma
+        guard let sigma else { return .pixelwise(36, withAlpha: 50) }
+        let nanoseconds = 115 + 16 * sigma
         return TransformCost(
             nanosecondsPerPixel: nanoseconds, nanosecondsPerPixelWithAlpha: nanoseconds * 1.4,
             nanosecondsPerFrame: 2.5e6,
