@@ -59,7 +59,9 @@ package final class ImageCache: Sendable {
             policy: policy)
         failures = FailureMemory(policy: policy, random: random)
         follower = self.shared.map { [records] in
-            PurgeFollower($0, disk: disk, unconfirmedRecords: records.unconfirmedRecords, clock: clock, logger: logger)
+            PurgeFollower(
+                $0, disk: disk, unconfirmedRecords: records.unconfirmedRecords,
+                source: { RequestKeys.source(identity($0)) }, clock: clock, logger: logger)
         }
         self.policy = policy
         self.now = now

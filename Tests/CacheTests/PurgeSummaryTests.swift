@@ -1,4 +1,5 @@
 import DarkroomNetwork
+import DarkroomStore
 import NIOCore
 import Testing
 
@@ -16,6 +17,8 @@ struct PurgeSummaryTests {
         summary.hosts = ["example.com": orders(30, -1), "": orders(4, 5)]
         summary.tags = ["shoes": orders(-1, 60), "é": orders(7, 7)]
         summary.prefixes = ["http://example.com/": orders(80, 9)]
+        summary.sources = [StoreKey(hashing: "source".utf8): orders(70, -1)]
+        summary.sourcesAfter = 40
         return summary
     }
 
@@ -28,16 +31,27 @@ struct PurgeSummaryTests {
         #expect(PurgeSummary(doubtful.bytes, latest: 79) == nil)
     }
 
+    @Test func `A summary that an earlier release wrote knows no purges of single sources`() {
+        var lasting = summary
+        (lasting.sources, lasting.sourcesAfter) = ([:], .max)
+        let written = lasting.bytes.readableBytesView
+        var bytes = ByteBuffer(integer: UInt8(1))
+        // The revision, the orders of everything, and the order after which the sources are known.
+        bytes.writeBytes(written.dropFirst(1).prefix(24))
+        bytes.writeBytes(written.dropFirst(33))
+        #expect(PurgeSummary(bytes, latest: 80) == lasting)
+    }
+
     @Test func `A summary that is cut off, of another revision or from the future is refused`() {
         let bytes = summary.bytes
         let whole = (0..<bytes.readableBytes).filter { count in
             PurgeSummary(bytes.getSlice(at: 0, length: count) ?? bytes, latest: 80) != nil
         }
-        // The orders of everything, and those with one to four targets.
-        #expect(whole.count == 5)
+        // The orders of everything, and those with one to five targets.
+        #expect(whole.count == 6)
         #expect(PurgeSummary(bytes, latest: 79) == nil)
         var other = bytes
-        other.setInteger(UInt8(2), at: 0)
+        other.setInteger(UInt8(3), at: 0)
         #expect(PurgeSummary(other, latest: 80) == nil)
         var long = PurgeSummary()
         long.tags = [String(repeating: "a", count: SourceURL.maximumBytes + 1): orders(1, 1)]
@@ -56,6 +70,8 @@ struct PurgeSummaryTests {
         let late = both.after(60)
         #expect(late.hosts.keys.sorted() == ["example.com"] && late.tags.isEmpty && late.prefixes.count == 1)
         #expect(late.everything == orders(5, 5))
+        #expect(late.sources == summary.sources && late.sourcesAfter == 60)
+        #expect(summary.after(70).sources.isEmpty && summary.after(30).sourcesAfter == 40)
     }
 
     @Test func `With too many targets, a purge makes everything doubtful and removes nothing`() throws {
@@ -65,7 +81,7 @@ struct PurgeSummaryTests {
         #expect(orders.summary.everything == PurgedOrders.Orders(doubtful: 2) && orders.summary.hosts.isEmpty)
         orders.add(.everything, source: nil, order: 3, isSoft: false)
         #expect(orders.summary.everything == PurgedOrders.Orders(removed: 3, doubtful: 2))
-        orders.removeLasting(upTo: 2)
+        orders.removeTargets(upTo: 2)
         #expect(orders.summary.count == 0)
     }
 }

@@ -35,6 +35,16 @@ struct LongPurgeLogTests {
         await node.pipeline.resolver.cache.follower?.sweeps.drain()
     }
 
+    private func logUpkeep(_ node: Cluster.Node, maxNames: Int = 100_000) throws -> PurgeLogUpkeep {
+        PurgeLogUpkeep(
+            shared: try #require(node.pipeline.resolver.cache.shared), log: PurgeLog(node.store, maxNames: maxNames),
+            source: { RequestKeys.source($0.canonical) }, limit: .seconds(1))
+    }
+
+    private func sumUp(_ node: Cluster.Node) async throws {
+        try await logUpkeep(node).sumUp(position: node.store.milliseconds)
+    }
+
     private func names(_ folder: String) -> [String] { cluster.bucket.names.filter { $0.hasPrefix("1/\(folder)/") } }
 
     /// Reads until the log is summed up for the next server.
@@ -71,9 +81,7 @@ struct LongPurgeLogTests {
         await upkeep(purging)
         cluster.wall.advance(seconds: 1_800)
         await purging.pipeline.carryOutPurges()
-        try await PurgeLogUpkeep(
-            shared: #require(purging.pipeline.resolver.cache.shared), log: PurgeLog(purging.store), limit: .seconds(1)
-        ).sumUp(position: purging.store.milliseconds)
+        try await sumUp(purging)
         gate.open()
         _ = try await late.value
         let fresh = await cluster.node()
@@ -85,10 +93,7 @@ struct LongPurgeLogTests {
         let node = await cluster.node()
         cluster.wall.advance(seconds: 1)
         try await fill(201, by: node)
-        let shared = try #require(node.pipeline.resolver.cache.shared)
-        let upkeep = PurgeLogUpkeep(
-            shared: shared, log: PurgeLog(node.store, maxNames: 201), limit: .seconds(1))
-        try await upkeep.run(position: node.store.milliseconds)
+        try await logUpkeep(node, maxNames: 201).run(position: node.store.milliseconds)
         #expect(names("f").count == 2)
     }
 
@@ -112,9 +117,7 @@ struct LongPurgeLogTests {
         if hasEarlier {
             cluster.wall.advance(seconds: 60)
             let node = await cluster.node()
-            try await PurgeLogUpkeep(
-                shared: #require(node.pipeline.resolver.cache.shared), log: PurgeLog(node.store), limit: .seconds(1)
-            ).sumUp(position: node.store.milliseconds)
+            try await sumUp(node)
         }
         cluster.bucket[try #require(names("f").last)] = ByteBuffer(string: "x")
         let before = cluster.bucket.count(of: .read)
@@ -128,10 +131,7 @@ struct LongPurgeLogTests {
             cluster.wall.advance(seconds: 60)
             let nodes = [await cluster.node(), await cluster.node()]
             for node in nodes {
-                try await PurgeLogUpkeep(
-                    shared: #require(node.pipeline.resolver.cache.shared), log: PurgeLog(node.store),
-                    limit: .seconds(1)
-                ).sumUp(position: node.store.milliseconds)
+                try await sumUp(node)
             }
         }
         #expect(names("f").count == 3)

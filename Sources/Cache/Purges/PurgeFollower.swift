@@ -1,3 +1,4 @@
+import DarkroomNetwork
 import DarkroomObjectStorage
 import DarkroomStore
 import DarkroomWaiting
@@ -21,7 +22,7 @@ final class PurgeFollower: Sendable {
 
     /// How far back the log is read each time. Stores accept clocks that differ by 15 minutes.
     static let overlap = Int64(20 * 60_000)
-    /// How long purges of single sources are kept. A server that was stopped for longer removes all entries on disk.
+    /// How long the log keeps purges of single sources. A server that was stopped for longer removes what is on disk.
     static let retention = Int64(7 * 86_400_000)
     /// The time that is added to the time of a purge to get its order, so that the purge also outdates entries that
     /// servers with clocks ahead fetched before it. The corrected times of two servers may differ by as much
@@ -68,9 +69,10 @@ final class PurgeFollower: Sendable {
     /// Limits how long requests wait for a read of the log.
     private let requests: DeadlineTimer
 
+    /// - Parameter source: the key of a source.
     init(
-        _ shared: SharedTier, disk: (any Storing)?, unconfirmedRecords: UnconfirmedRecords, clock: any Clock<Duration>,
-        logger: Logger
+        _ shared: SharedTier, disk: (any Storing)?, unconfirmedRecords: UnconfirmedRecords,
+        source: @escaping @Sendable (SourceURL) -> StoreKey, clock: any Clock<Duration>, logger: Logger
     ) {
         requests = DeadlineTimer(Self.requestWait, clock: clock)
         assurance = PurgeAssurance(shared.store, unconfirmedRecords, clock: clock, logger: logger)
@@ -81,7 +83,7 @@ final class PurgeFollower: Sendable {
         startedAt = shared.store.instant()
         self.logger = logger
         log = PurgeLog(shared.store)
-        upkeep = PurgeLogUpkeep(shared: shared, log: log, limit: Self.requestLimit)
+        upkeep = PurgeLogUpkeep(shared: shared, log: log, source: source, limit: Self.requestLimit)
     }
 
     /// The time after which no server uses what a purge concerns, unless its origin has confirmed it since.
@@ -207,7 +209,10 @@ final class PurgeFollower: Sendable {
         let listed = try await log.names(since: position - Self.overlap, within: Self.requestLimit)
         let now = min(started, shared.store.milliseconds)
         // Some of the purges since then may have been deleted.
-        if now - position > Self.retention - Self.overlap { unconfirmedRecords.distrust(at: shared.store.now()) }
+        if now - position > Self.retention - Self.overlap {
+            unconfirmedRecords.distrust(at: shared.store.now())
+            shared.purgedOrders.forgetSources(upTo: upkeep.sourcesKept)
+        }
         try await carryOut(listed, after: PurgeProgress(position: position), now: now, execute)
         return now
     }
@@ -219,11 +224,16 @@ final class PurgeFollower: Sendable {
         // The first answer may have corrected a clock that was ahead.
         let now = min(started, shared.store.milliseconds)
         let progress = await resume(heritage, now: now, execute)
-        let start = summedUp.map { min($0, progress.position - Self.overlap) }
+        let start = summedUp.map { min($0.time, progress.position - Self.overlap) }
         let listed = try await log.names(since: start, within: Self.requestLimit)
         try await carryOut(listed, after: progress, now: now, execute)
-        if listed.names.count > PurgeLogUpkeep.maxUnsummed {
-            maintain { upkeep throws(ObjectStorageError) in try await upkeep.sumUp(position: now) }
+        let first = listed.isComplete ? upkeep.sourcesAfter(summedUp) : order
+        let sources = listed.names.filter { !$0.isLasting && !progress.lacks($0) && $0.time > summedUp?.time ?? -1 }
+        if sources.isEmpty { shared.purgedOrders.recordSources(after: first) }
+        // Requests do not wait for the others: until they are known, lookups ask the store for the newest record.
+        maintain { upkeep throws(ObjectStorageError) in
+            if !sources.isEmpty { await upkeep.recallSources(sources, after: first) }
+            if listed.names.count > PurgeLogUpkeep.maxUnsummed { try await upkeep.sumUp(position: now) }
         }
         return now
     }
@@ -267,7 +277,7 @@ final class PurgeFollower: Sendable {
         _ execute: @escaping Execute
     ) async throws(ObjectStorageError) {
         let seen = state.withLock { $0.seen.union($0.own) }
-        // Purges of single sources need not be known once they are carried out: the store has marks of them.
+        // Purges of single sources may stay unknown once they are carried out: the store has marks of them.
         let new = listed.names.filter { !seen.contains($0) && ($0.isLasting || progress.lacks($0)) }
         if listed.isComplete, new.count <= Self.maxPurges { return try await carryOut(new, after: progress, execute) }
         logger.warning(
@@ -362,7 +372,7 @@ final class PurgeFollower: Sendable {
 
     /// Keeps the log short, once an hour, and the first time when the purges from before the start can be summed up.
     private func maintainIfDue(_ position: Int64) {
-        shared.purgedOrders.removeSources(upTo: position - Self.overlap)
+        shared.purgedOrders.trimSources(upTo: position - Self.overlap)
         let isDue = state.withLock { state in
             let next = state.nextUpkeep ?? position + 2 * Self.overlap
             let isDue = position >= next

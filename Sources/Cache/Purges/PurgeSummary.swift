@@ -1,7 +1,8 @@
 import DarkroomNetwork
+import DarkroomStore
 import NIOCore
 
-/// A summary of the lasting purges: the latest order for each host, tag and prefix, and for everything.
+/// A summary of purges: the latest order for each host, tag, prefix and source, and for everything.
 ///
 /// Nodes keep summaries in the shared tier, so that a node that starts needs to read only the purges after one.
 struct PurgeSummary: Hashable, Sendable {
@@ -9,17 +10,22 @@ struct PurgeSummary: Hashable, Sendable {
 
     private enum Kind: UInt8 {
         case host = 1
-        case tag, prefix
+        case tag, prefix, source
     }
 
-    private static let revision: UInt8 = 1
+    private static let revision: UInt8 = 2
+    /// The revision without purges of single sources.
+    private static let firstRevision: UInt8 = 1
 
     var everything = Orders()
     var hosts: [String: Orders] = [:]
     var tags: [String: Orders] = [:]
     var prefixes: [String: Orders] = [:]
+    var sources: [StoreKey: Orders] = [:]
+    /// The order after which all purges of single sources are known; the greatest number = none are.
+    var sourcesAfter = Int64.max
 
-    /// The number of targets besides everything.
+    /// The number of targets of lasting purges, besides everything.
     var count: Int { hosts.count + tags.count + prefixes.count }
 
     init() {}
@@ -35,7 +41,7 @@ struct PurgeSummary: Hashable, Sendable {
         }
     }
 
-    /// Adds a purge. Purges of single sources do not last.
+    /// Adds a lasting purge.
     mutating func include(_ orders: Orders, of target: PurgeTarget) {
         switch target {
         case .source: break
@@ -46,12 +52,13 @@ struct PurgeSummary: Hashable, Sendable {
         }
     }
 
-    /// Adds another summary.
+    /// Adds the purges of another summary.
     mutating func include(_ other: PurgeSummary) {
         everything.include(other.everything)
         for (host, orders) in other.hosts { hosts[host, default: Orders()].include(orders) }
         for (tag, orders) in other.tags { tags[tag, default: Orders()].include(orders) }
         for (prefix, orders) in other.prefixes { prefixes[prefix, default: Orders()].include(orders) }
+        for (source, orders) in other.sources { sources[source, default: Orders()].include(orders) }
     }
 
     /// The same without targets that were purged only up to this order.
@@ -60,15 +67,24 @@ struct PurgeSummary: Hashable, Sendable {
         summary.hosts = hosts.filter { $0.value.last > order }
         summary.tags = tags.filter { $0.value.last > order }
         summary.prefixes = prefixes.filter { $0.value.last > order }
+        summary.forgetSources(upTo: order)
         return summary
+    }
+
+    /// Removes purges of single sources up to this order.
+    mutating func forgetSources(upTo order: Int64) {
+        sources = sources.filter { $0.value.last > order }
+        sourcesAfter = max(sourcesAfter, order)
     }
 }
 
-// The encoding: a revision, the orders of everything, and for each target its kind, its orders and its text.
+// The encoding: a revision, the orders of everything, the order after which the sources are known, and for each target
+// its kind, its orders, and its text or key.
 extension PurgeSummary {
     var bytes: ByteBuffer {
         var bytes = ByteBuffer(integer: Self.revision)
         bytes.write(everything)
+        bytes.writeInteger(sourcesAfter)
         for (kind, targets) in [(Kind.host, hosts), (.tag, tags), (.prefix, prefixes)] {
             for (text, orders) in targets {
                 bytes.writeInteger(kind.rawValue)
@@ -77,30 +93,51 @@ extension PurgeSummary {
                 bytes.writeString(text)
             }
         }
+        for (source, orders) in sources {
+            bytes.writeInteger(Kind.source.rawValue)
+            bytes.write(orders)
+            bytes.writeBytes(source.bytes)
+        }
         return bytes
     }
 
-    /// Decodes a summary; nil if the bytes are of another revision or malformed.
+    /// Decodes a summary; nil if the bytes are of a later revision or malformed.
     ///
     /// - Parameter latest: the latest plausible order. A later one would outdate all records permanently.
     init?(_ bytes: ByteBuffer, latest: Int64) {
         var bytes = bytes
-        guard bytes.readInteger(as: UInt8.self) == Self.revision, let everything = bytes.readOrders(latest) else {
-            return nil
-        }
-        self.everything = everything
+        guard let revision = bytes.readInteger(as: UInt8.self),
+            (Self.firstRevision...Self.revision).contains(revision), let everything = bytes.readOrders(latest),
+            let sourcesAfter = revision == Self.firstRevision ? Int64.max : bytes.readInteger(as: Int64.self)
+        else { return nil }
+        (self.everything, self.sourcesAfter) = (everything, sourcesAfter)
         while bytes.readableBytes > 0 {
             guard let kind = bytes.readInteger(as: UInt8.self).flatMap(Kind.init(rawValue:)),
-                let orders = bytes.readOrders(latest), let length = bytes.readInteger(as: UInt32.self),
-                length <= SourceURL.maximumBytes, let utf8 = bytes.readSlice(length: Int(length)),
-                let text = String(validating: utf8.readableBytesView, as: UTF8.self)
+                let orders = bytes.readOrders(latest), include(orders, of: kind, readingFrom: &bytes)
             else { return nil }
-            switch kind {
-            case .host: include(orders, of: .host(text))
-            case .tag: include(orders, of: .tag(text))
-            case .prefix: include(orders, of: .prefix(text))
-            }
         }
+    }
+
+    /// - Returns: false if the target is malformed.
+    private mutating func include(_ orders: Orders, of kind: Kind, readingFrom bytes: inout ByteBuffer) -> Bool {
+        if kind == .source {
+            guard let key = bytes.readBytes(length: StoreKey.byteCount).flatMap(StoreKey.init(digest:)) else {
+                return false
+            }
+            sources[key, default: Orders()].include(orders)
+            return true
+        }
+        guard let length = bytes.readInteger(as: UInt32.self), length <= SourceURL.maximumBytes,
+            let utf8 = bytes.readSlice(length: Int(length)),
+            let text = String(validating: utf8.readableBytesView, as: UTF8.self)
+        else { return false }
+        switch kind {
+        case .host: include(orders, of: .host(text))
+        case .tag: include(orders, of: .tag(text))
+        case .prefix: include(orders, of: .prefix(text))
+        case .source: break
+        }
+        return true
     }
 }
 

@@ -33,12 +33,21 @@ final class PurgedOrders: Sendable {
     }
 
     private struct State {
-        var lasting = PurgeSummary()
-        var sources: [StoreKey: Orders] = [:]
+        var purges: PurgeSummary
+        /// Whether the purges of single sources are known after the order that `purges` has.
+        var knowsSources = false
+
+        init() {
+            purges = PurgeSummary()
+            purges.sourcesAfter = -1
+        }
     }
 
-    /// The number of targets that are recorded separately. Beyond it, a purge makes everything doubtful.
+    /// The number of sources, and of other targets, that are recorded separately. Beyond it, a purge makes everything
+    /// doubtful.
     private static let capacity = 100_000
+    /// With more sources, about 8 MB, the first are forgotten as soon as possible.
+    private static let maxSources = capacity / 2
 
     private let state = Mutex(State())
 
@@ -46,54 +55,89 @@ final class PurgedOrders: Sendable {
     func add(_ target: PurgeTarget, source: StoreKey?, order: Int64, isSoft: Bool) {
         state.withLock { state in
             var orders = Orders()
-            let isKnown = source.map { state.sources[$0] != nil } ?? state.lasting.contains(target)
-            guard isKnown || state.sources.count + state.lasting.count < Self.capacity else {
+            let isKnown = source.map { state.purges.sources[$0] != nil } ?? state.purges.contains(target)
+            let count = source == nil ? state.purges.count : state.purges.sources.count
+            guard isKnown || count < Self.capacity else {
                 orders.doubtful = order
-                return state.lasting.everything.include(orders)
+                return state.purges.everything.include(orders)
             }
             orders.include(order, isSoft: isSoft)
-            if let source { state.sources[source, default: Orders()].include(orders) }
-            state.lasting.include(orders, of: target)
+            if let source { state.purges.sources[source, default: Orders()].include(orders) }
+            state.purges.include(orders, of: target)
         }
     }
 
     /// From here on, origins have to confirm all records up to this order.
     func doubt(upTo order: Int64) {
-        state.withLock { $0.lasting.everything.include(Orders(doubtful: order)) }
+        state.withLock { $0.purges.everything.include(Orders(doubtful: order)) }
     }
 
     /// The orders for a record of this source.
     func orders(of source: StoreKey, _ record: SourceRecord) -> Orders {
+        state.withLock { $0.purges.orders(of: source, record) }
+    }
+
+    /// Whether all purges are known that may concern a record of this order, and none does. Such a record may be used
+    /// without the marks that purges leave in the store.
+    func permit(_ order: Int64, of source: StoreKey, _ record: SourceRecord) -> Bool {
         state.withLock { state in
-            let lasting = state.lasting
-            var orders = lasting.everything
-            orders.include(state.sources[source])
-            if !lasting.hosts.isEmpty { orders.include(lasting.hosts[record.host]) }
-            if !lasting.tags.isEmpty { for tag in record.response.tags { orders.include(lasting.tags[tag]) } }
-            for (prefix, found) in lasting.prefixes where record.url.hasPrefix(prefix) { orders.include(found) }
-            return orders
+            state.knowsSources && state.purges.sourcesAfter < order
+                && state.purges.orders(of: source, record).last < order
         }
     }
 
-    /// Removes purges of single sources up to this order: the store has marks of them.
-    func removeSources(upTo order: Int64) {
+    // MARK: Single sources
+
+    /// Records that all purges of single sources after this order have been added, except for those that were forgotten
+    /// meanwhile.
+    func recordSources(after order: Int64) {
         state.withLock { state in
-            state.sources = state.sources.filter { $0.value.last > order }
+            state.purges.sourcesAfter = max(state.purges.sourcesAfter, order)
+            state.knowsSources = true
+        }
+    }
+
+    /// Forgets purges of single sources up to this order, since others up to it may be unknown.
+    func forgetSources(upTo order: Int64) { state.withLock { $0.purges.forgetSources(upTo: order) } }
+
+    /// Forgets the first of very many purges of single sources: the store has marks of those up to this order.
+    func trimSources(upTo order: Int64) {
+        state.withLock { state in
+            guard state.purges.sources.count > Self.maxSources else { return }
+            let orders = state.purges.sources.values.map(\.last).sorted()
+            state.purges.forgetSources(upTo: min(order, orders[orders.count - Self.maxSources / 2]))
         }
     }
 
     /// Removes targets that were purged only up to this order: no older object is used.
-    func removeLasting(upTo order: Int64) {
-        state.withLock { $0.lasting = $0.lasting.after(order) }
+    func removeTargets(upTo order: Int64) {
+        state.withLock { $0.purges = $0.purges.after(order) }
     }
 
     // MARK: Summaries
 
     /// Adds the purges of a summary.
     func include(_ summary: PurgeSummary) {
-        state.withLock { $0.lasting.include(summary) }
+        state.withLock { $0.purges.include(summary) }
     }
 
-    /// The lasting purges.
-    var summary: PurgeSummary { state.withLock(\.lasting) }
+    /// All purges that are known.
+    var summary: PurgeSummary {
+        state.withLock { state in
+            var summary = state.purges
+            if !state.knowsSources { summary.sourcesAfter = .max }
+            return summary
+        }
+    }
+}
+
+extension PurgeSummary {
+    fileprivate func orders(of source: StoreKey, _ record: SourceRecord) -> Orders {
+        var orders = everything
+        orders.include(sources[source])
+        if !hosts.isEmpty { orders.include(hosts[record.host]) }
+        if !tags.isEmpty { for tag in record.response.tags { orders.include(tags[tag]) } }
+        for (prefix, found) in prefixes where record.url.hasPrefix(prefix) { orders.include(found) }
+        return orders
+    }
 }

@@ -3,7 +3,7 @@ package import DarkroomObjectStorage
 package import NIOCore
 
 /// The purges of all servers, in the shared tier: one small object each, named by the time of the purge. Beside them,
-/// summaries of the lasting ones, named by the time until which they are complete.
+/// summaries of them, named by the time until which they are complete.
 package struct PurgeLog: Sendable {
     private let store: SharedStore
     private let maxNames: Int
@@ -110,7 +110,7 @@ package struct PurgeLog: Sendable {
 
     // MARK: Summaries
 
-    /// Adds a summary of the lasting purges until this time.
+    /// Adds a summary of the purges until this time.
     package func append(
         summary: ByteBuffer, until time: Int64, within limit: Duration
     ) async throws(ObjectStorageError) {

@@ -5,7 +5,7 @@
 ///     1/s/<source>/o-<content>          the original with this content
 ///     1/s/<source>/v-<variant>          a variant
 ///     1/p/<time>-<number>-<kind>        a purge, named so that they are listed in the order of their times
-///     1/f/<time>-<number>-l             a summary of the lasting purges until a time
+///     1/f/<time>-<number>-l             a summary of the purges until a time
 ///
 /// Records are never overwritten. Regardless of which node writes last, the newest record takes precedence.
 enum SharedName {

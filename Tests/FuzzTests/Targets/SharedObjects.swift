@@ -52,6 +52,7 @@ extension FuzzTests {
         for target in [.host("a.org"), .tag("é"), .prefix("https://a.org/"), .everything] as [PurgeTarget] {
             summary.include(orders, of: target)
         }
+        (summary.sources, summary.sourcesAfter) = ([StoreKey(hashing: "a".utf8): orders], orders.removed - 1)
         let latest = orders.removed + 1
         fuzzer.run("purge-summary", bytes: [Array(summary.bytes.readableBytesView)]) { input in
             guard let summary = PurgeSummary(ByteBuffer(bytes: input), latest: latest) else { return }
