@@ -1,3 +1,4 @@
+import DarkroomHTTPCaching
 import DarkroomMachine
 package import DarkroomStore
 package import NIOCore
@@ -158,7 +159,8 @@ extension ImageCache {
         return look
     }
 
-    /// Looks in the tiers beyond this machine for entries that are newer or missing here.
+    /// Looks in the tiers beyond this machine for entries that are newer or missing here. If nothing is known of the
+    /// source, a fresh record that the variant was stored with is not compared with newer ones there.
     ///
     /// - Returns: whether it looked.
     @discardableResult
@@ -166,7 +168,12 @@ extension ImageCache {
         _ access: CacheAccess, _ look: inout CacheLook, _ mode: LookMode = .use
     ) async -> Bool {
         guard let shared, access.options.query.union.contains(.shared) else { return false }
-        let found = await shared.look(for: access, known: look.record)
+        var isUsable: (@Sendable (SourceRecord) -> Bool)?
+        // A nearer tier that was not read may have a newer record.
+        if look.record == nil, access.options.query.variants == .all {
+            isUsable = { [self] in mayUse($0, access.options.policy) }
+        }
+        let found = await shared.look(for: access, known: look.record, isUsable: isUsable)
         look.inSharedTier = .some(found.variant)
         guard let shared = found.record else { return true }
         // Its source may have been purged while this server could not read the purges.
@@ -178,6 +185,16 @@ extension ImageCache {
         }
         look.record = record
         return true
+    }
+
+    /// Whether a record may be used although a newer one may exist, apart from purges that this server knows. A record
+    /// that varies may have been stored for other requests.
+    private func mayUse(_ record: SourceRecord, _ policy: RequestCachePolicy) -> Bool {
+        let now = now()
+        let freshness = record.freshness
+        return !record.varies && freshness.remaining(at: now) > .zero
+            && CacheEvaluation(stored: freshness, isSelected: true, policy: policy, now: now).decision == .use
+            && !records.unconfirmedRecords.concerns(record, isOnDisk: true)
     }
 
     /// Looks for a variant of this content in the tiers that the request reads.

@@ -17,6 +17,8 @@ final class SharedTier: Sendable {
     private struct LookKey: Hashable {
         let variant: EntryKey
         let known: Int64?
+        /// The policy by which a record is usable; nil = the newest record is looked for.
+        let policy: RequestCachePolicy?
         /// No request joins a lookup that started before a purge.
         let epoch: PurgeEpoch
     }
@@ -28,16 +30,27 @@ final class SharedTier: Sendable {
 
     // MARK: Reading
 
-    /// Looks for the newest record of the request's source and for its variant, whatever its content. The record is nil
-    /// if there is none, or if the known record is as new.
+    /// Looks for a record of the request's source and for its variant, whatever its content. The record is nil if there
+    /// is none, or if the known record is as new.
+    ///
+    /// - Parameter isUsable: whether the request may use the record that the variant was stored with, although a newer
+    ///   record may exist, as far as purges permit it; nil = the newest record is looked for.
     func look(
-        for access: CacheAccess, known: SourceRecord?
+        for access: CacheAccess, known: SourceRecord?, isUsable: (@Sendable (SourceRecord) -> Bool)? = nil
     ) async -> (record: SourceRecord?, variant: StoredEntry?) {
         let source = access.keys.source
-        let key = LookKey(variant: access.keys.variant, known: known.map { order(of: $0) }, epoch: access.epoch)
+        let key = LookKey(
+            variant: access.keys.variant, known: known.map { order(of: $0) },
+            policy: isUsable == nil ? nil : access.options.policy, epoch: access.epoch)
         let wantsVariant = access.options.query.variants.contains(.shared)
+        let isPermitted: (@Sendable (SharedRecord) -> Bool)? = isUsable.map { isUsable in
+            { @Sendable [self] (found: SharedRecord) in
+                decode(found).map { purgedOrders.permit(found.order, of: source, $0) && isUsable($0) } ?? false
+            }
+        }
         let findings = await looks.value(for: key, deadline: access.deadline) { [store] in
-            await store.look(for: source, variant: wantsVariant ? key.variant : nil, newerThan: key.known)
+            await store.look(
+                for: source, variant: wantsVariant ? key.variant : nil, newerThan: key.known, isUsable: isPermitted)
         }
         return (findings?.record.flatMap { record($0, of: source) }, findings?.variant?.entry)
     }
@@ -53,10 +66,7 @@ final class SharedTier: Sendable {
 
     /// Decodes a record, as far as purges permit its use.
     private func record(_ found: SharedRecord, of source: StoreKey) -> SourceRecord? {
-        guard
-            let record = SourceRecord(found.metadata, leastOrder: found.order, policy: policy)?
-                .moved(by: -store.clockOffset, policy: policy)
-        else { return nil }
+        guard let record = decode(found) else { return nil }
         let orders = purgedOrders.orders(of: source, record)
         guard found.order > orders.removed else {
             store.removeSoon(source, order: orders.removed, isPurged: true)
@@ -70,6 +80,11 @@ final class SharedTier: Sendable {
             response.staleSince = Date(timeIntervalSince1970: purged) - store.clockOffset
         }
         return record.with(response, isConfirmed: !isDoubtful, policy: policy)
+    }
+
+    private func decode(_ found: SharedRecord) -> SourceRecord? {
+        SourceRecord(found.metadata, leastOrder: found.order, policy: policy)?
+            .moved(by: -store.clockOffset, policy: policy)
     }
 
     // MARK: Writing

@@ -48,20 +48,6 @@ struct SharedTierTests {
         #expect(try await node.ask(width: 30).cache.forwarded != nil)
     }
 
-    @Test func `A look costs a list and a read, and a miss writes three objects`() async throws {
-        let cluster = try Cluster()
-        let (first, second) = (await cluster.node(), await cluster.node())
-        cluster.bucket.operations.change { $0 = [:] }
-        try await first.ask()
-        #expect(cluster.bucket.operations.value == [.list: 1, .read: 1, .write: 3])
-        cluster.bucket.operations.change { $0 = [:] }
-        try await second.ask()
-        #expect(cluster.bucket.operations.value == [.list: 1, .read: 1])
-        cluster.bucket.operations.change { $0 = [:] }
-        try await first.ask(width: 30)
-        #expect(cluster.bucket.operations.value == [.read: 1, .write: 1])
-    }
-
     @Test func `Equal requests at the same time share one look`() async throws {
         let cluster = try Cluster()
         try await cluster.node().ask()
@@ -71,7 +57,7 @@ struct SharedTierTests {
             for _ in 0..<100 { group.addTask { try await node.ask() } }
             try await group.waitForAll()
         }
-        #expect(cluster.bucket.count(of: .list) < 10)
+        #expect(cluster.bucket.count(of: .read) < 10)
         #expect(cluster.origin.fetches.value == 1)
     }
 

@@ -61,13 +61,10 @@ package struct SharedFindings: Sendable {
         }
     }
 
-    /// The newest record; nil if there is none, or if the known record is as new.
+    /// The newest record, or a usable one; nil if there is none, or if the known record is as new.
     package var record: SharedRecord?
     /// The variant, whatever its record.
     package var variant: Variant?
-
-    /// Nothing.
-    package init() {}
 }
 
 /// Objects of one source to write.

@@ -15,6 +15,9 @@ package final class SharedStore: Sendable {
     let counts = Mutex(SharedStatistics())
     /// The moment of which this server knows all purges, or its start.
     private let purgesReadAt: Mutex<ContinuousClock.Instant>
+    /// The number of reads of variants in a row, up to the last one, that took a long share of the timeout.
+    private let slowReads = Mutex(0)
+    private static let longShare = 0.25
     /// This machine's wall clock.
     package let now: @Sendable () -> Date
     /// The clock of pauses.
@@ -83,31 +86,51 @@ package final class SharedStore: Sendable {
 // MARK: Reading
 
 extension SharedStore {
-    /// Looks for the newest record of a source and for a variant, at the same time. Takes one round trip, or two if the
-    /// variant was stored with an older record.
+    /// Looks for a variant and a record of its source.
+    ///
+    /// If the record that the variant was stored with may be used, a read of the variant finds both. Otherwise the
+    /// newest record is listed, and read if the variant was stored with an older one. While reads take long, the newest
+    /// record is listed at the same time in any case, since the timeout leaves no time for that afterward.
     ///
     /// - Parameters:
     ///   - variant: nil = only the record.
     ///   - known: a record that need not be delivered again.
+    ///   - isUsable: whether a record may be used although a newer one may exist; nil = none may, so that the store is
+    ///     asked for the newest record and the variant at the same time.
     package func look(
-        for source: StoreKey, variant: EntryKey?, newerThan known: Int64? = nil
+        for source: StoreKey, variant: EntryKey?, newerThan known: Int64? = nil,
+        isUsable: (@Sendable (SharedRecord) -> Bool)? = nil
     ) async -> SharedFindings {
-        let findings = await read { limit throws(ObjectStorageError) in
-            async let found = self.variant(variant, limit())
-            let newest = try await newestRecord(of: source, limit())
-            var findings = SharedFindings()
-            findings.variant = try await found.get()
-            guard let newest, newest.digest != nil else { return SharedFindings() }
-            if let made = findings.variant?.record, made.version == newest {
-                findings.record = made
-            } else if newest.order > known ?? -1 {
-                findings.record = try await record(of: source, newest, limit())
+        let findings = await read { limit throws(ObjectStorageError) -> SharedFindings in
+            guard let isUsable, slowReads.withLock({ $0 < 2 }) else {
+                async let found = self.variant(variant, limit())
+                let newest = try await newestRecord(of: source, limit())
+                return try await newestFindings(newest, of: source, found.get(), newerThan: known, limit())
             }
-            return findings
+            let found = try await self.variant(variant, limit()).get()
+            if let found, !self.known.isNewer(than: found.record.order, source), isUsable(found.record) {
+                return SharedFindings(record: found.record, variant: found)
+            }
+            let newest = try await newestRecord(of: source, limit())
+            return try await newestFindings(newest, of: source, found, newerThan: known, limit())
         }
         guard let findings else { return SharedFindings() }
         if let record = findings.record { self.known.insert(record.version, of: source) }
         countLook(isHit: variant == nil ? findings.record != nil : findings.variant != nil)
+        return findings
+    }
+
+    private func newestFindings(
+        _ newest: RecordVersion?, of source: StoreKey, _ variant: SharedFindings.Variant?, newerThan known: Int64?,
+        _ limit: Duration
+    ) async throws(ObjectStorageError) -> SharedFindings {
+        guard let newest, newest.digest != nil else { return SharedFindings() }
+        var findings = SharedFindings(variant: variant)
+        if let made = variant?.record, made.version == newest {
+            findings.record = made
+        } else if newest.order > known ?? -1 {
+            findings.record = try await record(of: source, newest, limit)
+        }
         return findings
     }
 
@@ -143,6 +166,11 @@ extension SharedStore {
         _ key: EntryKey?, _ limit: Duration
     ) async -> Result<SharedFindings.Variant?, ObjectStorageError> {
         guard let key else { return .success(nil) }
+        let began = instant()
+        defer {
+            let isSlow = began.duration(to: instant()) >= configuration.timeout * Self.longShare
+            slowReads.withLock { $0 = isSlow ? $0 + 1 : 0 }
+        }
         do throws(ObjectStorageError) {
             let object = try await object(SharedName.variant(key), .variant, key, limit)
             return .success(object.map { SharedFindings.Variant($0) })

@@ -43,7 +43,8 @@ final class MemoryBucket: ObjectBucket {
         latency.withLock { $0 = (time, pass) }
     }
 
-    /// Holds back the next operation on such a name before it takes effect, or the result of listing such a prefix.
+    /// Holds back the next write or deletion of such a name before it takes effect, or the result of reading such a
+    /// name or listing such a prefix.
     func hold(_ operation: Operation, at gate: Gate, where isMeant: @escaping @Sendable (String) -> Bool) {
         held.withLock { $0.append((operation, isMeant, gate)) }
     }
@@ -53,7 +54,9 @@ final class MemoryBucket: ObjectBucket {
         deliver: @escaping @Sendable (ByteBuffer) throws(ObjectStorageError) -> Void
     ) async throws(ObjectStorageError) -> Bool {
         try begin(.read, key, limit)
-        guard var object = objects.value[key] else { return false }
+        let found = objects.value[key]
+        await pass(.read, [key])
+        guard var object = found else { return false }
         // In parts that do not respect the object's structure.
         while let part = object.readSlice(length: min(object.readableBytes, 37)), part.readableBytes > 0 {
             try deliver(part)
