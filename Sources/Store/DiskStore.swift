@@ -302,6 +302,9 @@ extension DiskStore {
         public var maxAge: Duration?
         /// The time from which the age counts, by default the last use.
         public var expiry = Expiry.access
+        /// Whether records of sources stay on disk when images of their age are evicted, while the index takes at most
+        /// an eighth of the budget. That saves requests to a tier that servers share. Default: false.
+        public var keepsRecordsLonger = false
 
         /// The default configuration for this directory.
         public init(directory: String) {

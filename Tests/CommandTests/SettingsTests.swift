@@ -178,6 +178,11 @@ struct SettingsTests {
         #expect(try Settings.refusal([key: "-1s"]).contains(key))
     }
 
+    @Test func `Only with a shared store do records stay longer on disk than images`() throws {
+        #expect(try !Settings.reading([:]).diskConfiguration.keepsRecordsLonger)
+        #expect(try Settings.reading(["shared-store": "s3://media/darkroom"]).diskConfiguration.keepsRecordsLonger)
+    }
+
     @Test(arguments: [("true", true), ("1", true), ("false", false), ("0", false)])
     func `Booleans are words or digits, in the file too`(text: String, value: Bool) throws {
         #expect(try Settings.reading(["respect-origin": text]).freshness.respectOrigin == value)

@@ -63,6 +63,39 @@ import Testing
         #expect(await found(1...21, in: store) == [1] + Array(5...21))
     }
 
+    private static func record(_ bytes: Int = 450) -> StoredEntry {
+        StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(repeating: 7, count: bytes))
+    }
+
+    @Test(
+        arguments: [
+            (true, nil, .access, true), (true, .seconds(1_000), .modification, true),
+            (true, .seconds(1_000), .access, false), (false, nil, .access, false),
+        ] as [(Bool, Duration?, DiskStore.Expiry, Bool)])
+    func `a record outlives files that were used later, unless its last access counts`(
+        keepsRecords: Bool, maxAge: Duration?, expiry: DiskStore.Expiry, stays: Bool
+    ) async throws {
+        let store = try await fixture.open {
+            ($0.keepsRecordsLonger, $0.maxAge, $0.expiry) = (keepsRecords, maxAge, expiry)
+        }
+        #expect(await store.storeAndWait(Self.record(), for: key(100)))
+        // Three times as many as fit.
+        await self.store(1...60, in: store)
+        #expect(await store.entry(for: key(1)) == nil)
+        #expect(await store.entry(for: key(40)) == nil)
+        #expect(await store.entry(for: key(100)) == (stays ? Self.record() : nil))
+        #expect(store.statistics.entries == fixture.folder.files(below: "entries").count + (stays ? 1 : 0))
+    }
+
+    @Test func `records that take more than an eighth of the budget are evicted in turn`() async throws {
+        let store = try await fixture.open { $0.keepsRecordsLonger = true }
+        for number in 101...160 { #expect(await store.storeAndWait(Self.record(30 << 10), for: key(number))) }
+        #expect(store.statistics.indexBytes > fixture.budgetBytes / 8)
+        await self.store(1...21, in: store)
+        #expect(await store.entry(for: key(101)) == nil)
+        #expect(await store.entry(for: key(21)) != nil)
+    }
+
     @Test func `a smaller budget is kept from the start`() async throws {
         var store = try await fixture.open()
         await self.store(1...20, in: store)

@@ -138,6 +138,7 @@ extension Settings {
         disk.budgetBytes = self.cache.diskBytes
         disk.maxAge = self.cache.maxAge
         disk.expiry = self.cache.expireBy
+        disk.keepsRecordsLonger = self.objectStorage.sharedStore != nil
         return disk
     }
 

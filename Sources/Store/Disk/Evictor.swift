@@ -7,6 +7,8 @@ import Logging
 final class Evictor {
     /// The share of the budget down to which entries are evicted, so that evictions are few and large.
     private static let lowWaterMark = 0.9
+    /// The share of the budget that the index may take for records to be kept longer than files.
+    private static let indexShare = 0.125
     /// The number of entries that are evicted in one slice.
     private static let batch = 256
     /// The free share of the volume below which nothing is written, and the share up to which entries are evicted then.
@@ -117,7 +119,7 @@ final class Evictor {
 
     /// Evicts least recently used entries until they have freed so many bytes.
     /// - Returns: what was evicted; nothing if there is no entry, or if that failed.
-    private func evictBatch(upTo bytes: Int, limit: Int = Evictor.batch) -> StoreTotals {
+    private func evictBatch(upTo bytes: Int, limit: Int = Evictor.batch, keepsRecords: Bool = true) -> StoreTotals {
         writeLastUses()
         let evicted = directory.attempt { open throws(StorageError) in
             var excess = bytes
@@ -125,12 +127,45 @@ final class Evictor {
                 defer { excess -= entry.bytes }
                 return excess > 0
             }
-            return try remover.discard(entries.map(\.key), in: open)
+            let files = entries.filter { $0.bytes > 0 }
+            guard keepsRecords, keepsRecordsLonger, !files.isEmpty, files.count < entries.count else {
+                return try remover.discard(entries.map(\.key), in: open)
+            }
+            let discarded = try remover.discard(files.map(\.key), in: open)
+            // Without space for this, they are among the oldest the next time, too.
+            try? open.index.setLastUses(renewedRecords(in: entries, at: open.index.clock.microseconds))
+            return discarded
         }
         state.count { $0.evictions += evicted?.entries ?? 0 }
         measureIndex()
         return evicted ?? StoreTotals()
     }
+
+    /// Whether entries without a file, which are records of sources, stay when files of their age go. With its record,
+    /// a further variant of a source takes no list in the shared store.
+    private var keepsRecordsLonger: Bool {
+        // Their age would begin anew.
+        let isExpiring = configuration.maxAge != nil && configuration.expiry == .access
+        return configuration.keepsRecordsLonger && !isExpiring
+            && indexBytes <= Int(Self.indexShare * Double(configuration.budgetBytes))
+    }
+
+    /// Later last uses for the records among the oldest entries. They are later by the age of the oldest, rounded up to
+    /// a power of two: as long as an eviction takes, that is constant, so that records stay spread among files.
+    private func renewedRecords(
+        in entries: ArraySlice<(key: EntryKey, bytes: Int, lastUse: Int64)>, at now: Int64
+    ) -> [EntryKey: Int64] {
+        let (age, isOverflow) = now.subtractingReportingOverflow(entries.first?.lastUse ?? now)
+        let span = isOverflow ? Self.maximumSpan : min(max(age, 1), Self.maximumSpan)
+        let shift = Int64(1) << (Int64.bitWidth - (span - 1).leadingZeroBitCount)
+        return entries.reduce(into: [:]) { uses, entry in
+            let (time, isLate) = entry.lastUse.addingReportingOverflow(shift)
+            if entry.bytes == 0 { uses[entry.key] = isLate ? now : time }
+        }
+    }
+
+    /// In microseconds. A corrupt row may have any time.
+    private static let maximumSpan = Int64(1) << 60
 
     private func measureIndex() {
         guard let file = try? directory.current?.index.measure() else { return }
@@ -175,7 +210,7 @@ extension Evictor {
         let wanted = StoreTotals(entries: 2 * sizes.count, bytes: sizes.reduce(0, +) + reserve)
         var freed = StoreTotals()
         while freed.bytes < wanted.bytes || freed.entries < wanted.entries {
-            let evicted = evictBatch(upTo: .max, limit: shareOfEntries)
+            let evicted = evictBatch(upTo: .max, limit: shareOfEntries, keepsRecords: false)
             if evicted.entries == 0 { break }
             freed += evicted
         }
@@ -198,7 +233,7 @@ extension Evictor {
         }
         if let vainFreeShare, free <= vainFreeShare { return .nothing }
         mergeLog()
-        let evicted = evictBatch(upTo: .max, limit: shareOfEntries)
+        let evicted = evictBatch(upTo: .max, limit: shareOfEntries, keepsRecords: false)
         if evicted.entries == 0 { return .nothing }
         let raised = freeShare
         // Entries without a file free space in the index.

@@ -116,16 +116,22 @@ extension DiskIndex {
         }
     }
 
-    /// The oldest entries, oldest first, by the time from which the age counts, with the bytes that their files take.
+    /// The oldest entries, oldest first, by the time from which the age counts, with the bytes that their files take
+    /// and their last use.
     func oldest(
         _ age: DiskStore.Expiry, before time: Int64 = .max, limit: Int
-    ) throws(StorageError) -> [(key: EntryKey, bytes: Int)] {
+    ) throws(StorageError) -> [(key: EntryKey, bytes: Int, lastUse: Int64)] {
         try read("look for old entries") { database in
             try Row.fetchAll(
                 database,
-                sql: "SELECT source, entry, size FROM entry WHERE \(age.column) < ? ORDER BY \(age.column) LIMIT ?",
+                sql: """
+                    SELECT source, entry, size, last_use FROM entry
+                    WHERE \(age.column) < ? ORDER BY \(age.column) LIMIT ?
+                    """,
                 arguments: [time, limit]
-            ).compactMap { row in EntryKey(row: row).map { ($0, blockBytes(row[2])) } }
+            ).compactMap { row in
+                EntryKey(row: row).map { ($0, blockBytes(row[2]), Int64.fromDatabaseValue(row[3]) ?? .min) }
+            }
         }
     }
 
