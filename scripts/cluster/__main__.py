@@ -1,7 +1,7 @@
 """Proves what several nodes with a shared store and HAProxy promise, on loopback.
 
  1 kills    nodes killed, paused and started again: each request answered, each image right, nothing downloaded twice
- 2 wiped    all disks wiped: variants come back from the store without a request to the origin
+ 2 wiped    all disks wiped: variants come back from the store, by a GET each and without a request to the origin
  3 joined   a node added: a quarter of the sources moves, and the hit ratio stays
  4 outages  store paused, refusing, full, damaging: answers go on, memory is flat, the store is used again afterward
  5 purges   purges during all this: nobody gets purged content after purge-poll + 1 s

@@ -23,6 +23,7 @@ from store import Store
 NODES = 3
 PROGRESS_SECONDS = 5
 SHOWN = 5
+OPERATIONS = ("GET", "LIST", "PUT", "DELETE", "multi-delete", "HEAD")
 
 
 class Result(NamedTuple):
@@ -93,6 +94,15 @@ class Cluster:
     def at_the_store(self) -> Counter[str]:
         """Requests of all nodes to the store by operation and status, and what was done to the answers."""
         return sum((node.faulty.counts for node in self.nodes), Counter())
+
+    def operations(self) -> Counter[str]:
+        """Requests of all nodes to the store by operation, without those for the purge log."""
+        found: Counter[str] = Counter()
+        for name, count in self.at_the_store().items():
+            operation, _, status = name.rpartition(" ")
+            if operation in OPERATIONS and status.isdecimal():
+                found[operation] += count
+        return found
 
     def produced(self) -> int:
         return int(self.metrics()[PRODUCED])

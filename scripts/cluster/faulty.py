@@ -1,6 +1,7 @@
 """A proxy in front of the store that passes everything on unchanged, delays it, or damages the objects that nodes read."""
 
 import random
+import re
 import socket
 import threading
 import time
@@ -12,6 +13,7 @@ from ports import free_port
 HEAD_BYTES = 65_536
 PATIENCE_SECONDS = 120
 DAMAGED_SHARE = 0.5
+PURGE_LOG = re.compile(rb"(/|%2F)1(/|%2F)[pf](/|%2F)", re.IGNORECASE)
 
 
 class FaultyStore:
@@ -158,7 +160,8 @@ class Stream:
 
 
 def kind(method: bytes, target: bytes) -> str:
-    """The operation as stores charge for it."""
+    """The operation as stores charge for it; operations on the purge log, which no lookup causes, have another name."""
+    operation = "multi-delete" if b"?delete" in target else method.decode()
     if b"list-type=" in target:
-        return "LIST"
-    return "multi-delete" if b"?delete" in target else method.decode()
+        operation = "LIST"
+    return f"purge log: {operation}" if PURGE_LOG.search(target) else operation

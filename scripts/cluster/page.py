@@ -30,7 +30,9 @@ def wiped(figures: dict) -> str:
     made = figures["variants made"]
     return (
         f"{figures['variants']} variants: {figures['variants'] - made} from the store, {made} processed again "
-        f"because {figures['purged sources']} sources were purged meanwhile; p50 {figures['p50 ms']:.1f} ms")
+        f"because {figures['purged sources']} sources were purged meanwhile; p50 {figures['p50 ms']:.1f} ms; "
+        f"{shown(figures['requests for a new variant'])} for each new variant, "
+        f"{shown(figures['requests after the wipe'])} after the wipe")
 
 
 def joined(figures: dict) -> str:
@@ -60,6 +62,10 @@ def cold(figures: dict) -> str:
     return (
         f"{figures['rounds']} rounds of {figures['requests each']} requests: at most {max(figures['downloads'])} download and "
         f"{max(figures['productions'])} processed image each; slowest answer {figures['slowest s']:.1f} s")
+
+
+def shown(operations: dict[str, float]) -> str:
+    return " + ".join(f"{count:.2f} {operation}" for operation, count in operations.items() if count)
 
 
 TEXTS: dict[str, Callable[[dict], str]] = {
