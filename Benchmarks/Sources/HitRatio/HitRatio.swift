@@ -17,7 +17,7 @@ enum HitRatio {
             let popularity = Zipf(alpha: alpha, objectCount: objectCount)
             for wonders in OneHitWonders.allCases {
                 let trace = Trace(popularity, wonders: wonders, requestCount: requestCount, seed: 1)
-                for percent in [1, 5, 10] {
+                for percent in [1, 5, 10, 50] {
                     let capacity = objectCount * percent / 100
                     let sieve = sieveRatio(of: trace.requests, capacity: capacity)
                     let lru = lruRatio(of: trace.requests, capacity: capacity)
