@@ -2,8 +2,8 @@ import DarkroomVips
 
 /// Removes a border of one color, by default the color of the upper left pixel.
 ///
-/// The outermost pixel that differs stays, unless other services' rules apply: they remove specks. Transparency is not a
-/// color: around a drawing on transparent ground, only transparent pixels are removed.
+/// The outermost pixel that differs stays, unless other services' rules apply: they remove specks. Transparency is not
+/// a color: around a drawing on transparent ground, only transparent pixels are removed.
 ///
 /// In an animation the same border is removed from every frame: the border that all frames have in common. An image
 /// that consists of border only, or is less than 3 pixels wide or high, stays unchanged.
@@ -65,7 +65,9 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
         return "trim(\(threshold)\(background)\(corner)\(animations)\(within)\(even))"
     }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 11, nanosecondsPerPixelWithAlpha: 18, nanosecondsPerFrame: 1e6) }
+    public var cost: TransformCost {
+        TransformCost(nanosecondsPerPixel: 11, nanosecondsPerPixelWithAlpha: 18, nanosecondsPerFrame: 1e6)
+    }
 
     /// It looks for the border in all pixels, so that a list of trims would compute all earlier steps for each of them.
     public var reading: InputReading { .repeatedly }
