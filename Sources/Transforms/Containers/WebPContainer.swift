@@ -173,6 +173,18 @@ enum WebPContainer {
         return frames
     }
 
+    /// Whether the first image or frame is stored with loss. Its alpha may be lossless.
+    static func isLossy(_ file: ByteBuffer) -> Bool {
+        var rest = file
+        guard rest.readSlice(length: 12) != nil else { return false }
+        while let name = rest.readString(length: 4), let length: UInt32 = rest.readInteger(endianness: .little) {
+            if name == "VP8 " || name == "VP8L" { return name == "VP8 " }
+            let skipped = name == "ANMF" ? frameHeaderLength : Int(length) + Int(length % 2)
+            guard rest.readSlice(length: skipped) != nil else { break }
+        }
+        return false
+    }
+
     /// A file of these chunks with no other features than these. A header of extended features is left out where a
     /// plain image follows it.
     private static func file(of chunks: [Chunk], features: UInt8) -> ByteBuffer? {

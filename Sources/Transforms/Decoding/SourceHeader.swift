@@ -26,6 +26,8 @@ public struct SourceHeader: Hashable, Sendable {
     /// Whether the decoder has to buffer a whole frame at full size before it can deliver a row: progressive JPEG,
     /// interlaced PNG, WebP with lossless parts.
     let needsWholeSource: Bool
+    /// Whether the source is an animation whose frames are stored with loss (WebP).
+    let isLossyAnimation: Bool
     /// The scans of a JPEG; 1 for other formats.
     private(set) var scans = 1
     /// The length of a vector image's document in bytes, inflated if it is gzipped; 0 for other formats.
@@ -135,6 +137,7 @@ public struct SourceHeader: Hashable, Sendable {
         filters = format.isVector ? SVGFilters(of: source) : SVGFilters()
         plainBytes = format.isVector ? source.readableBytes : 0
         conversionCost = image.conversionCost
+        isLossyAnimation = format == .webp && frames > 1 && WebPContainer.isLossy(source)
         needsWholeSource =
             switch format {
             case .jpeg, .webp: shrinking == .never

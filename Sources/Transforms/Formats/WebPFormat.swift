@@ -5,7 +5,7 @@ extension SourceFormat.Row {
         name: "WebP", signatures: [Array("RIFF".utf8) + [nil, nil, nil, nil] + Array("WEBP".utf8)], loader: .webp,
         isEssential: true, isAnimation: true, output: .webp,
         detailPerByte: { $0.needsWholeSource ? 2 : 7 },
-        mayBeDrawing: { $0.needsWholeSource && $0.isCompact },
+        mayBeDrawing: { $0.needsWholeSource && !$0.isLossyAnimation && $0.isCompact },
         bytes: {
             let source = Double($0.sourceArea)
             let frame = $0.frames == 1 ? 7.5 * $0.rasterPixels : 8 * source

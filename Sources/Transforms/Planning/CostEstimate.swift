@@ -15,6 +15,8 @@ struct CostEstimate: Hashable, Sendable {
         var decodedShare = 1.0
         /// See ``SourceHeader/needsWholeSource``.
         var needsWholeSource: Bool
+        /// See ``SourceHeader/isLossyAnimation``.
+        var isLossyAnimation = false
         /// See ``SourceHeader/scans``.
         var scans = 1
         /// See ``SourceHeader/plainBytes``.

@@ -107,8 +107,8 @@ extension CostEstimate.Facts {
         self.init(
             sourceBytes: plan.sourceBytes, format: header.format, sourceArea: header.size.area, frames: frames,
             skippedFrames: decoded - frames, decodedShare: Double(decoded) / Double(max(header.frames, 1)),
-            needsWholeSource: header.needsWholeSource, scans: header.scans, plainBytes: header.plainBytes,
-            tags: header.filters.tags, embeddedPixels: header.embedded.pixels,
+            needsWholeSource: header.needsWholeSource, isLossyAnimation: header.isLossyAnimation, scans: header.scans,
+            plainBytes: header.plainBytes, tags: header.filters.tags, embeddedPixels: header.embedded.pixels,
             embeddedBytes: header.embedded.textBytes,
             filterNanosecondsPerPixel: header.filters.nanosecondsPerPixel(rows: raster.size.height),
             rasterArea: raster.size.area.saturatingMultiply(by: frames), rasterBytes: raster.byteCount,

@@ -9,7 +9,7 @@ public struct ImagePlan: Hashable, Codable, Sendable {
         /// The raster of one frame after the step.
         public var size: PixelSize
         /// Whether it has an alpha channel.
-        var hasAlpha: Bool
+        var hasAlpha = false
     }
 
     public var sourceFormat: SourceFormat
