@@ -26,9 +26,9 @@ def signed_wsrv_queries(lab: Lab) -> Iterator[Check]:
                 yield Check(answer.status in (400, 403), f"{changed}: {answer.status} {answer.problem} (400 or 403)")
 
 
-def signed(binary: Path, request: str) -> str:
+def signed(binary: Path, request: str, *options: str) -> str:
     environment = os.environ | {"DARKROOM_SIGNING_KEYS": KEY}
-    command = [binary, "sign", request]
+    command = [binary, "sign", request, *options]
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
 
 

@@ -16,8 +16,8 @@ from ssrf import namespace
 
 Attack = Callable[[Lab], Iterator[Check]]
 THEMES = [
-    "rotation", "drawings", "expensive", "hosts", "shares", "readers", "access", "signatures", "origins", "process",
-    "store",
+    "rotation", "drawings", "expensive", "steps", "hosts", "shares", "readers", "access", "signatures", "origins",
+    "process", "store", "disks", "streams", "configuration",
 ]
 NAMES = "names"
 """The theme that needs a network namespace."""

@@ -3,10 +3,12 @@
 import re
 import selectors
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from typing import NamedTuple
 
 from attack.judge import Check
 from attack.lab import HOSTILE, LOOPBACK, OTHER, Lab, asked, image
@@ -36,23 +38,52 @@ RECEIVE_BUFFER = 64 << 10
 """Small, so that the client's system does not read ahead of it."""
 
 
+class Storm(NamedTuple):
+    """Slow clients, what they read, and how much the memory of the server may grow meanwhile."""
+
+    readers: int
+    variants: int
+    rate: int
+    """Bytes per second of each client."""
+    growth_mib: int
+
+
 def slow_readers(lab: Lab) -> Iterator[Check]:
     """1,024 clients that stop reading images of 16 MiB cost at most 0.5 MiB each, and the memory is returned afterwards."""
-    with lab.server(LOOPBACK, SMALL_CACHE, "--write-timeout=5m", "--log-hits=false") as server:
-        paths = stored_variants(lab, server)
+    yield from stormed(lab, Storm(CONNECTIONS, VARIANTS, 0, GROWTH_MIB), "--write-timeout=5m")
+
+
+def trickling_readers(lab: Lab) -> Iterator[Check]:
+    """1,024 clients that read 4 KiB/s cost no more, and all of them are disconnected within two minutes."""
+    yield from stormed(lab, Storm(CONNECTIONS, VARIANTS, SLOW, GROWTH_MIB), until_ended=True)
+
+
+def many_variants(lab: Lab) -> Iterator[Check]:
+    """120 clients that stop reading 24 images of 16 MiB, and 60 that stop reading one, cost at most 0.5 MiB each."""
+    yield from stormed(lab, Storm(120, 24, 0, 120 // 2), "--write-timeout=5m")
+    yield from stormed(lab, Storm(60, 1, 0, 60 // 2 + VARIANT_MIB), "--write-timeout=5m")
+
+
+def stormed(lab: Lab, storm: Storm, *settings: str, until_ended: bool = False) -> Iterator[Check]:
+    with lab.server(LOOPBACK, SMALL_CACHE, "--log-hits=false", *settings) as server:
+        paths = stored_variants(lab, server, storm.variants)
         small = image(lab.origin.url("photo/small.jpg"), "w=40")
         alone = hit_seconds(server, small)
-        before = rss_mib(server)
-        with stalled_readers(server, [paths[number % VARIANTS] for number in range(CONNECTIONS)]) as readers:
-            most = before
-            deadline = time.monotonic() + STORM_SECONDS
-            while time.monotonic() < deadline:
+        before = most = rss_mib(server)
+        with stalled_readers(server, [paths[number % storm.variants] for number in range(storm.readers)]) as readers:
+            with trickle(readers, storm.rate) as ended:
+                deadline = time.monotonic() + STORM_SECONDS
+                while time.monotonic() < deadline:
+                    most = max(most, rss_mib(server))
+                    time.sleep(0.1)
+                beside = hit_seconds(server, small)
                 most = max(most, rss_mib(server))
-                time.sleep(0.1)
-            beside = hit_seconds(server, small)
-            most = max(most, rss_mib(server))
-            text = f"{len(readers)} clients that stop reading: {most} MiB resident, {before} before"
-            yield Check(most - before <= GROWTH_MIB, f"{text} (at most {GROWTH_MIB} more)")
+                text = f"{len(readers)} clients of {storm.variants} images at {storm.rate >> 10} KiB/s: {most} MiB resident, {before} before"
+                yield Check(most - before <= storm.growth_mib, f"{text} (at most {storm.growth_mib} more)")
+                if until_ended:
+                    waited_for(lambda: len(ended) == len(readers), READ_SECONDS - STORM_SECONDS)
+                    text = f"disconnected within {READ_SECONDS} s: {len(ended)}"
+                    yield Check(len(ended) == len(readers), f"{text} (all {len(readers)})")
         old, new = quantile(alone, 0.5), quantile(beside, 0.5)
         text = f"hits of another client: p50 {new * 1000:.1f} ms, {old * 1000:.1f} ms without the attack"
         yield Check(new <= old * HIT_GROWTH + HIT_SECONDS, f"{text} (at most {HIT_GROWTH:g} times that)")
@@ -130,6 +161,33 @@ def request(server: Server, path: str) -> socket.socket:
     return reader
 
 
+@contextmanager
+def trickle(readers: list[socket.socket], rate: int) -> Iterator[set[int]]:
+    """Reads this many bytes per second from each connection; yields the numbers of those that the server has ended."""
+    ended: set[int] = set()
+    is_over = threading.Event()
+
+    def read() -> None:
+        while not is_over.wait(1):
+            for number in set(range(len(readers))) - ended:
+                with suppress(BlockingIOError):
+                    try:
+                        if not readers[number].recv(rate, socket.MSG_DONTWAIT):
+                            ended.add(number)
+                    except ConnectionResetError:
+                        ended.add(number)
+
+    thread = threading.Thread(target=read)
+    if rate:
+        thread.start()
+    try:
+        yield ended
+    finally:
+        is_over.set()
+        if rate:
+            thread.join()
+
+
 def hit_seconds(server: Server, path: str) -> list[float]:
     return [asked(server, path, source=OTHER).seconds for _ in range(HITS)]
 
@@ -164,4 +222,4 @@ def rss_mib(server: Server) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) // 1024
 
 
-ATTACKS = [slow_readers, slow_misses, slow_and_steady]
+ATTACKS = [slow_readers, trickling_readers, many_variants, slow_misses, slow_and_steady]

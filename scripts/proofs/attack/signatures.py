@@ -5,6 +5,7 @@ import hashlib
 import hmac
 from collections.abc import Iterator
 
+from attack.access import KEY, signed
 from attack.judge import Check
 from attack.lab import LOOPBACK, Lab, asked
 from server import Answer, Server, encoded
@@ -16,22 +17,36 @@ REFUSED = (400, 403)
 
 
 def encoded_bytes(lab: Lab) -> Iterator[Check]:
-    """With any one byte of a signed thumbor path encoded, the image and its expiry stay, or the request is refused."""
-    path = f"60x40/filters:grayscale():blur(9):expire({FUTURE}000)/{lab.origin.url('photo/1.jpg')}"
+    """With any one byte of a signed path or query encoded, the image and its expiry stay, or the request is refused."""
+    url = lab.origin.url("photo/1.jpg")
+    path = f"60x40/filters:grayscale():blur(9):expire({FUTURE}000)/{url}"
     with lab.server(LOOPBACK, "--compat=thumbor", f"--thumbor-key={SECRET}") as server:
-        good = asked(server, thumbor(path))
-        yield Check(good.status == 200, f"{path}: {good.status} {good.problem} (200)")
-        escapes = [f"%{ord(path[index]):02X}" for index in range(len(path))]
-        escapes += [f"%25{escape[1:]}" for escape in escapes]
-        others: dict[str, str] = {}
-        for number, escape in enumerate(escapes):
-            place = number % len(path)
-            changed = path[:place] + escape + path[place + 1:]
-            answer = followed(server, f"/{thumbor_signature(path)}/{changed}")
-            if answer.status not in REFUSED and not same(answer, good):
-                others[changed] = f"{answer.status} {answer.problem}"
-        seen = next(iter(others.items()), "")
-        yield Check(not others, f"{len(escapes)} spellings, {len(others)} with another image or expiry {seen} (0)")
+        yield from one_image(server, f"/{thumbor_signature(path)}/", path)
+    path = f"/rs:fill:60:40/bl:9/exp:{FUTURE}/plain/{url}"
+    with lab.server(LOOPBACK, "--compat=imgproxy", f"--imgproxy-keys={imgproxy_keys()}") as server:
+        yield from one_image(server, f"/{imgproxy_signature(path)}", path)
+    with lab.server(LOOPBACK, f"--signing-keys={KEY}") as server:
+        for start, query in (("/image?", "w=60&blur=9"), ("/?", "w=60&blur=9"), ("/image?", "compat=wsrv&w=60&blur=9")):
+            target = signed(lab.binary, f"{start}url={encoded(url)}&{query}&exp={FUTURE}")
+            yield from one_image(server, start, target.removeprefix(start))
+
+
+def one_image(server: Server, start: str, rest: str) -> Iterator[Check]:
+    """Encodes each byte of the rest of a signed target, once and twice. The page at / is no image."""
+    good = asked(server, start + rest)
+    yield Check(good.status == 200, f"{start}{rest}: {good.status} {good.problem} (200)")
+    escapes = [f"%{ord(byte):02X}" for byte in rest]
+    escapes += [f"%25{escape[1:]}" for escape in escapes]
+    others: dict[str, str] = {}
+    for number, escape in enumerate(escapes):
+        place = number % len(rest)
+        changed = rest[:place] + escape + rest[place + 1:]
+        answer = followed(server, start + changed)
+        is_page = answer.headers.get("content-type", "").startswith("text/html")
+        if answer.status not in REFUSED and not is_page and not same(answer, good):
+            others[changed] = f"{answer.status} {answer.problem}"
+    seen = next(iter(others.items()), "")
+    yield Check(not others, f"{len(escapes)} spellings, {len(others)} with another image or expiry {seen} (0)")
 
 
 def copies_of_signed_paths(lab: Lab) -> Iterator[Check]:
@@ -47,12 +62,29 @@ def copies_of_signed_paths(lab: Lab) -> Iterator[Check]:
         yield from at_one_url(server, thumbor(path), spellings)
     path = f"/rs:fill:60:40/plain/{url}"
     signature = imgproxy_signature(path)
-    keys = ":".join(part.hex() for part in PAIR)
-    with lab.server(LOOPBACK, "--compat=imgproxy", f"--imgproxy-keys={keys}") as server:
+    with lab.server(LOOPBACK, "--compat=imgproxy", f"--imgproxy-keys={imgproxy_keys()}") as server:
         spellings = [f"/{signature}{path}{end}" for end in ("?", "?x=1", "?x=1&y", "/", "@", "%2F")]
         spellings += [f"/{other}{path}" for other in spellings_of(signature)]
         spellings += [f"//{signature}{path}", f"/{signature}/{path}", f"/{signature}{path.replace('rs:', 'rs%3A')}"]
         yield from at_one_url(server, f"/{signature}{path}", spellings)
+
+
+def copies_of_signed_queries(lab: Lab) -> Iterator[Check]:
+    """A signed query accepts no other signature and nothing beside it, and its path form has one URL."""
+    request = f"/image?url={encoded(lab.origin.url('photo/1.jpg'))}&w=40"
+    with lab.server(LOOPBACK, f"--signing-keys={KEY}") as server:
+        query, in_path = signed(lab.binary, request), signed(lab.binary, request, "--path")
+        signature = query.rpartition(".")[2]
+        # Clients and proxies may encode a query otherwise.
+        others = [other for other in spellings_of(signature) if not other.startswith("%")]
+        spellings = [query.replace(signature, other) for other in others]
+        spellings += [f"{query}&x=1", f"{query}&W=40", f"{query}&w=40", query.replace("&s=k1.", "&s=k2.")]
+        yield from at_one_url(server, query, spellings)
+        text = in_path.rpartition("/")[2]
+        spellings = [in_path.replace(signature, other) for other in spellings_of(signature) if "/" not in other]
+        spellings += [in_path.replace(text, other) for other in spellings_of(text) if "/" not in other]
+        spellings += [f"{in_path}{end}" for end in ("?", "?x=1", "/", "//", "%2F")]
+        yield from at_one_url(server, in_path, spellings)
 
 
 def paths_out_of_base_urls(lab: Lab) -> Iterator[Check]:
@@ -125,9 +157,13 @@ def thumbor_signature(path: str) -> str:
     return base64.urlsafe_b64encode(hmac.digest(SECRET.encode(), path.encode(), hashlib.sha1)).decode()
 
 
+def imgproxy_keys() -> str:
+    return ":".join(part.hex() for part in PAIR)
+
+
 def imgproxy_signature(path: str) -> str:
     key, salt = PAIR
     return base64.urlsafe_b64encode(hmac.digest(key, salt + path.encode(), hashlib.sha256)).decode().rstrip("=")
 
 
-ATTACKS = [encoded_bytes, copies_of_signed_paths, paths_out_of_base_urls]
+ATTACKS = [encoded_bytes, copies_of_signed_paths, copies_of_signed_queries, paths_out_of_base_urls]
