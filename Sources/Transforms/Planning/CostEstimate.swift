@@ -62,6 +62,8 @@ struct CostEstimate: Hashable, Sendable {
     let work: Double
     /// The part of ``work`` that decoding takes, whatever the request.
     let decodingWork: Double
+    /// The part of ``work`` that the chain takes.
+    let transformingWork: Double
 
     init(_ facts: Facts) {
         let result = Double(facts.resultArea) * facts.resultBands
@@ -73,10 +75,9 @@ struct CostEstimate: Hashable, Sendable {
         let source = Double(facts.sourceBytes) * (facts.output.passthrough == .off ? 1 : 2)
         bytes = Int(min(Self.maxBytes, source + (facts.isPart ? 0 : Self.fixedBytes) + peak))
         decodingWork = facts.format.row.nanoseconds(facts) / 1e6
-        let others =
-            facts.transformingNanoseconds + facts.encodingNanoseconds
-            + (facts.isPart ? 0 : Self.fixedNanoseconds)
-        work = decodingWork + others / 1e6 + facts.choiceWork
+        transformingWork = facts.transformingNanoseconds / 1e6
+        let others = facts.encodingNanoseconds + (facts.isPart ? 0 : Self.fixedNanoseconds)
+        work = decodingWork + transformingWork + others / 1e6 + facts.choiceWork
     }
 
     /// Estimates of several parts can be added, although `Double` rounds this up.

@@ -44,7 +44,10 @@ extension ImageJob {
     /// - Parameters:
     ///   - work: the least expected processor time in milliseconds.
     ///   - decoding: the part of it that only the number of frames shortens.
-    func refusal(work: Double, decoding: Double, frames: Int, of source: SourceFormat) -> ImageProcessingError {
+    ///   - transforming: the part of it that the chain takes.
+    func refusal(
+        work: Double, decoding: Double, transforming: Double, frames: Int, of source: SourceFormat
+    ) -> ImageProcessingError {
         let limit = Double(limits.maxProcessingMilliseconds)
         let seconds = { (milliseconds: Double) in
             milliseconds > 3_600_000 ? "hours" : "\((milliseconds / 100).rounded() / 10) s"
@@ -62,6 +65,8 @@ extension ImageJob {
                     "ask for fewer frames, for example with "
                         + "\(fewerFrames(than: frames, work, decoding, of: source)), or for a smaller width or height"
                 )
+            } else if chain.recipe?.steps.isEmpty == false, transforming > (work - decoding) / 2 {
+                ("steps", "ask for fewer effects, or for a smaller width or height")
             } else if output.maxBytes != nil {
                 ("max_bytes", "leave out max_bytes, or \(smaller)")
             } else if output.lossless || output.nearLossless {

@@ -115,12 +115,14 @@ extension ImagePlan {
         self = try Self.planned(job, decoder, parameters, last: last, framesUsed: framesUsed)
         let facts = try CostEstimate.Facts(job, decoder.raster(parameters), header, self, last)
         let overview = try Self.costOfOverview(for: job, by: decoder, besides: parameters, facts)
-        var fastest: (work: Double, decoding: Double)?
+        var fastest: (work: Double, decoding: Double, transforming: Double)?
         for encoding in encodings {
             let encoded = facts.encoded(by: encoding)
             let cost = CostEstimate(encoded)
             let work = cost.work + marks.work + overview.work
-            if fastest.map({ work < $0.work }) ?? true { fastest = (work, cost.decodingWork + overview.work) }
+            if fastest.map({ work < $0.work }) ?? true {
+                fastest = (work, cost.decodingWork + overview.work, cost.transformingWork)
+            }
             // Whatever is no number is refused too.
             guard work <= Double(job.limits.maxProcessingMilliseconds) else { continue }
             format = encoding.format
@@ -131,8 +133,9 @@ extension ImagePlan {
             (estimatedMemoryBytes, expectedWork) = (cost.bytes + marks.bytes + overview.bytes, work)
             return
         }
-        let (work, decoding) = fastest ?? (.infinity, 0)
-        throw job.refusal(work: work, decoding: decoding, frames: framesUsed, of: header.format)
+        let (work, decoding, transforming) = fastest ?? (.infinity, 0, 0)
+        throw job.refusal(
+            work: work, decoding: decoding, transforming: transforming, frames: framesUsed, of: header.format)
     }
 
     /// The plan of a job before its encoding is chosen.

@@ -208,6 +208,13 @@ struct EncodingChoiceTests {
         #expect(refusal(.box(nil, 5000)).parameter == "h")
         #expect(refusal(.box(7000), OutputOptions(format: .webp, lossless: true)).parameter == "ll")
         #expect(refusal(.box(7000), OutputOptions(format: .avif, maxBytes: 9)).parameter == "max_bytes")
+        var listed = Recipe.box(7000)
+        listed.steps = [.flip]
+        #expect(refusal(listed, OutputOptions(format: .avif, maxBytes: 9)).parameter == "max_bytes")
+        listed = Recipe()
+        listed.steps = Array(repeating: .blur(Blur(sigma: 9)), count: 8)
+        let effects = refusal(listed, OutputOptions(format: .jpeg))
+        #expect(effects.parameter == "steps" && effects.sentence.contains("fewer effects"), "\(effects)")
         for output in [OutputOptions(), OutputOptions(format: .avif, alternative: .webp)] {
             let (parameter, sentence) = refusal(Recipe(), output)
             #expect(parameter == nil && sentence.hasPrefix("The image would take about "), "\(sentence)")
