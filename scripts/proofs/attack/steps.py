@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from attack.judge import Check, refused_as_expensive
-from attack.lab import Lab, cost
+from attack.lab import Lab, cost, image
 from costs.dialects import darkroom
 from costs.proof import FACTOR, MOST_SECONDS, SETTINGS, breach
 from costs.search import Search
-from server import encoded
 
 SIZE = (2725, 2225)
 NAME = "large.jpg"
@@ -24,15 +23,16 @@ def compounding_steps(lab: Lab) -> Iterator[Check]:
     (images / NAME).write_bytes(lab.photograph(*SIZE))
     with lab.server(f"--local-root={images}", *SETTINGS) as server:
         for steps in TOO_MANY:
-            path = f"/image?url={encoded(f'local:///{NAME}')}&steps={','.join(steps)}"
-            yield refused_as_expensive(f"{len(steps)} steps, {steps[0]} …", cost(server, path), {"steps", steps[0].partition(":")[0]})
+            path = image(f"local:///{NAME}", f"steps={','.join(steps)}")
+            yield refused_as_expensive(f"{len(steps)} steps, {steps[0]} …", cost(server, path), {"steps"})
         search = Search(server, [NAME], seed=0)
         search.calibrate(NAME)
         for steps in LONGEST:
             found = search.measured(darkroom(NAME, {"steps": ",".join(steps)}))
             what = f"{len(steps)} steps, {steps[0]} …"
             if not found:
-                yield Check(True, f"{what}: refused, or without a plan (as it may be)")
+                path = image(f"local:///{NAME}", f"steps={','.join(steps)}")
+                yield refused_as_expensive(what, cost(server, path), {"steps", "width"})
                 continue
             seen = f"{found.status}, {found.seconds:.2f} s of processor, {found.predicted_seconds:.2f} s estimated"
             bound = f"200 or a refusal, at most {FACTOR:g} times that and {MOST_SECONDS:g} s"
