@@ -21,7 +21,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Costs Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance clients playground browser bench prove ssrf chaos corpus soak overload attack costs cluster edge cache-tests fuzz site docs format \
+.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance clients playground browser bench prove ssrf chaos corpus soak overload attack costs urls cluster edge cache-tests fuzz site docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
@@ -147,6 +147,10 @@ attack: setup ## Replay attacks that were found on the server, and check the bou
 costs: setup ## Search for SECONDS=600 for valid requests that exceed their predicted cost
 	$(built)
 	$(proofs) costs --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
+
+urls: setup ## Request each URL that the server names for photographs of MEGAPIXELS=0.1,1,6,12,24,50; PHOTOGRAPH=file
+	$(built)
+	$(proofs) urls $(if $(MEGAPIXELS),--megapixels $(MEGAPIXELS)) $(if $(PHOTOGRAPH),--photograph $(PHOTOGRAPH))
 
 cluster: setup ## Run three nodes with HAProxy and a real object store, and check every response while parts of it fail; ONLY=1 to 6; MINUTES=11; PAGE=docs/proofs.md updates its figures
 	@scripts/setup-proxies.sh

@@ -3,8 +3,10 @@
 `ssrf` shows in a network namespace that no forbidden address is contacted. `chaos` injects failures of origins, clients,
 disks and processes for minutes and checks each response. `corpus` requests every image of a corpus. `soak` keeps the
 server under load and measures its memory. `overload` sends more requests than the server can handle. `attack` replays
-attacks that once cost more than a request may. `costs` searches for requests that take more than was predicted. Each proof
-first shows that it detects breaches. Exit status: 0 no breach, 1 a breach, 2 wrong usage, 77 not supported on this machine.
+attacks that once cost more than a request may. `costs` searches for requests that take more than was predicted. `edge`
+puts caches in front of the server and purges images. `urls` requests each URL that the server names for photographs of
+several sizes. Each proof first shows that it detects breaches. Exit status: 0 no breach, 1 a breach, 2 wrong usage, 77 not
+supported on this machine.
 """
 
 import argparse
@@ -15,7 +17,7 @@ from pathlib import Path
 
 from server import ROOT
 
-PROOFS = ["ssrf", "chaos", "corpus", "soak", "overload", "attack", "costs", "edge"]
+PROOFS = ["ssrf", "chaos", "corpus", "soak", "overload", "attack", "costs", "edge", "urls"]
 
 
 def main() -> int:
