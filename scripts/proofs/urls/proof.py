@@ -24,8 +24,8 @@ PATH = re.compile(r"(?:https?://[^/]+)?(/\S+)")
 WIDTHS = (320, 1280, 2560)
 """Widths that pages have for any image, as a client without `/srcset` writes them."""
 IMAGE, EXPLAIN = "/image?", "/explain?"
-MAX_SOURCE_BYTES = 50 << 20
-"""The default of the setting."""
+MAX_SOURCE_BYTES, MAX_SIDE = 50 << 20, 8192
+"""The defaults of `max-source-bytes`, and of `max-output-side`: an image in the size of a larger source is refused."""
 FULL_MEGAPIXELS = 12.1
 """Up to this size, a photograph is answered at its full width too."""
 
@@ -96,8 +96,8 @@ class Proof:
 
     def named(self, source: Source) -> Iterator[Named]:
         url = encoded(f"local:///{source.name}")
-        yield from (Named("plain", f"/image?url={url}", accept) for accept in (ANYTHING, BROWSER))
-        yield from (Named("auto", f"/image?url={url}&output=auto", accept) for accept in (ANYTHING, BROWSER))
+        for query in ("", "&output=auto") if max(source.width, source.height) <= MAX_SIDE else ():
+            yield from (Named("plain", f"/image?url={url}{query}", accept) for accept in (ANYTHING, BROWSER))
         yield from self.of_srcset(url)
         # As the playground asks, for each format.
         yield from self.of_srcset(url, "&output=avif", "srcset avif")
