@@ -2,6 +2,7 @@ import DarkroomTestOrigin
 import DarkroomTransforms
 import Foundation
 import NIOCore
+import NIOFoundationCompat
 import Testing
 
 /// The IIIF Image API on the built executable and a real socket, with pixels.
@@ -56,6 +57,66 @@ struct IIIFRouteTests {
             #expect(text.contains(#""width":120"#) && text.contains(#""height":160"#), "\(name)")
             #expect(text.contains("\"id\":\"\(server.base)/iiif/f:orientation%2F\(name)\""))
         }
+    }
+
+    /// The members of `info.json` from which viewers make URLs.
+    private struct Document: Decodable {
+        struct Size: Decodable {
+            var width: Int
+            var height: Int
+        }
+
+        struct Tiles: Decodable {
+            var width: Int
+            var height: Int?
+            var scaleFactors: [Int]
+        }
+
+        var width: Int
+        var height: Int
+        var sizes: [Size]?
+        var tiles: [Tiles]?
+        var extraFormats: [String]
+        var extraQualities: [String]
+
+        /// The paths behind the identifier of all images that the document names.
+        var paths: [String] {
+            let formats = (["jpg", "png"] + extraFormats).map { "full/max/0/default.\($0)" }
+            let qualities = extraQualities.map { "full/max/0/\($0).jpg" }
+            let whole = (sizes ?? []).map { "full/\($0.width),\($0.height)/0/default.jpg" }
+            return formats + qualities + whole + (tiles ?? []).flatMap(paths(of:))
+        }
+
+        private func paths(of tiles: Tiles) -> [String] {
+            tiles.scaleFactors.flatMap { factor -> [String] in
+                let (across, down) = (tiles.width * factor, (tiles.height ?? tiles.width) * factor)
+                return stride(from: 0, to: height, by: down).flatMap { y -> [String] in
+                    stride(from: 0, to: width, by: across).map { x -> String in
+                        let (w, h) = (min(across, width - x), min(down, height - y))
+                        let size = "\((w + factor - 1) / factor),\((h + factor - 1) / factor)"
+                        return "\(x),\(y),\(w),\(h)/\(size)/0/default.jpg"
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `Every size, tile, format and quality of the document is answered`() async throws {
+        // Long enough for a machine that is busy with other work.
+        let server = try await server(["--request-timeout", "4m"])
+        for name in [
+            "sample.jpg", "formats%2Fphoto.avif", "formats%2Falpha.png", "animation%2Fdisposal.gif",
+            "svg%2Fdrawing.svg", "geometry%2F1000x1.jpg", "orientation%2Ff-6.heic",
+        ] {
+            let image = "\(server.base)/iiif/f:\(name)"
+            let information = try await Client.get("\(image)/info.json")
+            let document = try JSONDecoder().decode(Document.self, from: information.body)
+            for path in document.paths {
+                let answer = try await Client.get("\(image)/\(path)")
+                #expect(answer.status == 200, "\(name) \(path): \(String(buffer: answer.body).prefix(200))")
+            }
+        }
+        #expect(await server.stop() == 0)
     }
 
     @Test func `Qualities and formats are what they say`() async throws {

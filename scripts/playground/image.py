@@ -1,5 +1,7 @@
 """Tests of the image view. Each function is a scenario that continues where the one before it ended."""
 
+import html
+import re
 from urllib.request import Request, urlopen
 
 from selenium.webdriver.common.keys import Keys
@@ -198,7 +200,7 @@ def copies_code(person: Person) -> None:
         ("SwiftUI", "AsyncImage"), ("Swift in process", "import Darkroom"),
     ):  # fmt: skip
         person.chooses("snippet", title)
-        person.reads("#panel-code", part)
+        answers_each_url(person.reads("#panel-code", part).string)
     person.chooses("snippet", "curl")
     person.sees_no_overflow()
     copied = copies(person, "button[aria-label='Copy curl']", "curl copied")
@@ -207,6 +209,13 @@ def copies_code(person: Person) -> None:
     with urlopen(Request(target, headers={"Accept": "image/webp"})) as answer:
         assert answer.headers["Content-Type"] == "image/webp", target
     person.chooses("snippet", "HTML")
+
+
+def answers_each_url(code: str) -> None:
+    """Requests the images of a snippet; raises HTTPError for one that is refused."""
+    for url in set(re.findall(r"http://[^\s\"'`,]+/image\?[^\s\"'`,]+", html.unescape(code))):
+        if "${" not in url:
+            urlopen(Request(url, headers={"Accept": "image/avif,image/webp,*/*"})).close()
 
 
 def compares_formats(person: Person) -> None:
