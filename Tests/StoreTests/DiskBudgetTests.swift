@@ -87,6 +87,15 @@ import Testing
         #expect(store.statistics.entries == fixture.folder.files(below: "entries").count + (stays ? 1 : 0))
     }
 
+    @Test func `a record that outlives files does not count as used in the future`() async throws {
+        let store = try await fixture.open { $0.keepsRecordsLonger = true }
+        #expect(await store.storeAndWait(Self.record(), for: key(100)))
+        await self.store(1...60, in: store)
+        await store.close()
+        #expect(try fixture.rowCount(where: "size = 0") == 1)
+        #expect(try fixture.rowCount(where: "last_use > (SELECT max(modified) + 1000 FROM entry)") == 0)
+    }
+
     @Test func `records that take more than an eighth of the budget are evicted in turn`() async throws {
         let store = try await fixture.open { $0.keepsRecordsLonger = true }
         for number in 101...160 { #expect(await store.storeAndWait(Self.record(30 << 10), for: key(number))) }

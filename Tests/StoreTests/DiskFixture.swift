@@ -55,11 +55,11 @@ final class DiskFixture: Sendable {
         try queue.close()
     }
 
-    /// The number of rows in the index.
-    func rowCount() throws -> Int {
+    /// The number of rows in the index that fulfill a condition.
+    func rowCount(where condition: String = "true") throws -> Int {
         let queue = try DatabaseQueue(path: folder("index.sqlite"))
         defer { try? queue.close() }
-        return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entry") } ?? 0
+        return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entry WHERE \(condition)") } ?? 0
     }
 
     /// The number of transactions in the log of the index since its last checkpoint. The header is 32 bytes; each page

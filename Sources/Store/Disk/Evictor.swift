@@ -150,17 +150,18 @@ final class Evictor {
             && indexBytes <= Int(Self.indexShare * Double(configuration.budgetBytes))
     }
 
-    /// Later last uses for the records among the oldest entries. They are later by the age of the oldest, rounded up to
-    /// a power of two: as long as an eviction takes, that is constant, so that records stay spread among files.
+    /// Later last uses for the records among the oldest entries. They are later by the age of the oldest, rounded down
+    /// to a power of two: as long as an eviction takes, that is constant, so that records stay spread among files. None
+    /// is in the future: its next use would move the row back, where the filter of keys may have been filled already.
     private func renewedRecords(
         in entries: ArraySlice<(key: EntryKey, bytes: Int, lastUse: Int64)>, at now: Int64
     ) -> [EntryKey: Int64] {
         let (age, isOverflow) = now.subtractingReportingOverflow(entries.first?.lastUse ?? now)
         let span = isOverflow ? Self.maximumSpan : min(max(age, 1), Self.maximumSpan)
-        let shift = Int64(1) << (Int64.bitWidth - (span - 1).leadingZeroBitCount)
+        let shift = Int64(1) << (Int64.bitWidth - 1 - span.leadingZeroBitCount)
         return entries.reduce(into: [:]) { uses, entry in
             let (time, isLate) = entry.lastUse.addingReportingOverflow(shift)
-            if entry.bytes == 0 { uses[entry.key] = isLate ? now : time }
+            if entry.bytes == 0 { uses[entry.key] = isLate ? now : min(time, now) }
         }
     }
 
