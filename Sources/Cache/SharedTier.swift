@@ -107,9 +107,21 @@ final class SharedTier: Sendable {
         if let original, original.body.count <= limits.maxBodyBytes { write.original = (record.content, original.body) }
         store.store(write) { [self] in
             // In this order: a purge counts in the epochs before it counts here.
-            let order = max(order(of: record), purgedOrders.orders(of: source, record).next)
+            let order = orderAfterPurges(of: record, source)
             return isCurrent() ? order : nil
         }
+    }
+
+    /// The order with which a record is stored; nil if a purge concerns it. While a purge is announced and carried out,
+    /// requests still find records from before it on this server.
+    ///
+    /// The order of a purge is later than its time, and the times of servers differ: a record that is older by at most
+    /// both may be from after the purge.
+    private func orderAfterPurges(of record: SourceRecord, _ source: StoreKey) -> Int64? {
+        let (own, orders) = (order(of: record), purgedOrders.orders(of: source, record))
+        // Nodes validate a record that says that it is stale.
+        let last = record.response.staleSince == nil ? orders.last : orders.removed
+        return own >= last - 2 * PurgeFollower.clockTolerance ? max(own, orders.next) : nil
     }
 
     /// Marks the newest record of a source as stale, whichever server wrote it.

@@ -147,6 +147,25 @@ struct PurgedVariantTests {
         #expect(try await second.ask().body != old)
     }
 
+    @Test(arguments: targets, [false, true])
+    func `What a server makes of an image while it announces a purge of it is not shared`(
+        target: PurgeTarget, isSoft: Bool
+    ) async throws {
+        gate.open()
+        let node = await cluster.node()
+        try await node.ask()
+        cluster.wall.advance(seconds: 60)
+        let announcing = Gate()
+        cluster.bucket.hold(.write, at: announcing) { $0.hasPrefix("1/p/") }
+        let purge = Task { await node.pipeline.purge(target, soft: isSoft) }
+        await announcing.holds(1)
+        try await node.ask(width: 30)
+        announcing.open()
+        #expect(await purge.value.propagation == .within(.seconds(6)))
+        await upkeep(node)
+        #expect(try await start().ask(width: 30).cache.forwarded != nil)
+    }
+
     // MARK: Purges that are not known
 
     @Test func `Until a server has read the purges, the newest records are looked for`() async throws {
