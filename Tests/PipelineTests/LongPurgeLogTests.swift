@@ -140,6 +140,21 @@ struct LongPurgeLogTests {
         #expect(cluster.bucket.count(of: .read) - before == 1)
     }
 
+    @Test func `All servers forget purges that no object is older than, whichever of them sums up`() async throws {
+        let nodes = [await cluster.node(), await cluster.node()]
+        cluster.wall.advance(seconds: 1)
+        await nodes[0].pipeline.purge(.tag("hats"))
+        #expect(await nodes[1].pipeline.carryOutPurges())
+        cluster.wall.advance(seconds: 31 * 86_400)
+        for node in nodes {
+            let orders = try #require(node.pipeline.resolver.cache.shared?.purgedOrders)
+            #expect(orders.summary.count == 1)
+            try await logUpkeep(node).run(position: node.store.milliseconds)
+            #expect(orders.summary.count == 0)
+        }
+        #expect(names("f").count == 1)
+    }
+
     @Test func `With more purges than can be read, everything stays, and origins confirm it once`() async throws {
         let node = await cluster.node(disk: disk)
         try await node.ask()

@@ -97,10 +97,11 @@ struct PurgeLogUpkeep: Sendable {
     /// The order of a purge of this time.
     private func order(at time: Int64) -> Int64 { time + PurgeFollower.clockTolerance }
 
-    /// Deletes what no server needs, and sums up if many purges have come.
+    /// Forgets and deletes what no server needs, and sums up if many purges have come.
     ///
     /// - Parameter position: the time until which this server knows all purges.
     func run(position: Int64) async throws(ObjectStorageError) {
+        shared.purgedOrders.removeTargets(upTo: position - lifetime)
         let summedUp = try await log.summaries(within: limit).last?.time
         let unsummed = try await log.names(since: summedUp, within: limit).names
         if unsummed.count > Self.maxUnsummed || position - (summedUp ?? -1) > Self.longestPause {
@@ -117,7 +118,6 @@ struct PurgeLogUpkeep: Sendable {
     func sumUp(position: Int64) async throws(ObjectStorageError) {
         // Later purges may not be known yet.
         let time = position - PurgeFollower.overlap
-        shared.purgedOrders.removeTargets(upTo: position - lifetime)
         let bytes = shared.purgedOrders.summary.bytes
         guard time >= 0, bytes.readableBytes <= shared.store.configuration.maxBodyBytes else { return }
         try await log.append(summary: bytes, until: time, within: limit)
