@@ -174,6 +174,20 @@ struct PurgedVariantTests {
         #expect(try await fresh.ask().cache.forwarded == .miss)
     }
 
+    @Test func `While a server still reads the purges of images, the newest records are looked for`() async throws {
+        _ = try await purge()
+        cluster.wall.advance(seconds: 1_800)
+        let reading = Gate()
+        cluster.bucket.hold(.read, at: reading) { $0.hasPrefix("1/p/") }
+        let fresh = await cluster.node()
+        await reading.holds(1)
+        #expect(try await fresh.ask().cache.forwarded == .miss)
+        reading.open()
+        await upkeep(fresh)
+        let other = await start()
+        #expect(try await isFoundByOneRead("http://example.com/a.png", by: other))
+    }
+
     @Test(arguments: targets)
     func `A server that fails to read the purges any more asks origins about what it finds`(
         target: PurgeTarget
