@@ -3,6 +3,7 @@ import DarkroomNetwork
 import DarkroomStore
 import DarkroomWaiting
 import HTTPTypes
+import NIOCore
 import Testing
 
 @testable import DarkroomCache
@@ -108,5 +109,19 @@ struct SharedRemovalTests {
         cluster.origin.answer(.picture(try Pictures.green.get(), .control("no-store")))
         try await node.ask(mode: .reload)
         #expect(try await cluster.node().ask().cache.forwarded == .miss)
+    }
+
+    @Test func `All variants of an image that may not be stored any more leave the store, however many`() async throws {
+        let node = await cluster.node()
+        try await node.ask()
+        let source = "1/s/\(RequestKeys.source("http://example.com/a.png").hex)/"
+        for number in 0..<1_500 {
+            cluster.bucket["\(source)v-\(StoreKey(hashing: "\(number)".utf8).hex)"] = ByteBuffer()
+        }
+        cluster.wall.advance(seconds: 5)
+        cluster.origin.answer(.picture(try Pictures.green.get(), .control("no-store")))
+        try await node.ask(mode: .reload)
+        let left = cluster.bucket.names.filter { $0.hasPrefix(source) }
+        #expect(left.count == 1 && left.allSatisfy { $0.hasSuffix("-0") })
     }
 }

@@ -330,22 +330,10 @@ extension SharedStore {
                 known.remove(source, upTo: order)
                 let key = EntryKey(source: source, entry: source)
                 try await put(SharedName.record(of: source, version), .removal, key, record, limit: limit)
-                var names = try await bucket.list(
-                    SharedName.source(source), after: nil, maxKeys: Self.deletedAtOnce, within: limit)
-                // A record that is newer than the removal mark stays, with what belongs to it: the write may have
-                // overtaken this removal.
-                let records = names.compactMap { RecordVersion(ofRecordNamed: $0, of: source) }
-                let isReplaced = records.contains { $0.order > order && $0.digest != nil }
-                names.removeAll { name in
-                    RecordVersion(ofRecordNamed: name, of: source).map { $0.order > order || $0 == version }
-                        ?? isReplaced
-                }
-                if !names.isEmpty { try await bucket.delete(names, within: limit) }
+                try await deleteObjects(of: source, removedAt: version, limit)
             }
         }
     }
-
-    private static let deletedAtOnce = 1_000
 
     func deleteSoon(_ names: [String]) {
         _ = queue.append(.deletion, bytes: 0) { [self] in

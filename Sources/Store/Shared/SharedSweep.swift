@@ -83,6 +83,32 @@ extension SharedStore {
     }
 }
 
+extension SharedStore {
+    private static let deletedAtOnce = 1_000
+
+    /// Deletes the objects of a source that was removed, however many: a variant with a fresh record would be used. A
+    /// record that is newer than the removal mark stays, with what belongs to it: the write may have overtaken the
+    /// removal.
+    func deleteObjects(
+        of source: StoreKey, removedAt mark: RecordVersion, _ limit: Duration
+    ) async throws(ObjectStorageError) {
+        var (isReplaced, last): (Bool, String?) = (false, nil)
+        repeat {
+            // Records come before variants.
+            let names = try await bucket.list(
+                SharedName.source(source), after: last, maxKeys: Self.deletedAtOnce, within: limit)
+            let records = names.compactMap { RecordVersion(ofRecordNamed: $0, of: source) }
+            isReplaced = isReplaced || records.contains { $0.order > mark.order && $0.digest != nil }
+            let outdated = names.filter { name in
+                RecordVersion(ofRecordNamed: name, of: source).map { $0.order <= mark.order && $0 != mark }
+                    ?? !isReplaced
+            }
+            if !outdated.isEmpty { try await bucket.delete(outdated, within: limit) }
+            last = names.count == Self.deletedAtOnce ? names.last : nil
+        } while last != nil
+    }
+}
+
 extension SharedName {
     /// The names of one source's objects, in order.
     fileprivate typealias Group = (source: StoreKey, names: [String])
