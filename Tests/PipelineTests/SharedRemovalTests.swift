@@ -124,4 +124,18 @@ struct SharedRemovalTests {
         let left = cluster.bucket.names.filter { $0.hasPrefix(source) }
         #expect(left.count == 1 && left.allSatisfy { $0.hasSuffix("-0") })
     }
+
+    @Test func `A server does not return to what its origin has withdrawn, although another makes variants of it`()
+        async throws
+    {
+        let (first, second) = (await cluster.node(), await cluster.node())
+        try await first.ask()
+        try await second.ask()
+        cluster.wall.advance(seconds: 5)
+        cluster.origin.answer(.picture(try Pictures.green.get(), .control("no-store")))
+        try await first.ask(mode: .reload)
+        #expect(try await second.tier(width: 30) == .memory)
+        #expect(cluster.bucket.names.contains { $0.contains("/v-") })
+        #expect(try await first.ask(width: 30).cache.forwarded == .miss)
+    }
 }

@@ -89,7 +89,8 @@ package struct SharedWrite: Sendable {
     }
 }
 
-/// The newest record of each source that this server has read from the store or written to it, as far as it remembers.
+/// The newest record or removal of each source that this server has read from the store or written to it, as far as it
+/// remembers.
 final class KnownRecords: Sendable {
     private static let budgetBytes = 4 << 20
     private static let costBytes = 128

@@ -25,7 +25,8 @@ package final class SharedStore: Sendable {
     let queue: SharedWriteQueue
     private let reading: StoreOutage
     let writing: StoreOutage
-    /// The newest records that are known to be in the store, so that they are not written again.
+    /// The newest records and removals that are known to be in the store, so that older ones are not used, and records
+    /// are not written again.
     let known = KnownRecords()
     let changes = SourceChanges()
 
@@ -290,7 +291,7 @@ extension SharedStore {
             guard !known.outdates(record.version, of: source) else { return }
             let key = EntryKey(source: source, entry: source)
             try await put(SharedName.record(of: source, record.version), .record, key, record, limit: limit)
-            if let replaced = known.insert(record.version, of: source) {
+            if let replaced = known.insert(record.version, of: source), replaced.digest != nil {
                 try await bucket.delete([SharedName.record(of: source, replaced)], within: limit)
             }
         }
@@ -330,6 +331,7 @@ extension SharedStore {
                 known.remove(source, upTo: order)
                 let key = EntryKey(source: source, entry: source)
                 try await put(SharedName.record(of: source, version), .removal, key, record, limit: limit)
+                known.insert(version, of: source)
                 try await deleteObjects(of: source, removedAt: version, limit)
             }
         }
