@@ -25,8 +25,8 @@ public struct PressureRelief: Sendable {
     /// Relief by these caches, which shrink in this order. If the allocator keeps freed memory, the last cache must
     /// also return it to the kernel (`malloc_trim(3)`), or nothing is gained.
     ///
-    /// - Parameter transient: memory that is freed elsewhere, such as unsent responses. It shrinks, to return freed
-    ///   memory to the kernel, once its bytes have fallen from a peak of 32 MiB or more. Default: none.
+    /// - Parameter transient: memory that is freed elsewhere, such as unsent responses and connections. It shrinks,
+    ///   to return freed memory to the kernel, once its bytes have fallen from a peak of 32 MiB or more. Default: none.
     public init(
         _ caches: [Cache], transient: Cache? = nil, pressure: MemoryPressure = MemoryPressure(), logger: Logger
     ) {

@@ -227,13 +227,13 @@ struct ImageServer {
         } shrink: {
             pipeline.shrinkMemory(toFraction: fraction)
         }
-        let responses = PressureRelief.Cache {
-            serverState.unsent.bytes
+        let clients = PressureRelief.Cache {
+            serverState.transientBytes
         } shrink: {
             // Evicts nothing, but returns freed memory.
             pipeline.shrinkMemory(toFraction: 1)
         }
-        let relief = PressureRelief([memory], transient: responses, logger: logger)
+        let relief = PressureRelief([memory], transient: clients, logger: logger)
         // As the first service it ends last, so that it delivers the spans of the last requests too.
         let export = traces.map { Upkeep("trace export", stop: $0.exporter.stop, $0.exporter.run) }
         let purges = caches.shared.map { shared in

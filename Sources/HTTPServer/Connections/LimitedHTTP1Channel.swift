@@ -64,6 +64,8 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         let gone = channel.eventLoop.makePromise(of: Void.self)
         let isRefused = !addClient(of: channel)
         let state = configuration.observers.state
+        state.beginConnection()
+        channel.closeFuture.whenComplete { _ in state.endConnection() }
         let slowReaders = slowReaders(of: channel, logger: logger)
         let watch = NIOLoopBound(
             ClientWatchHandler(gone, limits: limits, state: state, slowReaders: slowReaders),

@@ -1,8 +1,10 @@
 import Synchronization
 
-/// The lifecycle of the server, its number of in-flight requests, and the bytes that wait for slow clients.
+/// The lifecycle of the server, its numbers of connections and in-flight requests, and the bytes that wait for slow
+/// clients.
 package final class ServerState: Sendable {
     private struct State {
+        var connections = 0
         var inFlight = 0
         var isStarting: Bool
         var isDraining = false
@@ -26,6 +28,12 @@ package final class ServerState: Sendable {
     /// sent.
     package var inFlightRequests: Int { state.withLock(\.inFlight) }
 
+    /// The memory that is free once all clients have left: unsent responses, and an estimate for open connections.
+    package var transientBytes: Int { unsent.bytes + state.withLock(\.connections) * Self.connectionBytes }
+
+    /// 5,000 connections take 18 KiB each after their first request.
+    static let connectionBytes = 18 << 10
+
     /// Whether the server is about to shut down, so that load balancers should send requests elsewhere.
     package var isDraining: Bool { state.withLock(\.isDraining) }
 
@@ -45,6 +53,14 @@ package final class ServerState: Sendable {
     /// Marks the grace period as over, just before in-flight requests are canceled.
     func endGrace() {
         state.withLock { $0.isGraceOver = true }
+    }
+
+    func beginConnection() {
+        state.withLock { $0.connections += 1 }
+    }
+
+    func endConnection() {
+        state.withLock { $0.connections -= 1 }
     }
 
     func beginRequest() {

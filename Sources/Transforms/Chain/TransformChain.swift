@@ -44,8 +44,8 @@ public struct TransformChain: Sendable {
     }
 
     /// The cost of all steps, for each pixel of the last step's raster. A step computes the larger of the rasters
-    /// before and after it; the first of `sizes` is the decoded raster. `alphas` says which of them have alpha, by default
-    /// none. `conversion` is the cost of ``ToSRGB``.
+    /// before and after it; the first of `sizes` is the decoded raster. `alphas` says which of them have alpha; by
+    /// default none has. `conversion` is the cost of ``ToSRGB``.
     ///
     /// Times add up. Memory does not: once an image between two steps has been computed, the steps before it are gone.
     func cost(

@@ -17,7 +17,7 @@ from ssrf import namespace
 Attack = Callable[[Lab], Iterator[Check]]
 THEMES = [
     "rotation", "drawings", "expensive", "steps", "hosts", "shares", "readers", "access", "signatures", "origins",
-    "process", "store", "disks", "streams", "configuration",
+    "process", "store", "connections", "disks", "streams", "configuration",
 ]
 NAMES = "names"
 """The theme that needs a network namespace."""
