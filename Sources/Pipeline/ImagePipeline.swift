@@ -278,11 +278,11 @@ extension ImagePipeline {
 
     /// Carries out the purges of other servers that share a tier with this server.
     ///
-    /// - Parameter limit: how long to wait for them; nil = until all are carried out.
     /// - Returns: whether the purges could be read; true without a shared tier.
-    @discardableResult package func carryOutPurges(within limit: Duration? = nil) async -> Bool {
-        await resolver.cache.carryOutPurges(within: limit)
-    }
+    @discardableResult package func carryOutPurges() async -> Bool { await resolver.cache.carryOutPurges() }
+
+    /// Carries them out before the first request. Waits for about a second at most, as requests do.
+    package func catchUpWithPurges() async { await resolver.cache.catchUpWithPurges() }
 
     /// Removes the disk entries that are older than the disk tier keeps them.
     @discardableResult public func removeExpired() async -> PurgeReport { await resolver.cache.removeExpired() }

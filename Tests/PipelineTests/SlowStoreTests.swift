@@ -56,6 +56,23 @@ struct SlowStoreTests {
         #expect(cluster.origin.fetches.value == 3)
     }
 
+    @Test func `A server does not wait for a long log when it starts, and origins confirm what is on its disk`()
+        async throws
+    {
+        let disk = MemoryDisk()
+        try await cluster.node(disk: disk).ask()
+        let clock = TestClock()
+        let node = await cluster.node(disk: disk, readsPurges: false, clock: clock) { clock.instant }
+        let gate = Gate()
+        cluster.bucket.hold(.list, at: gate) { $0 == "1/p/" }
+        let start = Task { await node.pipeline.catchUpWithPurges() }
+        while await clock.nextSleep() != .milliseconds(900) {}
+        clock.advance(by: .milliseconds(900))
+        await start.value
+        #expect(try await node.ask().cache.originStatus == 304)
+        gate.open()
+    }
+
     @Test(arguments: [(4, nil), (6, 304)] as [(Int, Int?)])
     func `A read that takes longer than the interval confirms no older record`(
         seconds: Int, status: Int?

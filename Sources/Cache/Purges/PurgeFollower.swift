@@ -153,17 +153,13 @@ final class PurgeFollower: Sendable {
 
     /// Reads the log and carries out the new purges. Several callers share one read.
     ///
-    /// - Parameter limit: how long the caller waits; nil = until the read has ended.
     /// - Returns: whether the log could be read.
-    func poll(within limit: Duration? = nil, _ execute: @escaping Execute) async -> Bool {
-        let deadline = Deadline()
-        let number = limit.map { requests.begin(after: $0) { deadline.pass() } }
-        defer { if let number { requests.end(number) } }
-        return await polls.value(for: true, deadline: deadline) { [self] in await pollOnce(execute) } ?? false
+    func poll(_ execute: @escaping Execute) async -> Bool {
+        await polls.value(for: true) { [self] in await pollOnce(execute) } ?? false
     }
 
-    /// Reads the log before a request is answered. The request waits no longer than reading takes: if the new purges
-    /// take longer to carry out, each source is revalidated with its origin until they are.
+    /// Reads the log before a request is answered, or before the first one. The request waits no longer than reading
+    /// takes: if the new purges take longer to carry out, each source is revalidated with its origin until they are.
     func catchUp(_ execute: @escaping Execute) async {
         let deadline = Deadline()
         let number = requests.begin { deadline.pass() }

@@ -40,14 +40,11 @@ extension ImageCache {
 
     /// Carries out the purges of other servers that share a tier with this server.
     ///
-    /// - Parameter limit: how long to wait for them; nil = until all are carried out.
     /// - Returns: whether the purges could be read; true without a shared tier.
     @discardableResult
-    package func carryOutPurges(within limit: Duration? = nil) async -> Bool {
+    package func carryOutPurges() async -> Bool {
         guard let follower else { return true }
-        return await withTaskExecutorPreference(globalConcurrentExecutor) {
-            await follower.poll(within: limit, carryOut)
-        }
+        return await withTaskExecutorPreference(globalConcurrentExecutor) { await follower.poll(carryOut) }
     }
 
     /// Carries them out before a request is answered. The request waits for about a second at most: from then on, it is

@@ -197,8 +197,8 @@ struct ImageServer {
             shared: caches.shared, processing: MeteredProcessing(pixels.processing, metrics: registry),
             keyFilter: rules.isEmpty ? CanonicalURLFilter() : QueryDroppingFilter(rules: rules), logger: logger)
         // What others have purged while this server was away must not be served. If reading that takes longer, origins
-        // confirm what is on disk until it ends.
-        if shared?.isReachable == true { await pipeline.carryOutPurges(within: .seconds(30)) }
+        // confirm what is on disk until it ends: a long log must not delay the start.
+        if shared?.isReachable == true { await pipeline.catchUpWithPurges() }
         return pipeline
     }
 

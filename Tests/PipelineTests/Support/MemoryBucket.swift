@@ -81,16 +81,18 @@ final class MemoryBucket: ObjectBucket {
     ) async throws(ObjectStorageError) -> [String] {
         try begin(.list, prefix, limit)
         let found = Array(names.filter { $0.hasPrefix(prefix) && $0 > after ?? "" }.prefix(maxKeys))
-        await pass(.list, [prefix])
+        guard await pass(.list, [prefix]) else { throw .canceled }
         return found
     }
 
-    private func pass(_ operation: Operation, _ keys: [String]) async {
+    /// - Returns: false if the task was canceled while a gate held it back.
+    @discardableResult
+    private func pass(_ operation: Operation, _ keys: [String]) async -> Bool {
         let gate = held.withLock { held -> Gate? in
             let index = held.firstIndex { $0.operation == operation && keys.contains(where: $0.isMeant) }
             return index.map { held.remove(at: $0).gate }
         }
-        await gate?.pass()
+        return await gate?.pass() ?? true
     }
 
     private func begin(_ operation: Operation, _ key: String, _ limit: Duration) throws(ObjectStorageError) {
