@@ -152,11 +152,11 @@ urls: setup ## Request each URL that the server names for photographs of MEGAPIX
 	$(built)
 	$(proofs) urls $(if $(MEGAPIXELS),--megapixels $(MEGAPIXELS)) $(if $(PHOTOGRAPH),--photograph $(PHOTOGRAPH))
 
-cluster: setup ## Run three nodes with HAProxy and a real object store, and check every response while parts of it fail; ONLY=1 to 6; MINUTES=11; PAGE=docs/proofs.md updates its figures
+cluster: setup ## Run three nodes with HAProxy and a real object store, and check every response while parts of it fail; ONLY=1 to 11; MINUTES=13; LAST=executable of the last release; PAGE=docs/proofs.md updates its figures
 	@scripts/setup-proxies.sh
 	$(built)
 	python3 -B scripts/cluster $(if $(named),--server $(SERVER)) $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) \
-		$(if $(SEED),--seed $(SEED)) $(if $(PAGE),--page $(PAGE))
+		$(if $(LAST),--last $(LAST)) $(if $(SEED),--seed $(SEED)) $(if $(PAGE),--page $(PAGE))
 
 edge: setup ## Put Varnish and nginx in front of one node and of three, purge under load for SECONDS=60 each, and count stale answers
 	@scripts/setup-proxies.sh

@@ -6,6 +6,11 @@
  4 outages  store paused, refusing, full, damaging: answers go on, memory is flat, the store is used again afterward
  5 purges   purges during all this: nobody gets purged content after purge-poll + 1 s
  6 cold     300 equal cold requests: one download, one production
+ 7 slow     a node's store takes 0.5 s and 2 s for each request: it serves nothing purged, and learns of each purge
+ 8 restarts restarts after a month of purges: what was stored after them stays
+ 9 long     100,000 purges in the log: nodes start as quickly as without them, and keep disk and store
+10 big      111,000 entries purged at once: other nodes hear of it at once, and new images go on reaching them
+11 upgrade  nodes of the last release (--last) are upgraded one by one: purges reach both, nothing wrong is served
 
 Exit status: 0 no breach, 1 a breach, 2 wrong usage. With --self-test, each check must find breaches without its defense.
 """
@@ -34,17 +39,23 @@ from nodes import SHARED_SETTING  # noqa: E402
 from server import knows  # noqa: E402
 from store import Store  # noqa: E402
 
-PROOFS = {1: "kills", 2: "wiped", 3: "joined", 4: "outages", 5: "purges", 6: "cold"}
-# Five of kills, one before the outages and one for each of them, and one of purges.
-MINUTES, MIN_MINUTES = 11, 2
+PROOFS = {
+    1: "kills", 2: "wiped", 3: "joined", 4: "outages", 5: "purges", 6: "cold", 7: "slow", 8: "restarts", 9: "long", 10: "big",
+    11: "upgrade",
+}
+# Five of kills, one before the outages and one for each of them, and one each of purges, slow and upgrade.
+MINUTES, MIN_MINUTES = 13, 2
 DEFENSES = [
     "retries", "checks", "hand-over", "hash", "slack", "shared-store", "deadline", "purge-poll", "freshness",
+    "progress", "summaries",
 ]
 # Defense, the proof that misses it, the kind of breach that must be found.
 SELF_TEST = [
     ("retries", 1, "unanswered"), ("hand-over", 1, "late"), ("freshness", 1, "stale"), ("shared-store", 1, "downloaded twice"),
     ("shared-store", 2, "origin asked"), ("hash", 3, "moved"), ("shared-store", 3, "hit ratio"), ("deadline", 4, "slow"),
     ("purge-poll", 5, "purged"), ("shared-store", 5, "purged"), ("hash", 6, "not shared"), ("slack", 6, "not shared"),
+    ("purge-poll", 7, "purged"), ("progress", 8, "asked again"), ("summaries", 9, "asked again"), ("purge-poll", 10, "purged"),
+    ("shared-store", 10, "held up"), ("purge-poll", 11, "purged"),
 ]
 
 
@@ -65,7 +76,8 @@ def main() -> int:
             return self_test(arguments, folder, store, is_shared)
         results = {}
         for number in arguments.only or PROOFS:
-            results[number] = proved(number, arguments, folder, store)
+            if is_possible(number, arguments):
+                results[number] = proved(number, arguments, folder, store)
         report(arguments, results)
         return 1 if any(result.breaches for result in results.values()) else 0
     finally:
@@ -85,7 +97,10 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=MINUTES, help=f"sum of the durations below, scaled alike ({MINUTES})")
     parser.add_argument("--kill-seconds", type=float, default=300, help="duration of proof 1 (300)")
     parser.add_argument("--outage-seconds", type=float, default=60, help="duration of each outage of proof 4 (60)")
-    parser.add_argument("--purge-seconds", type=float, default=60, help="duration of proof 5 by itself (60)")
+    parser.add_argument("--purge-seconds", type=float, default=60, help="duration of proofs 5, 7 and 11 by themselves (60)")
+    parser.add_argument("--logged", type=int, default=100_000, help="purges in the log of proof 9 (100000)")
+    parser.add_argument("--purged", type=int, default=111_000, help="entries that proof 10 purges (111000)")
+    parser.add_argument("--last", type=Path, help="executable of the last release, for proof 11, which is left out without it")
     parser.add_argument("--purge-poll", type=int, default=5, help="the nodes' setting, in seconds (5)")
     parser.add_argument("--clients", type=int, default=6, help="requests at a time (6)")
     parser.add_argument("--seed", type=int, default=1, help="of all random choices (1)")
@@ -98,6 +113,8 @@ def parsed() -> argparse.Namespace:
     arguments.server = (arguments.server or ROOT / ".build/release/darkroom").resolve()
     if not arguments.server.exists():
         parser.error(f"{arguments.server} does not exist; build it with `make release`")
+    if arguments.last and not arguments.last.exists():
+        parser.error(f"{arguments.last} does not exist")
     if arguments.minutes < MIN_MINUTES:
         parser.error(f"--minutes must be at least {MIN_MINUTES}: shorter outages show nothing")
     for name in ("kill_seconds", "outage_seconds", "purge_seconds"):
@@ -111,6 +128,16 @@ def shortened(arguments: argparse.Namespace) -> None:
     arguments.kill_seconds /= 6
     arguments.outage_seconds /= 6
     arguments.purge_seconds /= 3
+    # With more than 10,000, purges are not read one by one.
+    arguments.logged = min(arguments.logged, 10_500)
+    arguments.purged = min(arguments.purged, 11_100)
+
+
+def is_possible(number: int, arguments: argparse.Namespace) -> bool:
+    if PROOFS[number] == "upgrade" and not arguments.last:
+        print("cluster: upgrade: not run, since --last names no executable of the last release", flush=True)
+        return False
+    return True
 
 
 def proved(number: int, arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
@@ -131,7 +158,7 @@ def proved(number: int, arguments: argparse.Namespace, folder: Path, store: Stor
 def self_test(arguments: argparse.Namespace, folder: Path, store: Store, is_shared: bool) -> int:
     missed = []
     for defense, number, kind in SELF_TEST:
-        if arguments.only and number not in arguments.only:
+        if arguments.only and number not in arguments.only or not is_possible(number, arguments):
             continue
         if defense in ("deadline", "purge-poll") and not is_shared:
             print(f"cluster: without {defense}: not tested, since there is no shared tier")

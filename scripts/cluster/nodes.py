@@ -1,5 +1,6 @@
 """Nodes that are killed, paused and started again, each with the same port and cache."""
 
+import math
 import os
 import re
 import shutil
@@ -31,6 +32,7 @@ SETTINGS = (
 TIER_DETAIL = "shared"
 METRICS = "darkroom_shared_store_"
 PRODUCED = "darkroom_variants_total"
+LOG_AGE = f"{METRICS}purge_log_age_seconds"
 SERIES = re.compile(r"(?m)^(\w+)(?:\{(.*)\})? ([-+.e\d]+)$")
 
 
@@ -113,6 +115,12 @@ class Node:
                 found[f"{name}{{{labels}}}"] += float(value)
                 found[name] += float(value)
         return found
+
+    def seconds_to_learn(self, patience: float) -> float:
+        """The seconds until the node has read the purge log up to this moment; infinity if it does not."""
+        began = time.monotonic()
+        has_read = waited_for(lambda: 0 < self.metrics()[LOG_AGE] <= time.monotonic() - began, patience)
+        return time.monotonic() - began if has_read else math.inf
 
 
 def ask(port: int, path: str, method: str = "GET", headers: dict[str, str] | None = None, *, timeout: float = 40) -> Answer:

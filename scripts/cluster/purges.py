@@ -1,13 +1,12 @@
-"""Purges by URL, tag, host, prefix and of everything, while nodes work, are away, or have a slow store."""
+"""Purges by URL, tag, host, prefix and of everything, while nodes work or are away."""
 
 import argparse
 import time
-from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 
 from cluster import Cluster, Result
-from judge import Asked
+from judge import Asked, tier
 from load import Load, path
 from nodes import Node
 from store import Store
@@ -16,9 +15,7 @@ SOURCES = 120
 ASIDE = range(SOURCES * 3, SOURCES * 3 + 90, 3)
 """Sources that only this proof requests, so that purges of others do not remove them."""
 WIDTH = 24
-SLOW_SECONDS = 0.5, 2.0
-"""How long the store takes for each request of a node."""
-AWAY = "slept", "was stopped", "was cut off", "had a slow store"
+AWAY = "slept", "was stopped", "was cut off"
 
 
 def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
@@ -37,10 +34,6 @@ def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
         # It asks origins while it cannot know.
         missed(cluster, aside, lonely, lonely.faulty.cut)
         lonely.faulty.listen()
-        served.append(judge.count("purged"))
-        for seconds in SLOW_SECONDS:
-            missed(cluster, aside, slept, partial(setattr, slept.faulty, "delay_seconds", seconds))
-        slept.faulty.delay_seconds = 0.0
         served.append(judge.count("purged"))
     return Result({
         "answers": len(judge.seconds), **load.counts, "purged content served until s": judge.purged_after,
@@ -74,9 +67,13 @@ def missed(cluster: Cluster, load: Load, node: Node, leave, come_back=lambda: No
     cluster.progress(f"{node.name} came back, {len(held)} sources were purged meanwhile")
 
 
-def direct(cluster: Cluster, node: Node, source: int) -> None:
+def direct(cluster: Cluster, node: Node, source: int) -> str:
+    """Requests an image from one node, judges the answer, and returns the tier that it came from."""
     asked = Asked(source, WIDTH, time.monotonic())
     try:
-        cluster.judge.judge(asked, node.ask(path(cluster.origin, source, WIDTH)))
+        answer = node.ask(path(cluster.origin, source, WIDTH))
     except (OSError, HTTPException) as error:
         cluster.judge.failed(asked, f"{node.name}: {error!r}")
+        return ""
+    cluster.judge.judge(asked, answer)
+    return tier(answer)

@@ -9,7 +9,7 @@ from flat_png import Size, drawn, noise
 
 SIZE = (64, 48)
 WIDTHS = (8, 16, 24, 32, 64)
-VERSIONS = 1 << 12
+SOURCES, VERSIONS = 1 << 12, 1 << 12
 
 
 class Code(NamedTuple):
@@ -18,7 +18,7 @@ class Code(NamedTuple):
 
     @property
     def color(self) -> bytes:
-        return (self.source << 12 | self.version % VERSIONS).to_bytes(3)
+        return (self.source % SOURCES << 12 | self.version % VERSIONS).to_bytes(3)
 
     @staticmethod
     def of(color: bytes) -> "Code":
