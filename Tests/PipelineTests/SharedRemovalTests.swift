@@ -129,8 +129,9 @@ struct SharedRemovalTests {
         async throws
     {
         let (first, second) = (await cluster.node(), await cluster.node())
-        try await first.ask()
+        // The one that downloads has the original.
         try await second.ask()
+        try await first.ask()
         cluster.wall.advance(seconds: 5)
         cluster.origin.answer(.picture(try Pictures.green.get(), .control("no-store")))
         try await first.ask(mode: .reload)

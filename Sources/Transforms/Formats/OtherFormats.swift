@@ -15,7 +15,7 @@ extension SourceFormat.Row {
         },
         // A byte of an embedded image takes less time than a byte of elements.
         nanoseconds: {
-            $0.rasterPixels * (15 + $0.filterNanosecondsPerPixel) + max($0.readBytes, Double($0.plainBytes)) * 300
+            $0.rasterPixels * (15 + $0.filterNanosecondsPerPixel) + max($0.readBytes, Double($0.plainBytes)) * 400
                 - Double($0.embeddedBytes) * 150 + Double($0.embeddedPixels) * 250
         })
 

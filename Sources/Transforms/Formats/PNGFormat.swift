@@ -41,8 +41,8 @@ extension OutputFormat.Row {
         choiceNanoseconds: {
             guard !$0.output.palette, !$0.output.filtersRows else { return nil }
             let sample = min($0.resultPixels, Double(RowFilters.sampleArea))
-            return $0.resultPixels * (filteredNanoseconds - plainNanoseconds + 50)
-                + sample * (filteredNanoseconds + plainNanoseconds)
+            return $0.resultPixels * (filteredNanoseconds - plainNanoseconds + 20)
+                + sample * (filteredNanoseconds + plainNanoseconds) / 2
         },
         efforts: Efforts(value: \.png, range: EncoderEfforts.pngRange),
         // High levels take longer for drawings only.
