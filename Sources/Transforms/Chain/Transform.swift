@@ -100,10 +100,13 @@ public struct TransformCost: Hashable, Sendable {
     public static let none = TransformCost()
 
     /// The cost of an operation that computes every pixel again, with the buffers of its strips.
-    static func pixelwise(_ nanoseconds: Double, withAlpha: Double) -> TransformCost {
+    ///
+    /// - Parameter stripBytes: the bytes of these buffers for each pixel of an opaque image; with alpha, the image is
+    ///   computed before the step.
+    static func pixelwise(_ nanoseconds: Double, withAlpha: Double, stripBytes: Double = 0) -> TransformCost {
         TransformCost(
             nanosecondsPerPixel: nanoseconds, nanosecondsPerPixelWithAlpha: withAlpha, nanosecondsPerFrame: 1e6,
-            bytesPerFrame: 120_000)
+            bytesPerPixel: stripBytes, bytesPerFrame: 120_000)
     }
 
     /// The cost on a raster of this many times the pixels.

@@ -213,6 +213,12 @@ struct CostEstimateTests {
         }
     }
 
+    @Test func `Steps of a list that convert colors hold strips of rows at the same time`() throws {
+        let chain = TransformChain(Array(repeating: Hue(degrees: 9), count: 8))
+        let cost = chain.cost(at: Array(repeating: PixelSize(width: 100, height: 100), count: 9))
+        #expect(cost.bytesPerPixel == 8 * Hue(degrees: 9).cost.bytesPerPixel && cost.bytesPerPixel >= 8)
+    }
+
     @Test func `A step costs what it takes with an alpha channel after another step has added the channel`() {
         let (size, chain) = (PixelSize(width: 90, height: 60), TransformChain([Hue(degrees: 9), Hue(degrees: 9)]))
         let sizes = [size, size, size]
