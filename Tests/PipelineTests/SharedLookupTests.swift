@@ -101,14 +101,21 @@ struct SharedLookupTests {
         }
     }
 
-    @Test func `A node does not return to older content than it has stored`() async throws {
+    /// A node that has stored new content of an image, of which the store has an older variant.
+    private func renewed() async throws -> (cluster: Cluster, node: Cluster.Node, old: ByteBuffer) {
         let cluster = try Cluster()
-        let (first, second) = (await cluster.node(), await cluster.node())
-        try await first.ask()
-        let old = try await first.ask(width: 30).body
+        let node = await cluster.node()
+        try await node.ask()
+        let old = try await node.ask(width: 30).body
         cluster.wall.advance(seconds: 10)
         cluster.origin.answer(.picture(try Pictures.png(color: [0, 0, 200]), .control("max-age=60", etag: "b")))
-        try await first.ask(mode: .reload)
+        try await node.ask(mode: .reload)
+        return (cluster, node, old)
+    }
+
+    @Test func `A node does not return to older content than it has stored`() async throws {
+        let (cluster, first, old) = try await renewed()
+        let second = await cluster.node()
         await first.pipeline.purge(.everything, tiers: [.memory, .disk])
         #expect(try await first.ask(width: 30).body != old)
         // By now the variant in the store is of the new content, too.
@@ -116,13 +123,8 @@ struct SharedLookupTests {
     }
 
     @Test func `Another node sees new content once the record that it knows is stale`() async throws {
-        let cluster = try Cluster()
-        let (first, second) = (await cluster.node(), await cluster.node())
-        try await first.ask()
-        let old = try await first.ask(width: 30).body
-        cluster.wall.advance(seconds: 10)
-        cluster.origin.answer(.picture(try Pictures.png(color: [0, 0, 200]), .control("max-age=60", etag: "b")))
-        try await first.ask(mode: .reload)
+        let (cluster, _, old) = try await renewed()
+        let second = await cluster.node()
         #expect(try await second.ask(width: 30).body == old)
         cluster.wall.advance(seconds: 55)
         #expect(try await second.ask(width: 30).body != old)

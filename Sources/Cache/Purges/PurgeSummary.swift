@@ -2,7 +2,7 @@ import DarkroomNetwork
 import DarkroomStore
 import NIOCore
 
-/// A summary of purges: the latest order for each host, tag, prefix and source, and for everything.
+/// The latest order of a purge for each host, tag, prefix and source, and for everything.
 ///
 /// Nodes keep summaries in the shared tier, so that a node that starts needs to read only the purges after one.
 struct PurgeSummary: Hashable, Sendable {
