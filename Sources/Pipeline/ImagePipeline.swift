@@ -152,26 +152,35 @@ public final class ImagePipeline: Sendable {
         for request: ImageRequest, observer: (any DownloadObserver)? = nil,
         keepsOriginal: ResolvedRequest.KeepsOriginal
     ) async throws(PipelineError) -> ImageResponse {
-        var stopwatch = Stopwatch()
+        let stopwatch = Stopwatch()
         try requireAllowedSources(of: request)
         if resolver.cache.isBehind { await resolver.cache.catchUpWithPurges() }
         var request = resolve(request, observer: observer)
         request.keepsOriginal = keepsOriginal
-        var response: ImageResponse
-        if request.lacksMark {
-            response = try await imageWithinTimeout(for: request, nil)
-        } else if let found = resolver.imageAtOnce(for: request) {
-            response = showingMark(found, request)
-        } else {
+        var inquiry = resolver.inquiry(request)
+        if let found = resolver.answerNow(&inquiry) { return finished(showingMark(found, request), request, stopwatch) }
+        return try await answer(to: inquiry, stopwatch)
+    }
+
+    /// The answer to an inquiry that needs waiting.
+    private func answer(to inquiry: Inquiry, _ stopwatch: Stopwatch) async throws(PipelineError) -> ImageResponse {
+        var inquiry = inquiry
+        let request = inquiry.request
+        if !request.lacksMark {
             // No deadline counts yet: a disk that does not answer counts as a miss after a few seconds.
-            let look = await resolver.cache.look(request.access)
-            if let found = resolver.imageAtOnce(for: request, look) {
-                response = showingMark(found, request)
-            } else {
-                response = try await imageWithinTimeout(for: request, look)
+            await resolver.look(&inquiry)
+            if let found = resolver.answerNow(&inquiry) {
+                return finished(showingMark(found, request), request, stopwatch)
             }
         }
-        if keepsOriginal == .never { response.original = nil }
+        return finished(try await imageWithinTimeout(inquiry), request, stopwatch)
+    }
+
+    private func finished(
+        _ response: ImageResponse, _ request: ResolvedRequest, _ stopwatch: Stopwatch
+    ) -> ImageResponse {
+        var (response, stopwatch) = (response, stopwatch)
+        if request.keepsOriginal == .never { response.original = nil }
         if response.cache.variant != nil { request.input.account?.share?.recordHit(request.keys.variant) }
         if response.isInterim { resolver.upgrades.recordInterimAnswer() }
         if request.input.data != nil, response.fallbackReason == nil {
@@ -182,21 +191,20 @@ public final class ImagePipeline: Sendable {
         return response
     }
 
-    private func imageWithinTimeout(
-        for request: ResolvedRequest, _ look: CacheLook?
-    ) async throws(PipelineError) -> ImageResponse {
-        var request = request
+    private func imageWithinTimeout(_ inquiry: Inquiry) async throws(PipelineError) -> ImageResponse {
+        var inquiry = inquiry
         let deadline = Deadline()
-        request.deadline = deadline
+        inquiry.request.deadline = deadline
         let number = deadlines.begin(deadline.pass)
         defer { deadlines.end(number) }
         do throws(PipelineError) {
-            guard configuration.continuesInBackground else { return try await composedImage(for: request, look) }
+            guard configuration.continuesInBackground else { return try await composedImage(inquiry) }
             // An unstructured task is not canceled when the caller's task is canceled.
-            return try await Task { [request] in
-                await Result { () async throws(PipelineError) in try await composedImage(for: request, look) }
+            return try await Task { [inquiry] in
+                await Result { () async throws(PipelineError) in try await composedImage(inquiry) }
             }.value.get()
         } catch {
+            let request = inquiry.request
             let error = deadline.hasPassed ? timeout(of: request) : error
             logger.debug("request failed", metadata: ["source": "\(request.keys.source)", "error": "\(error)"])
             throw error
@@ -230,7 +238,7 @@ extension ImagePipeline {
     public func location(of request: ImageRequest) async -> CacheLocation {
         var request = await resolveForInspection(request)
         request.input.cache.query = .all
-        let known = await resolver.inquiry(request, nil, .peek).look.record
+        let known = await resolver.peek(request).look.record
         let entries = await resolver.cache.entries(of: request.access, known)
         let tiers = { (kind: CachedEntry.Kind) in entries.first { $0.kind == kind }?.tiers ?? [] }
         return CacheLocation(original: tiers(.original), variant: tiers(.variant))
@@ -300,25 +308,58 @@ package final class ImageLookup: Sendable {
     fileprivate init(_ request: ResolvedRequest) { self.request = request }
 }
 
+/// What a pipeline says of a request at once.
+package enum Inquired: Sendable {
+    /// The image: all its parts are in memory, or in files that the system has in memory, and may be used without
+    /// contact to an origin.
+    case found(ImageResponse)
+    /// The source is unknown, and the pixel queue is full. Under overload, cheap refusals leave more time for making
+    /// images.
+    case refused(PipelineError)
+    /// The answer has to be waited for.
+    case waits(@Sendable () async throws(PipelineError) -> ImageResponse)
+}
+
 extension ImagePipeline {
     /// Derives the keys of a request.
     package func lookup(for request: ImageRequest) -> ImageLookup { ImageLookup(resolve(request)) }
 
-    /// The image, if all its parts are in memory, or in files that the system has in memory, and may be used without
-    /// contact to the origin. Never waits.
+    /// Asks for the image of a request. Never waits.
     ///
-    /// Each call checks storage, purges and freshness again. The chain and the key of the source date from the moment
-    /// when the lookup was made.
-    package func imageAtOnce(_ lookup: ImageLookup) -> ImageResponse? {
-        if resolver.cache.isBehind { return nil }
-        guard lookup.request.input.mark == nil else { return markedImageAtOnce(lookup) }
-        guard let image = resolver.imageAtOnce(for: lookup.request) else { return nil }
-        lookup.request.input.account?.share?.recordHit(lookup.request.keys.variant)
-        return image
+    /// Each call checks permission, storage, purges and freshness again. The chain and the key of the source date from
+    /// the moment when the lookup was made.
+    ///
+    /// - Parameters:
+    ///   - client: the client of this call, see ``ImageRequest/client``.
+    ///   - priority: the priority of the work for this call.
+    package func ask(
+        _ lookup: ImageLookup, client: String, priority: Priority
+    ) throws(PipelineError) -> Inquired {
+        var input = lookup.request.input
+        try requireAllowedSources(of: input)
+        guard !resolver.cache.isBehind, let request = currentRequest(of: lookup) else {
+            (input.client, input.priority) = (client, priority)
+            return .waits { [self, input] () async throws(PipelineError) in try await image(for: input) }
+        }
+        var inquiry = resolver.inquiry(request)
+        if let found = resolver.answerNow(&inquiry) {
+            request.input.account?.share?.recordHit(request.keys.variant)
+            return .found(showingMark(found, request))
+        }
+        let stopwatch = Stopwatch()
+        (inquiry.request.input.client, inquiry.request.input.priority) = (client, priority)
+        inquiry.request.urgency = Urgency(priority, client: client, deadline: .now + configuration.requestTimeout)
+        // What was found before the epoch is looked up again, so no purge is missed.
+        inquiry.request.epoch = resolver.cache.epoch(of: request.keys.source, request.source)
+        if mayRefuse, let refusal = resolver.refusal(&inquiry) {
+            return .refused(resolver.producer.pixels.queue.refuse(refusal))
+        }
+        return .waits { [self, inquiry] () async throws(PipelineError) in try await answer(to: inquiry, stopwatch) }
     }
 
-    /// The image with its mark, if both may be used without contact to an origin.
-    private func markedImageAtOnce(_ lookup: ImageLookup) -> ImageResponse? {
+    /// The request with its mark as it is known at once; nil if the mark has to be waited for.
+    private func currentRequest(of lookup: ImageLookup) -> ResolvedRequest? {
+        guard lookup.request.input.mark != nil else { return lookup.request }
         let last = lookup.marked.withLock(\.self) ?? lookup.request
         guard let asked = last.mark?.request ?? markRequest(of: last.input, last.urgency),
             let mark = resolver.markAtOnce(for: asked)
@@ -329,24 +370,11 @@ extension ImagePipeline {
             request.mark = mark
             lookup.marked.withLock { [request] in $0 = request }
         }
-        return resolver.imageAtOnce(for: request)?.showing(mark, now: resolver.now())
+        return request
     }
-}
 
-/// Refusals before anything is started for a request. Under overload, cheap refusals leave more time for making images.
-extension ImagePipeline {
     /// Whether requests may be refused at the moment.
-    package var mayRefuse: Bool { resolver.producer.pixels.queue.mayRefuse(within: configuration.requestTimeout) }
-
-    /// The error of a request whose source is unknown while the pixel queue is full. Never waits. Nil means that
-    /// ``image(for:)`` has to decide.
-    ///
-    /// - Parameter isAdmitted: called last, if the request would be refused; if it returns false, the request is not
-    ///   refused here.
-    package func refusal(of request: ImageRequest, isAdmitted: () -> Bool) -> PipelineError? {
-        guard let refusal = resolver.earlyRefusal(of: resolve(request)), isAdmitted() else { return nil }
-        return resolver.producer.pixels.queue.refuse(refusal)
-    }
+    private var mayRefuse: Bool { resolver.producer.pixels.queue.mayRefuse(within: configuration.requestTimeout) }
 
     /// The error of a request whose source has not been received yet, if the pixel queue is full. Never waits. Nil
     /// means that ``image(for:)`` has to decide, as for a request that a cache may answer.

@@ -2,7 +2,6 @@ package import DarkroomHTTPServer
 package import DarkroomLoading
 package import DarkroomPipeline
 import DarkroomQuery
-import Hummingbird
 package import Logging
 package import NIOCore
 import Tracing
@@ -36,9 +35,7 @@ package struct Listeners: Sendable {
         let observers = observability.observers(logger: logger)
         let rateLimiter = RateLimiter()
         configure = { configuration in
-            var endpoints = Endpoints(
-                configuration, pipeline, prefetcher, observability, metrics: observers.metrics,
-                rateLimiter: rateLimiter)
+            var endpoints = Endpoints(configuration, pipeline, prefetcher, observability, rateLimiter: rateLimiter)
             endpoints.image.refusalOfUpload = pipeline.refusalOfUpload
             endpoints.purge.tellEdges = tellEdges
             return { [endpoints] in endpoints.configuration(of: $0, configuration, observers: observers) }
@@ -71,10 +68,6 @@ struct Endpoints: Sendable {
     var prefetch: PrefetchEndpoint
     var srcset: SrcsetEndpoint
     var observability: Observability
-    /// Counts the requests of each client, in front of the routes and behind.
-    var rateLimiter = RateLimiter()
-    /// Answer hits, and refuse requests under overload, in front of the routes.
-    var fastResponders: [any FastResponder] = []
     var playground = PlaygroundEndpoint(WebConfiguration())
     var contract = ContractEndpoint(without: [])
     /// Describes the source of an IIIF image, which alone counts as an image; nil = both do.
@@ -117,77 +110,58 @@ struct Endpoints: Sendable {
     }
 
     private func imageRoutes(_ configuration: WebConfiguration) -> [Route] {
-        let rateLimit = RateLimit(configuration, limiter: rateLimiter)
-        let guarded = { (route: AuthorizedRoute) in
-            RouteAuthorizer(configuration).guarding(rateLimit.limiting(route))
-        }
-        let root = playground.sharing(guarded(image.wsrvRoute), isServed: configuration.servesPlayground)
-        return [root]
-            + sharedRoutes(configuration).flatMap { routes, origins in
-                let routes = routes.map(guarded)
+        // Scripts may never read routes for operators.
+        let shared = [(imageRoutes, configuration.access.origins), (iiifRoutes, configuration.iiifOrigins)]
+        return [image.gate.guarding(image.wsrvRoute), playground.route(isServed: configuration.servesPlayground)]
+            + shared.flatMap { routes, origins in
+                let routes = routes.map { route in
+                    var route = route
+                    route.origins = origins
+                    return image.gate.guarding(route)
+                }
                 return routes + origins.preflightRoutes(for: routes)
             }
-    }
-
-    /// The routes for clients, and the sites whose scripts may read them. Scripts may never read routes for operators.
-    private func sharedRoutes(_ configuration: WebConfiguration) -> [(routes: [AuthorizedRoute], origins: CORSPolicy)] {
-        [(imageRoutes, configuration.access.origins), (iiifRoutes, configuration.iiifOrigins)]
     }
 
     func configuration(
         of listener: Listener, _ configuration: WebConfiguration, observers: RequestObservers
     ) -> ListenerConfiguration {
-        let routes = routes(of: listener, configuration)
-        let shared = listener == .main ? sharedRoutes(configuration) : []
-        let root = CORSMiddleware(policy: configuration.access.origins) { request in
-            listener == .main && PlaygroundEndpoint.isImage(request)
-        }
         let address = listener == .admin ? configuration.adminAddress : nil
         var result = ListenerConfiguration(address ?? configuration.address, observers: observers)
         result.basePath = listener == .main ? configuration.basePath : ""
         result.problemBase = configuration.problemBase
-        result.routes = routes
-        // The table has all routes: the patterns of another service match the paths of operators' routes too.
-        let table = RouteTable(routes)
-        result.middleware =
-            [root]
-            + shared.map { routes, origins in
-                let paths = Set(routes.map(\.path))
-                return CORSMiddleware(policy: origins) { request in
-                    table.route(of: request.uri.path).map { paths.contains($0) } ?? false
-                }
-            }
+        result.routes = routes(of: listener, configuration)
         result.limits = configuration.clientLimits.connections
         result.proxies = TrustedProxies(networks: configuration.clientLimits.trustedProxies)
-        result.fastResponders = listener == .main ? fastResponders : []
         return result
     }
 }
 
 extension Endpoints {
-    /// The endpoints of a pipeline, for listeners with these metrics.
+    /// The endpoints of a pipeline.
     init(
         _ configuration: WebConfiguration, _ pipeline: ImagePipeline, _ prefetcher: Prefetcher,
-        _ observability: Observability, metrics: RequestMetrics, rateLimiter: RateLimiter = RateLimiter()
+        _ observability: Observability, rateLimiter: RateLimiter = RateLimiter()
     ) {
-        (self.rateLimiter, self.observability) = (rateLimiter, observability)
+        self.observability = observability
         let imageMetrics = ImageMetrics(observability.metrics)
         var configuration = configuration
         configuration.tagger = ResponseTagger(configuration.responseTags, pipeline, imageMetrics)
-        let rateLimit = RateLimit(configuration, limiter: rateLimiter)
-        let hits = HitResponder(
-            configuration: configuration, targets: KnownTargets(), rateLimit: rateLimit, metrics: imageMetrics,
-            image: pipeline.imageAtOnce)
-        image = ImageEndpoint(configuration: configuration, location: pipeline.location) {
-            request throws(PipelineError) in
+        image = ImageEndpoint(
+            configuration: configuration, gate: Gate(configuration, limiter: rateLimiter), location: pipeline.location
+        ) { request throws(PipelineError) in
             try await imageMetrics.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
+        }
+        image.inquiries = ImageEndpoint.Inquiries(lookup: pipeline.lookup) { lookup, client, priority in
+            imageMetrics.record { () throws(PipelineError) in
+                try pipeline.ask(lookup, client: client, priority: priority)
+            }
         }
         describeSource = { request throws(PipelineError) in
             try await imageMetrics.countingFailures { () throws(PipelineError) in
                 try await pipeline.image(for: request)
             }
         }
-        image.learner = TargetLearner(targets: hits.targets, metrics: metrics, lookup: pipeline.lookup)
         explain = ExplainEndpoint(image: image, explain: pipeline.explain)
         purge = PurgeEndpoint(
             sourceMap: configuration.sourceMap, purge: pipeline.purge, removeExpired: pipeline.removeExpired)
@@ -201,11 +175,6 @@ extension Endpoints {
         srcset = SrcsetEndpoint(image: image, pipeline, imageMetrics)
         playground = PlaygroundEndpoint(configuration)
         contract = ContractEndpoint(without: configuration.limits.unwritable, problemBase: configuration.problemBase)
-        let refusals = RefusalResponder(
-            endpoint: image, rateLimit: rateLimit, imageMetrics: imageMetrics,
-            routes: RouteTable(routes(of: .main, configuration)), requestMetrics: metrics,
-            mayRefuse: { pipeline.mayRefuse }, refusal: pipeline.refusal)
-        fastResponders = [hits, refusals]
     }
 }
 

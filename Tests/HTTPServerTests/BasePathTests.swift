@@ -30,9 +30,9 @@ struct BasePathTests {
         #expect(log.entries.map(\.path) == ["/ok", "/ok", "/a/ok", "/none"])
     }
 
-    @Test func `Fast responders see targets without the base path`() async throws {
+    @Test func `Routes see targets without the base path`() async throws {
         let responder = TargetRecorder()
-        try await withServer(basePath: "/img", fastResponder: responder) { address in
+        try await withServer(basePath: "/img", immediate: responder) { address in
             let client = try await WireClient.connected(to: address)
             try await client.send("GET /img/ok?w=1 HTTP/1.1\r\nHost: x\r\n\r\n")
             try await client.send("GET /ok?w=2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -43,13 +43,13 @@ struct BasePathTests {
 }
 
 /// Records what it is asked, and answers nothing.
-private final class TargetRecorder: FastResponder {
+private final class TargetRecorder: ImmediateResponder {
     private let asked = Mutex<[String]>([])
 
     var targets: [String] { asked.withLock(\.self) }
 
-    func response(to request: FastRequest) -> FastResponse? {
-        asked.withLock { $0.append(request.target) }
+    func answer(to head: RequestHead) -> Answer? {
+        asked.withLock { $0.append(head.target) }
         return nil
     }
 }

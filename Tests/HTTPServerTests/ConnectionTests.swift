@@ -128,7 +128,8 @@ struct ConnectionTests {
     @Test func `a connection accepted during shutdown and never served is closed without a crash`()
         async throws
     {
-        let channel = LimitedHTTP1Channel(.test(), responder: { _, _, _ in })
+        let site = Site(.test())
+        let channel = LimitedHTTP1Channel(.test()) { site }
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel.setup(channel: $0, logger: .quiet).map { _ in } }
             .bind(host: "127.0.0.1", port: 0).get()

@@ -67,7 +67,7 @@ struct MalformedRequestTests {
     func `a malformed request is answered as one of another site if the listener has anything for other sites`(
         isEmbeddable: Bool, policy: String
     ) async throws {
-        let route = Route("/picture", isEmbeddable: isEmbeddable) { _, _ in .item() }
+        let route = Route("/picture", isEmbeddable: isEmbeddable, runsOnEventLoop: true) { _, _ in .item() }
         let answer = try #require(try await answers(to: "nonsense\r\n\r\n", routes: [route]).first)
         #expect(answer.contains("Cross-Origin-Resource-Policy: \(policy)\r\n"))
         #expect(answer.contains("Content-Security-Policy: default-src 'none'; sandbox\r\n"))

@@ -55,7 +55,7 @@ struct ProblemTests {
 
     @Test func `a page of a problem has the header fields of the problem`() async throws {
         let problem = Problem(.unavailable, "Later.", retryAfterSeconds: 7)
-        let page = problem.page(requestID: "7")
+        let page = problem.response(requestID: "7", asPage: true)
         for field in problem.headerFields where field.name != .contentType {
             #expect(page.headers[values: field.name] == [field.value])
         }

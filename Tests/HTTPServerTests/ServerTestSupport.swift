@@ -37,10 +37,22 @@ extension Logger {
     static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
 
-extension ServerRequestContext {
-    /// A context of its own for each request.
-    static var test: ServerRequestContext {
-        ServerRequestContext(logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
+/// Answers some requests at once, in front of the routes of a test.
+protocol ImmediateResponder: Sendable {
+    /// Nil = the route answers.
+    func answer(to head: RequestHead) throws(Problem) -> Answer?
+}
+
+extension Reply {
+    /// A reply with a short head.
+    init(_ body: String, status: Int = 200) {
+        let body = ByteBuffer(string: body)
+        var fields: HTTPFields = [.cacheStatus: "darkroom;hit;ttl=5;detail=memory"]
+        if status != 304 { fields[.contentLength] = "\(body.readableBytes)" }
+        self.init(
+            status: status, head: .head(status == 304 ? .notModified : .ok, fields, ReplySharing(.none)), body: body,
+            cacheStatus: "darkroom;hit;ttl=5;detail=memory",
+            details: AccessLogDetails(["tier": .text("memory")], isHit: true))
     }
 }
 
@@ -67,7 +79,7 @@ extension ListenerConfiguration {
         log: AccessLogRecorder = AccessLogRecorder(), logsHits: Bool = true,
         instrument: any Instrument = NoOpTracer(), tracing: RequestTracing? = nil,
         metrics: RequestMetrics = .discarding(), state: ServerState = ServerState(), basePath: String = "",
-        fastResponder: (any FastResponder)? = nil,
+        immediate: (any ImmediateResponder)? = nil,
         details: AccessLogDetails = .none,
         item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() }
     ) -> ListenerConfiguration {
@@ -75,7 +87,6 @@ extension ListenerConfiguration {
             Route("/ok") { _, _ in .json(["status": "ok"]) },
             Route("/item") { request, context throws(Problem) in
                 context.logDetails = details
-                try request.requireParsableTarget()
                 return try await item(request)
             },
             Route("/upload", [.post]) { request, context throws(Problem) in
@@ -84,15 +95,20 @@ extension ListenerConfiguration {
                 return .json(["status": "ok"])
             },
             Route("/refuse", [.post]) { _, _ throws(Problem) in throw Problem(.rateLimited, "No.") },
-        ]
+            Route("/fast") { _, _ in .item() }, Route("/fast/{rest}") { _, _ in .item() },
+        ].map { route in
+            Route(route.path, route.methods) { head throws(Problem) in
+                if head.isPlain, let answer = try immediate?.answer(to: head) { return answer }
+                return try route.answer(head)
+            }
+        }
         return ListenerConfiguration(
             address: .host("127.0.0.1", port: 0), basePath: basePath, routes: routes, limits: limits,
             proxies: TrustedProxies(networks: proxies),
             observers: RequestObservers(
                 metrics: metrics, state: state,
                 log: AccessLog(redactedPrefixes: ["/signed/"], logsHits: logsHits) { log.record($0) },
-                logger: .quiet, instrument: instrument, tracing: tracing),
-            fastResponders: [fastResponder].compactMap(\.self))
+                logger: .quiet, instrument: instrument, tracing: tracing))
     }
 
     /// Responds to a request without a socket.
@@ -101,8 +117,21 @@ extension ListenerConfiguration {
     ) async throws -> Response {
         let head = HTTPRequest(
             method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
-        return try await makeRouter().buildResponder().respond(
-            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
+        return await response(
+            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), from: IPAddress("192.0.2.7"),
+            id: "request-7")
+    }
+}
+
+extension Route {
+    /// A route whose responses are made on the event loop of the connection, or on Swift's pool of threads.
+    init(
+        _ path: String, _ methods: [HTTPRequest.Method] = [.get, .head], isEmbeddable: Bool = false,
+        runsOnEventLoop: Bool,
+        respond: @escaping @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
+    ) {
+        self.init(path, methods, isEmbeddable: isEmbeddable) { _ in runsOnEventLoop ? .later(respond) : .onPool(respond)
+        }
     }
 }
 
@@ -120,7 +149,7 @@ func withServer(
     routes: [Route] = [], limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
     log: AccessLogRecorder = AccessLogRecorder(),
     tracing: RequestTracing? = nil, state: ServerState = ServerState(), basePath: String = "",
-    fastResponder: (any FastResponder)? = nil,
+    immediate: (any ImmediateResponder)? = nil,
     item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() },
     onListening: @escaping @Sendable (any Channel) -> Void = { _ in },
     use: @Sendable (SocketAddress) async throws -> Void
@@ -128,7 +157,7 @@ func withServer(
     let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
     var listener = ListenerConfiguration.test(
         limits: limits, proxies: proxies, log: log, instrument: W3CTraceContext(), tracing: tracing, state: state,
-        basePath: basePath, fastResponder: fastResponder, item: item)
+        basePath: basePath, immediate: immediate, item: item)
     listener.routes += routes
     let service = ListenerService(listener) { channel in
         onListening(channel)

@@ -165,7 +165,7 @@ import Testing
         let bodyBytes = 32 << 20
         let state = ServerState(unsent: UnsentBytes(budgetBytes: 3 * bodyBytes))
         let responder = isFast ? LargeResponder(bodyBytes: bodyBytes) : nil
-        try await withServer(state: state, fastResponder: responder) { _ in
+        try await withServer(state: state, immediate: responder) { _ in
             .item(String(repeating: "x", count: bodyBytes))
         } use: { address in
             func slowClient() async throws -> WireClient {
@@ -186,14 +186,8 @@ import Testing
 }
 
 /// Answers all requests with a body of its own.
-private struct LargeResponder: FastResponder {
+private struct LargeResponder: ImmediateResponder {
     let bodyBytes: Int
 
-    func response(to request: FastRequest) -> FastResponse? {
-        let body = ByteBuffer(repeating: 0x78, count: bodyBytes)
-        return FastResponse(
-            status: 200, head: .head(.ok, [.contentLength: "\(bodyBytes)"]),
-            content: .image(body: body, cacheStatus: "darkroom;hit", serverTiming: "total;dur=0.1"),
-            details: .none, metrics: RequestMetrics.discarding().of(route: "/fast"))
-    }
+    func answer(to head: RequestHead) -> Answer? { .now(Reply(String(repeating: "x", count: bodyBytes))) }
 }

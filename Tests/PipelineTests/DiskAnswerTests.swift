@@ -90,9 +90,12 @@ struct DiskAnswerTests {
         try await bench.ask()
         await bench.settle()
         let request = try bench.request()
-        #expect(bench.pipeline.imageAtOnce(bench.pipeline.lookup(for: request)) == nil)
+        #expect(bench.pipeline.imageNow(bench.pipeline.lookup(for: request)) == nil)
         let resolved = bench.pipeline.resolve(request)
-        let look = await bench.pipeline.resolver.cache.look(resolved.access)
-        #expect(bench.pipeline.resolver.imageAtOnce(for: resolved, look)?.cache.variant == .disk)
+        let resolver = bench.pipeline.resolver
+        var inquiry = resolver.inquiry(resolved)
+        #expect(resolver.answerNow(&inquiry) == nil)
+        await resolver.look(&inquiry)
+        #expect(resolver.answerNow(&inquiry)?.cache.variant == .disk)
     }
 }

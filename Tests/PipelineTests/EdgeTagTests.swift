@@ -31,7 +31,7 @@ struct EdgeTagTests {
             #expect(bench.pipeline.edgeTags(of: try await bench.ask(width: width)).kept == expected)
         }
         let lookup = bench.pipeline.lookup(for: try bench.request(width: 10))
-        #expect(bench.pipeline.edgeTags(of: try #require(bench.pipeline.imageAtOnce(lookup))).kept == expected)
+        #expect(bench.pipeline.edgeTags(of: try #require(bench.pipeline.imageNow(lookup))).kept == expected)
         #expect(try await bench.pipeline.explain(bench.request(width: 30)).tags.kept == expected)
     }
 
@@ -63,7 +63,7 @@ struct EdgeTagTests {
         ]
         #expect(bench.pipeline.edgeTags(of: image).kept == expected)
         let lookup = bench.pipeline.lookup(for: request)
-        #expect(bench.pipeline.edgeTags(of: try #require(bench.pipeline.imageAtOnce(lookup))).kept == expected)
+        #expect(bench.pipeline.edgeTags(of: try #require(bench.pipeline.imageNow(lookup))).kept == expected)
     }
 
     @Test func `The image of a fallback also has the tags of the source that failed`() async throws {

@@ -46,15 +46,15 @@ struct MarkTests {
     @Test func `A hit waits for nothing while source and mark are fresh in memory`() async throws {
         let bench = try Bench.withMark(mark: .control("max-age=60", etag: "m"))
         let lookup = bench.pipeline.lookup(for: try bench.markedRequest())
-        #expect(bench.pipeline.imageAtOnce(lookup) == nil)
+        #expect(bench.pipeline.imageNow(lookup) == nil)
         let image = try await bench.askMarked()
-        #expect(bench.pipeline.imageAtOnce(lookup)?.body == image.body)
+        #expect(bench.pipeline.imageNow(lookup)?.body == image.body)
         bench.wall.advance(seconds: 61)
-        #expect(bench.pipeline.imageAtOnce(lookup) == nil)
+        #expect(bench.pipeline.imageNow(lookup) == nil)
         bench.origin.answer(Bench.markPath, .picture(try Bench.mark([20, 20, 200]), .control("max-age=60")))
         let other = try await bench.askMarked()
         #expect(other.body != image.body)
-        #expect(bench.pipeline.imageAtOnce(lookup)?.body == other.body)
+        #expect(bench.pipeline.imageNow(lookup)?.body == other.body)
     }
 
     @Test func `Requests at the same time share the mark`() async throws {
@@ -116,7 +116,7 @@ struct MarkTests {
         let lookup = bench.pipeline.lookup(for: try bench.markedRequest())
         let image = try await bench.askMarked()
         _ = await bench.pipeline.purge(target)
-        #expect(bench.pipeline.imageAtOnce(lookup) == nil)
+        #expect(bench.pipeline.imageNow(lookup) == nil)
         bench.origin.answer(Bench.markPath, .status(404))
         #expect(await bench.failure(of: try bench.markedRequest()) == .mark(.notFound(status: 404)))
         _ = await bench.pipeline.purge(target)

@@ -62,7 +62,7 @@ struct TierSubsetTests {
         await tiers.settle(origin)
         #expect(try await pipeline.location(of: request()).variant == set)
         let lookup = pipeline.lookup(for: try request())
-        #expect((pipeline.imageAtOnce(lookup) != nil) == set.contains(.memory))
+        #expect((pipeline.imageNow(lookup) != nil) == set.contains(.memory))
         let found = try await pipeline.image(for: request())
         #expect(found.cache.variant == tiers.first && found.digest == made.digest)
         #expect(origin.fetches.value == (set.isEmpty ? 2 : 1))

@@ -1,4 +1,3 @@
-import DarkroomHTTPServer
 import DarkroomLoading
 import DarkroomNetwork
 import DarkroomOrigin
@@ -10,6 +9,7 @@ import HummingbirdCore
 import NIOCore
 import Testing
 
+@testable import DarkroomHTTPServer
 @testable import DarkroomPipeline
 @testable import DarkroomQuery
 @testable import DarkroomWeb
@@ -103,19 +103,20 @@ struct AnswerableURLTests {
                 configuration: PipelineConfiguration(), origin: OneFile(body: try file.bytes(size.width, size.height)),
                 memory: MemoryStore(budgetBytes: 0), processing: InProcessImageProcessor())
             let observability = Observability.idle()
-            let endpoints = Endpoints(
-                configuration, pipeline, Prefetcher(pipeline), observability,
-                metrics: observability.observers(logger: .quiet).metrics)
+            let endpoints = Endpoints(configuration, pipeline, Prefetcher(pipeline), observability)
             (self.pipeline, endpoint) = (pipeline, endpoints.image)
             site = TestSite(endpoints, configuration: configuration)
             let information = try ImageQueryGrammar.info(limits: QueryLimits()).parse("url=http://a.org/a")
-            source = try await pipeline.describe(endpoint.imageRequest(information, of: [:], Authorization()))
+            source = try await pipeline.describe(endpoint.imageRequest(information, of: nil, Permit(Authorization())))
         }
 
         /// Plans the image of a query, for clients that accept different formats.
         func expectAnswer(to query: ImageQuery, _ name: String) async throws {
             for accept in ["*/*", "image/webp,*/*", "image/avif,image/webp,*/*"] {
-                let request = try endpoint.imageRequest(query, of: [.accept: accept], Authorization())
+                let head = HTTPRequest(
+                    method: .get, scheme: "http", authority: "a", path: "/image", headerFields: [.accept: accept])
+                let request = try endpoint.imageRequest(
+                    query, of: RequestHead(head, from: nil), Permit(Authorization()))
                 do throws(PipelineError) { _ = try await pipeline.plan(request, of: source) } catch {
                     Issue.record("\(size) \(name) for \(accept): \(error)")
                 }

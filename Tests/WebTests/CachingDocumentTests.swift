@@ -18,7 +18,7 @@ struct CachingDocumentTests {
 
     private func site(
         _ picture: ImageResponse, _ location: CacheLocation = CacheLocation(), asked: Asked = Asked()
-    ) -> RouterResponder<ServerRequestContext> {
+    ) -> TestSite {
         let image = ImageEndpoint(configuration: WebConfiguration()) { request in
             asked.requests.withLock { $0.append(request) }
             return location
@@ -26,7 +26,7 @@ struct CachingDocumentTests {
             asked.requests.withLock { $0.append(request) }
             return picture
         }
-        return makeRouter(.idle(image: image), logger: .quiet).buildResponder()
+        return TestSite(.idle(image: image))
     }
 
     private final class Asked: Sendable {
@@ -34,13 +34,10 @@ struct CachingDocumentTests {
     }
 
     private func respond(
-        _ site: RouterResponder<ServerRequestContext>, _ fields: String, _ method: HTTPRequest.Method = .get,
+        _ site: TestSite, _ fields: String, _ method: HTTPRequest.Method = .get,
         _ headers: HTTPFields = [:]
     ) async throws -> Response {
-        let head = HTTPRequest(
-            method: method, scheme: "http", authority: "localhost", path: target + fields, headerFields: headers)
-        return try await site.respond(
-            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
+        try await site.respond(target + fields, method: method, fields: headers)
     }
 
     private func document(remaining: Duration? = nil) -> ImageResponse {

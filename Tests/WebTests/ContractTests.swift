@@ -19,9 +19,10 @@ struct ContractTests {
 
     init() throws { contract = try Contract() }
 
-    @Test func `the router has the paths and methods of the contract, and no others`() {
-        let router = makeRouter(.idle(), logger: .quiet)
-        let routed = Set(router.routes.map { "\($0.method.rawValue.lowercased()) \($0.path)" })
+    @Test func `the listener has the paths and methods of the contract, and no others`() {
+        let routes = Endpoints.idle().routes(of: .main, WebConfiguration())
+        let routed = Set(
+            routes.flatMap { route in route.methods.map { "\($0.rawValue.lowercased()) \(route.path)" } })
         var described: Set<String> = []
         for (path, item) in contract["paths"]?.mapping ?? [:] {
             for (method, _) in item.mapping ?? [:] { described.insert("\(method.string ?? "") \(path.string ?? "")") }

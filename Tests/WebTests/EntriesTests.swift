@@ -36,12 +36,8 @@ struct EntriesTests {
         let endpoint = EntriesEndpoint { _ in .stub(isKnown: isKnown) }
         var fields: HTTPFields = [:]
         fields[.authorization] = given.map { "Bearer \($0)" }
-        let head = HTTPRequest(
-            method: .get, scheme: "http", authority: "localhost", path: "/cache/entries" + query, headerFields: fields)
-        let router = makeRouter(
-            .idle(entries: endpoint), configuration: .test(token: token))
-        return try await router.buildResponder().respond(
-            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
+        return try await TestSite(.idle(entries: endpoint), configuration: .test(token: token))
+            .respond("/cache/entries" + query, fields: fields)
     }
 
     @Test func `the token gives access to a source's entries`() async throws {

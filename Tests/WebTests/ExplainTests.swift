@@ -70,11 +70,7 @@ struct ExplainTests {
             if let failure { throw failure }
             return .stub(plan: plan)
         }
-        let router = makeRouter(.idle(image: image, explain: endpoint), logger: .quiet)
-        let head = HTTPRequest(
-            method: .get, scheme: "http", authority: "localhost", path: "/explain?" + query, headerFields: fields)
-        return try await router.buildResponder().respond(
-            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
+        return try await TestSite(.idle(image: image, explain: endpoint)).respond("/explain?" + query, fields: fields)
     }
 
     private func json(_ response: Response) async throws -> [String: Any] {

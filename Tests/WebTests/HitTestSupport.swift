@@ -99,21 +99,27 @@ private struct NamingProcessor: ImageProcessing {
     }
 }
 
-/// Counts the requests that responders answer.
-final class CountingResponder: FastResponder {
-    private let responders: [any FastResponder]
-    private let answered = Atomic(0)
+/// Counts the requests that routes answer at once.
+final class AnswerCount: Sendable {
+    private let answers = Atomic(0)
 
-    init(_ responders: [any FastResponder]) {
-        self.responders = responders
-    }
+    var count: Int { answers.load(ordering: .relaxed) }
 
-    var answeredCount: Int { answered.load(ordering: .relaxed) }
-
-    func response(to request: FastRequest) -> FastResponse? {
-        let response = responders.response(to: request)
-        if response != nil { answered.wrappingAdd(1, ordering: .relaxed) }
-        return response
+    /// The route, whose answers in front of the framework are counted.
+    func counting(_ route: Route) -> Route {
+        var counting = Route(route.path, route.methods, isEmbeddable: route.isEmbeddable) {
+            [self] head throws(Problem) in
+            do throws(Problem) {
+                let answer = try route.answer(head)
+                if case .now = answer, head.isPlain { answers.wrappingAdd(1, ordering: .relaxed) }
+                return answer
+            } catch {
+                if head.isPlain, error.kind == .overloaded { answers.wrappingAdd(1, ordering: .relaxed) }
+                throw error
+            }
+        }
+        (counting.origins, counting.accepts) = (route.origins, route.accepts)
+        return counting
     }
 }
 
@@ -121,7 +127,7 @@ final class CountingResponder: FastResponder {
 final class HitServer: Sendable {
     let pipeline: ImagePipeline
     let metrics = RecordingMetrics()
-    let responder: CountingResponder?
+    let answers = AnswerCount()
     let gate = ProcessingGate()
     private let listener: ListenerConfiguration
     private let logged: Log
@@ -133,11 +139,10 @@ final class HitServer: Sendable {
     var log: [AccessLogEntry] { logged.entries.withLock(\.self) }
 
     /// - Parameters:
-    ///   - isFast: whether hits are answered in front of the framework.
     ///   - disk: the second tier. Memory then has room for records only.
     ///   - processing: makes the images; nil = texts.
     init(
-        _ configuration: WebConfiguration, clock: TestClock, isFast: Bool, disk: (any Storing)? = nil,
+        _ configuration: WebConfiguration, clock: TestClock, disk: (any Storing)? = nil,
         logsHits: Bool = true, processing: (any ImageProcessing)? = nil
     ) {
         pipeline = ImagePipeline(
@@ -154,15 +159,9 @@ final class HitServer: Sendable {
         // Longer than the test's time limit: a connection waits while the queue is filled.
         configuration.clientLimits.connections.idleTimeout = .seconds(600)
         let observers = observability.observers(logger: .quiet, instrument: W3CTraceContext())
-        var endpoints = Endpoints(
-            configuration, pipeline, Prefetcher(pipeline), observability, metrics: observers.metrics)
-        if !isFast {
-            endpoints.fastResponders = []
-            endpoints.image.learner = nil
-        }
+        let endpoints = Endpoints(configuration, pipeline, Prefetcher(pipeline), observability)
         var listener = endpoints.configuration(of: .main, configuration, observers: observers)
-        responder = isFast ? CountingResponder(listener.fastResponders) : nil
-        listener.fastResponders = [responder].compactMap(\.self)
+        listener.routes = listener.routes.map(answers.counting)
         self.listener = listener
     }
 

@@ -218,8 +218,8 @@ struct IIIFTests {
     @Test func `a host that no URI can have is refused`() async throws {
         let configuration = try configuration { $0.publicURL = nil }
         let head = HTTPRequest(method: .get, scheme: "http", authority: "a>b", path: Self.image + "/info.json")
-        let response = try await site(configuration).responder.respond(
-            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test)
+        let response = await site(configuration).listener.response(
+            to: Request(head: head, body: RequestBody(buffer: ByteBuffer())), from: nil, id: "7")
         #expect(response.status == .badRequest)
     }
 }

@@ -29,8 +29,12 @@ struct ImageEndpointTests {
             .contentDisposition: "inline; filename=\"a.webp\"",
             .cacheStatus: "darkroom;hit;ttl=3510;detail=memory",
             .serverTiming: "fetch;dur=31.250, process;dur=12.000, total;dur=44.007", .requestID: "request-7",
+            .server: "darkroom",
         ]
-        #expect(response.headers == expected)
+        var fields = response.headers
+        #expect(fields[.date]?.hasSuffix(" GMT") == true)
+        fields[.date] = nil
+        #expect(fields == expected)
     }
 
     @Test func `fields that are unknown, not requested or not negotiated are omitted`() async throws {

@@ -104,7 +104,7 @@ struct KeyQuotaTests {
 
     @Test func `Hits in front of the framework are charged and refused too`() async throws {
         let configuration = try configuration(KeyQuotas(egress: Allowance(amount: 180, period: .seconds(3600))))
-        let server = HitServer(configuration, clock: clock, isFast: true)
+        let server = HitServer(configuration, clock: clock)
         let image = try target("url=http://a.org/fresh&output=jpg")
         try await server.run { address in
             var client = try await HitClient(address)
@@ -112,16 +112,16 @@ struct KeyQuotaTests {
                 try await client.send("\(method) \(image) HTTP/1.1\r\nHost: x\r\n\r\n")
                 return try await client.response(toHead: method == "HEAD")
             }
-            // 37 bytes each: a miss, a hit that makes the target known, and three in front of the framework.
+            // 37 bytes each: a miss, and hits in front of the framework.
             for _ in 0..<4 { #expect(try await ask().body == "jpeg of bytes of fresh at any quality") }
             #expect(try await ask("HEAD").status == "HTTP/1.1 200 OK")
             #expect(try Self.usage(configuration).egressBytes == 4 * 37)
             #expect(try await ask().status == "HTTP/1.1 200 OK")
-            #expect(server.responder?.answeredCount == 4)
+            #expect(server.answers.count == 5)
             let refused = try await ask()
             #expect(refused.status == "HTTP/1.1 429 Too Many Requests")
             #expect(refused.fields["retry-after"] == ["100"])
-            #expect(server.responder?.answeredCount == 4)
+            #expect(server.answers.count == 5)
             try await client.close()
         }
         let usage = try Self.usage(configuration)
@@ -131,7 +131,7 @@ struct KeyQuotaTests {
 
     @Test func `Entries of a key leave the cache for its newer ones, and entries of others stay`() async throws {
         let configuration = try configuration(KeyQuotas(cacheBytes: 110))
-        let server = HitServer(configuration, clock: clock, isFast: true)
+        let server = HitServer(configuration, clock: clock)
         let target = target
         try await server.run { address in
             var client = try await HitClient(address)

@@ -73,13 +73,6 @@ extension Logger {
     static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
 
-extension ServerRequestContext {
-    /// A context of its own for each request.
-    static var test: ServerRequestContext {
-        ServerRequestContext(logger: .quiet, requestID: "request-7", clientAddress: IPAddress("192.0.2.7"))
-    }
-}
-
 extension PurgeEndpoint {
     /// Finds nothing.
     static func idle() -> PurgeEndpoint {
@@ -158,18 +151,22 @@ extension WebConfiguration {
     static func test(token: String?) -> WebConfiguration { WebConfiguration(adminToken: token, viaPseudonym: "us") }
 }
 
-/// The router of the main listener.
-func makeRouter(
-    _ endpoints: Endpoints, configuration: WebConfiguration = WebConfiguration(), logger: Logger = .quiet
-) -> Router<ServerRequestContext> {
-    endpoints.configuration(
-        of: .main, configuration, observers: endpoints.observability.observers(logger: logger)
-    ).makeRouter()
+extension ListenerConfiguration {
+    /// The response to a request from 192.0.2.7.
+    func respond(
+        _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], body: String = ""
+    ) async -> Response {
+        let head = HTTPRequest(
+            method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
+        return await response(
+            to: Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body))),
+            from: IPAddress("192.0.2.7"), id: "request-7")
+    }
 }
 
 /// All endpoints of a listener, whose images come from a closure.
 struct TestSite {
-    let responder: RouterResponder<ServerRequestContext>
+    let listener: ListenerConfiguration
 
     init(
         listener: Listener = .main, configuration: WebConfiguration = .test(token: nil),
@@ -185,20 +182,16 @@ struct TestSite {
 
     /// - Parameter endpoints: of the same configuration.
     init(
-        _ endpoints: Endpoints, listener: Listener = .main, configuration: WebConfiguration
+        _ endpoints: Endpoints, listener: Listener = .main, configuration: WebConfiguration = WebConfiguration()
     ) {
         let observers = endpoints.observability.observers(logger: .quiet)
-        responder = endpoints.configuration(of: listener, configuration, observers: observers)
-            .makeRouter().buildResponder()
+        self.listener = endpoints.configuration(of: listener, configuration, observers: observers)
     }
 
     func respond(
         _ target: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], body: String = ""
     ) async throws -> Response {
-        let head = HTTPRequest(
-            method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
-        return try await responder.respond(
-            to: Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body))), context: .test)
+        await listener.respond(target, method: method, fields: fields, body: body)
     }
 
     /// The problem in the response to a request.

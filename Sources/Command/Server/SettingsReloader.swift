@@ -8,7 +8,7 @@ import UnixSignals
 
 /// Applies changed settings to a running server, whose connections stay open.
 ///
-/// Routes, fast responders and the guard of sources are rebuilt from the settings, and each request uses the objects
+/// Routes and the guard of sources are rebuilt from the settings, and each request uses the objects
 /// that it began with. So no part of the server has to watch a setting.
 struct SettingsReloader: Sendable {
     private(set) var settings: Settings
@@ -41,7 +41,6 @@ struct SettingsReloader: Sendable {
         do throws(SettingError) {
             let (new, unchanged) = try settings.reloaded(from: sources())
             log.level = new.logging.level
-            // Before the routes: targets that they register must have passed the new guard.
             client.vet(by: new.clientSettings)
             var configuration = new.webConfiguration
             configuration.setUnwritable(web.limits.unwritable)

@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomQuery
 import DarkroomWeb
 import Foundation

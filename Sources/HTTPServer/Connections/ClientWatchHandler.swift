@@ -3,7 +3,7 @@ import NIOCore
 /// The channel handler next to the socket: it detects that the client is gone, closes the connection in a way that lets
 /// pending responses arrive, and disconnects clients that read their response too slowly.
 ///
-/// All responses pass here, from the framework and from the fast path.
+/// All responses pass here, from the framework and in front of it.
 final class ClientWatchHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -1,9 +1,11 @@
 import DarkroomNetwork
+import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOHTTPTypes
 
 #if canImport(Darwin)
     import Darwin
@@ -30,38 +32,45 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         var channel: any Channel { connection.channel }
     }
 
-    private let http: HTTP1Channel
     private let configuration: ListenerConfiguration
     private let clients: ConnectionTable
-    /// Answers in front of the responder; nil = the responder answers all requests.
-    private let fastPath: FastPath?
-    /// See ``RouteTable/isEmbeddable(_:)``.
-    private let isEmbeddable: Bool
+    /// Returns the current site.
+    private let site: @Sendable () -> Site
 
     private var limits: ConnectionLimits { configuration.limits }
 
-    /// - Parameter fastResponders: the current answers in front of the responder, if the configuration has any.
-    init(
-        _ configuration: ListenerConfiguration, responder: @escaping HTTPChannelHandler.Responder,
-        fastResponders: @escaping @Sendable () -> [any FastResponder] = { [] }
-    ) {
+    init(_ configuration: ListenerConfiguration, site: @escaping @Sendable () -> Site) {
         self.configuration = configuration
+        self.site = site
         clients = ConnectionTable(
             maxPerClient: configuration.limits.maxConnectionsPerClient, proxies: configuration.proxies)
-        fastPath =
-            configuration.fastResponders.isEmpty
-            ? nil
-            : FastPath(
-                responders: fastResponders, observers: configuration.observers, problemBase: configuration.problemBase)
-        isEmbeddable = configuration.routes.contains(where: \.isEmbeddable)
-        let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
-            maxHeaderFieldSize: ConnectionLimits.maxFieldBytes, maxHeaderListSize: ConnectionLimits.maxHeadBytes,
-            maxHeaderFieldCount: ConnectionLimits.maxFields)
-        http = HTTP1Channel(responder: responder, configuration: .init(httpDecoderConfiguration: decoder))
+    }
+
+    private static let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
+        maxHeaderFieldSize: ConnectionLimits.maxFieldBytes, maxHeaderListSize: ConnectionLimits.maxHeadBytes,
+        maxHeaderFieldCount: ConnectionLimits.maxFields)
+
+    /// The framework's part of a connection, which answers the requests that wait.
+    private func http(_ waiting: WaitingExchanges) -> HTTP1Channel {
+        HTTP1Channel(
+            responder: { [state = configuration.observers.state] request, writer, channel in
+                // Each head that the framework reads has passed the handler in front.
+                guard let exchange = waiting.next() else { return try await channel.close() }
+                let response = await exchange.response(to: request, channel)
+                // The end of the grace period has canceled the task, from which the connection's stream takes no
+                // response.
+                if Task.isCancelled, state.isGraceOver, response.body.contentLength != nil {
+                    try await channel.send(response)
+                } else {
+                    try await writer.write(response: response.head, body: response.body)
+                }
+            }, configuration: .init(httpDecoderConfiguration: Self.decoder))
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let gone = channel.eventLoop.makePromise(of: Void.self)
+        let waiting = WaitingExchanges()
+        let http = http(waiting)
         let isRefused = !addClient(of: channel)
         let state = configuration.observers.state
         state.beginConnection()
@@ -81,7 +90,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
             http.setup(channel: channel, logger: logger)
         }.flatMapThrowing { connection in
             let connection = AcceptedConnection(connection, of: http, logger: logger)
-            try addHandlers(to: channel, watch: watch.value, isRefused: isRefused, logger: logger)
+            if !isRefused { try addHandlers(to: channel, waiting, watch: watch.value, logger: logger) }
             return Value(connection: connection, clientGone: gone.futureResult, isRefused: isRefused)
         }
     }
@@ -130,20 +139,18 @@ struct LimitedHTTP1Channel: ServerChildChannel {
 
     private static let maxUnsentBytes: SocketOptionValue = 128 << 10
 
-    /// Adds the limits, the removal of the base path and the fast path after the parser, before the handler that
+    /// Adds the limits, the removal of the base path and the answers at once after the parser, before the handler that
     /// converts its parts to HTTPTypes.
     private func addHandlers(
-        to channel: any Channel, watch: ClientWatchHandler, isRefused: Bool, logger: Logger
+        to channel: any Channel, _ waiting: WaitingExchanges, watch: ClientWatchHandler, logger: Logger
     ) throws {
         let pipeline = channel.pipeline.syncOperations
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         let handler = limitsHandler(of: channel, watch: watch, logger: logger)
         var handlers: [any ChannelHandler] = [handler]
         if !configuration.basePath.isEmpty { handlers.append(BasePathHandler(configuration.basePath)) }
-        if let fastPath, !isRefused {
-            let peer = channel.peerAddress.map { FastRequest.Peer($0, configuration.proxies) }
-            handlers.append(FastPathHandler(fastPath, watch: watch, limits: handler, peer: peer))
-        }
+        let peer = channel.peerAddress.map { RequestHead.Peer($0, configuration.proxies) }
+        handlers.append(AnswerHandler(site, waiting, watch: watch, limits: handler, peer: peer))
         try pipeline.addHandlers(handlers, position: .after(parser))
     }
 
@@ -154,7 +161,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         let (metrics, problemBase) = (configuration.observers.metrics, configuration.problemBase)
         return RequestLimitsHandler(
             watch: watch, limits: limits, now: channel.eventLoop.now
-        ) { [isEmbeddable] problem in
+        ) { [site] problem in
             let id = "\(RequestID())"
             metrics.record(problem.kind)
             logger.info(
@@ -163,7 +170,8 @@ struct LimitedHTTP1Channel: ServerChildChannel {
                     "status": .stringConvertible(problem.kind.status.code), "problem": "\(problem.kind.slug)",
                     "request-id": "\(id)", "client": "\(address?.description ?? "unknown")",
                 ])
-            return problem.responseParts(requestID: id, base: problemBase, isEmbeddable: isEmbeddable)
+            return problem.responseParts(
+                requestID: id, base: problemBase, isEmbeddable: site().table.isEmbeddable(nil))
         }
     }
 }
@@ -183,5 +191,23 @@ private final class EventLoopExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         loop.execute { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}
+
+extension Channel {
+    /// Sends a response around the connection's stream.
+    fileprivate func send(_ response: Response) async throws {
+        write(HTTPResponsePart.head(response.head), promise: nil)
+        try await response.body.write(ChannelBodyWriter(channel: self))
+    }
+}
+
+private struct ChannelBodyWriter: ResponseBodyWriter {
+    let channel: any Channel
+
+    func write(_ buffer: ByteBuffer) { channel.write(HTTPResponsePart.body(buffer), promise: nil) }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) {
+        channel.writeAndFlush(HTTPResponsePart.end(trailingHeaders), promise: nil)
     }
 }

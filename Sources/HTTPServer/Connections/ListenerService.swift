@@ -1,12 +1,8 @@
-import DarkroomHTTPCaching
 import Foundation
-import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 import Logging
 package import NIOCore
 import NIOExtras
-import NIOHTTPTypes
 import NIOPosix
 import ServiceLifecycle
 import Synchronization
@@ -17,23 +13,21 @@ import Synchronization
 package final class ListenerService: Service {
     let configuration: ListenerConfiguration
     private let onListening: @Sendable (any Channel) async -> Void
-    /// Each request reads them once, so that no request meets two configurations.
-    private let handlers: Mutex<Handlers>
-    /// The value of `Date`, formatted once a second.
-    private let date = Mutex((second: Int64.min, text: ""))
+    /// Read once per request, so that a request never sees two configurations.
+    private let site: Mutex<Site>
 
     /// - Parameter onListening: called with the listening channel, whose local address has the port.
     package init(_ configuration: ListenerConfiguration, onListening: @escaping @Sendable (any Channel) async -> Void) {
         self.configuration = configuration
         self.onListening = onListening
-        handlers = Mutex(Handlers(configuration))
+        site = Mutex(Site(configuration))
     }
 
-    /// Answers later requests by the routes, middleware and fast responders of another configuration, also on open
-    /// connections. Everything else stays as it is, and requests in flight finish as they began.
+    /// Answers later requests by the routes of another configuration, also on open connections. Everything else stays
+    /// as it is, and requests in flight finish as they began.
     package func answer(by configuration: ListenerConfiguration) {
-        let new = Handlers(configuration)
-        handlers.withLock { $0 = new }
+        let new = Site(configuration)
+        site.withLock { $0 = new }
     }
 
     private var logger: Logger { configuration.observers.logger }
@@ -41,9 +35,7 @@ package final class ListenerService: Service {
     /// Throws an `IOError` if the address cannot be bound, for example because it is in use.
     package func run() async throws {
         let quiescing = ServerQuiescingHelper(group: MultiThreadedEventLoopGroup.singleton)
-        let connections = LimitedHTTP1Channel(configuration, responder: responder) { [self] in
-            handlers.withLock(\.fastResponders)
-        }
+        let connections = LimitedHTTP1Channel(configuration) { [self] in site.withLock(\.self) }
         let listening = try await listen(connections, quiescing)
         await withGracefulShutdownHandler {
             await onListening(listening.channel)
@@ -110,64 +102,9 @@ package final class ListenerService: Service {
             }
         }
     }
-
-    private var responder: HTTPChannelHandler.Responder {
-        { [self, logger] request, writer, channel in
-            let context = ServerRequestContext(
-                source: ApplicationRequestContextSource(channel: channel, logger: logger))
-            var response = try await handlers.withLock(\.router).respond(to: request, context: context)
-            response.headers[.date] = dateText
-            response.headers[.server] = ListenerConfiguration.serverName
-            // The end of the grace period has canceled the task, from which the connection's stream takes no response.
-            if Task.isCancelled, configuration.observers.state.isGraceOver, response.body.contentLength != nil {
-                try await channel.send(response)
-            } else {
-                try await writer.write(response: response.head, body: response.body)
-            }
-        }
-    }
-
-    private var dateText: String {
-        let second = Int64(Date().timeIntervalSince1970)
-        return date.withLock { latest in
-            if latest.second != second {
-                latest = (second, HTTPDate(Date(timeIntervalSince1970: Double(second))).description)
-            }
-            return latest.text
-        }
-    }
 }
 
 extension ListenerService: CustomStringConvertible {
     /// Without the configuration, which contains secrets: service groups log the services that they run.
     package var description: String { "listener" }
-}
-
-extension Channel {
-    /// Sends a response around the connection's stream.
-    fileprivate func send(_ response: Response) async throws {
-        write(HTTPResponsePart.head(response.head), promise: nil)
-        try await response.body.write(ChannelBodyWriter(channel: self))
-    }
-}
-
-private struct ChannelBodyWriter: ResponseBodyWriter {
-    let channel: any Channel
-
-    func write(_ buffer: ByteBuffer) { channel.write(HTTPResponsePart.body(buffer), promise: nil) }
-
-    consuming func finish(_ trailingHeaders: HTTPFields?) {
-        channel.writeAndFlush(HTTPResponsePart.end(trailingHeaders), promise: nil)
-    }
-}
-
-/// What answers requests.
-private struct Handlers: Sendable {
-    let router: any HTTPResponder<ServerRequestContext>
-    let fastResponders: [any FastResponder]
-
-    init(_ configuration: ListenerConfiguration) {
-        router = configuration.makeRouter().buildResponder()
-        fastResponders = configuration.fastResponders
-    }
 }

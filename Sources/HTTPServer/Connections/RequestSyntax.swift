@@ -38,7 +38,7 @@ extension Problem {
     func responseParts(requestID: String, base: String, isEmbeddable: Bool) -> [HTTPServerResponsePart] {
         let json = json(requestID: requestID, base: base)
         var fields = headerFields
-        fields.addBrowserProtection(isEmbeddable: isEmbeddable)
+        fields.finish(kind.status, ReplySharing(.none, isEmbeddable: isEmbeddable))
         var headers = HTTPHeaders(fields.map { ($0.name.rawName, $0.value) })
         headers.add(name: HTTPField.Name.requestID.rawName, value: requestID)
         headers.add(name: "Content-Length", value: "\(json.readableBytes)")

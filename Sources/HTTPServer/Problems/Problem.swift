@@ -14,6 +14,8 @@ package struct Problem: Error, Hashable {
     package var retryAfterSeconds: Int?
     /// Further header fields of the response, such as `Allow`.
     package var fields: HTTPFields = [:]
+    /// For the access log.
+    package var logged = AccessLogDetails.none
 
     package init(_ kind: ProblemKind, _ detail: String, parameter: String? = nil, retryAfterSeconds: Int? = nil) {
         self.kind = kind
@@ -69,11 +71,20 @@ extension Problem {
             instance: "urn:request:\(requestID)")
     }
 
-    /// The response to the request with that id. It is not cacheable, because most problems are temporary.
-    package func response(requestID: String, base: String = "") -> Response {
-        Response(
-            status: kind.status, headers: headerFields,
-            body: ResponseBody(byteBuffer: json(requestID: requestID, base: base)))
+    /// The response to the request with that id, as a document, or as a page for a person. It is not cacheable, because
+    /// most problems are temporary.
+    package func response(requestID: String, base: String = "", asPage: Bool = false) -> Response {
+        let (fields, body) = content(requestID: requestID, base: base, asPage: asPage)
+        return Response(status: kind.status, headers: fields, body: ResponseBody(byteBuffer: body))
+    }
+
+    /// The fields and the body of the response.
+    func content(requestID: String, base: String, asPage: Bool) -> (fields: HTTPFields, body: ByteBuffer) {
+        guard asPage else { return (headerFields, json(requestID: requestID, base: base)) }
+        let page = page(requestID: requestID)
+        var fields = headerFields
+        for field in page.fields { fields[field.name] = field.value }
+        return (fields, ByteBuffer(string: page.html))
     }
 
     /// The document as JSON.

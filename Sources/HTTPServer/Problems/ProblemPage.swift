@@ -1,34 +1,28 @@
 import HTTPTypes
-import Hummingbird
 import NIOCore
 
 extension Problem {
-    /// The response to a request that prefers a page: the problem for a person.
-    func page(requestID: String) -> Response {
-        let page = HTMLPage(
+    /// The problem for a person.
+    func page(requestID: String) -> HTMLPage {
+        HTMLPage(
             title: kind.title,
             body: """
                 <p>\(detail.htmlEscaped)</p>
                 \(kind.explanation)
                 <p>Status <b>\(kind.status.code)</b>, request <code>\(requestID.htmlEscaped)</code></p>
                 """)
-        var response = page.response
-        response.status = kind.status
-        for field in headerFields where field.name != .contentType { response.headers[field.name] = nil }
-        response.headers.append(contentsOf: headerFields.filter { $0.name != .contentType })
-        return response
     }
 }
 
-extension HTTPFields {
+extension RequestHead {
     /// Whether the request is a browser's for a document to show. Browsers name `text/html` where they load documents,
     /// not where they load images; over plain HTTP, they do not send `Sec-Fetch-Dest`.
-    var prefersPage: Bool {
-        (self[.secFetchDest] ?? "document") == "document" && acceptsPage(self[.accept])
-    }
+    var prefersPage: Bool { (secFetchDest ?? "document") == "document" && acceptsPage(accept) }
+}
 
-    /// Adds what ``prefersPage`` depends on to `Vary`.
-    package mutating func varyByPage() {
+extension HTTPFields {
+    /// Adds what ``RequestHead/prefersPage`` depends on to `Vary`.
+    mutating func varyByPage() {
         let names = (self[.vary] ?? "").split(separator: ",").map { $0.filter { $0 != " " }.lowercased() }
         for name in [HTTPField.Name.accept, .secFetchDest] where !names.contains(name.canonicalName) {
             self[.vary] = self[.vary].map { "\($0), \(name.rawName)" } ?? name.rawName

@@ -7,7 +7,7 @@ extension Route {
         [
             Route("/problems") { _, _ in index(of: kinds).response },
             Route("/problems/{slug}") { _, context throws(Problem) in
-                let slug = context.parameters.get("slug")
+                let slug = context.parameter("slug")
                 guard let kind = kinds.first(where: { $0.slug == slug }) else { throw .noSuchRoute }
                 return page(of: kind).response
             },

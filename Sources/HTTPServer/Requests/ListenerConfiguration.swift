@@ -1,3 +1,4 @@
+package import DarkroomNetwork
 package import Hummingbird
 package import Logging
 package import Tracing
@@ -10,28 +11,13 @@ package struct ListenerConfiguration: Sendable {
     /// What precedes the types of problems, as in `https://images.example.com`; empty = they are relative.
     package var problemBase = ""
     package var routes: [Route] = []
-    /// Middleware outside of ``RequestMiddleware``, such as CORS: it sees complete responses, including problem
-    /// documents.
-    package var middleware: [any MiddlewareProtocol<Request, Response, ServerRequestContext>] = []
     package var limits = ConnectionLimits.default
     package var proxies = TrustedProxies()
     package var observers: RequestObservers
-    /// Answer requests in front of the routes.
-    package var fastResponders: [any FastResponder] = []
-
-    /// The router without a socket.
-    package func makeRouter() -> Router<ServerRequestContext> {
-        let router = Router(context: ServerRequestContext.self)
-        for middleware in middleware { router.add(middleware: middleware) }
-        router.add(
-            middleware: RequestMiddleware(
-                routes: RouteTable(routes), observers: observers, proxies: proxies, problemBase: problemBase))
-        for route in routes {
-            for method in route.methods {
-                router.on(RouterPath(route.path), method: method) { try await route.response(to: $0, $1) }
-            }
-        }
-        return router
+    /// The response to a request that came without a socket, with this id unless the client has its own.
+    package func response(to request: Request, from client: IPAddress?, id: String) async -> Response {
+        let peer = client.map { RequestHead.Peer($0, proxies) }
+        return await Exchange(Site(self), RequestHead(request.head, from: peer), id: id).response(to: request, nil)
     }
 
     /// The value of `Server`.

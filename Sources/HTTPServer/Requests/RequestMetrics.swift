@@ -71,8 +71,8 @@ package final class RouteMetrics: Sendable {
                 return
             }
             // The cache's name goes first (RFC 9211 §2).
-            let first = status.utf8.split(separator: UInt8(ascii: ";")).dropFirst().first
-            self = first?.elementsEqual("hit".utf8) == true ? .hit : .miss
+            let parameters = status.utf8.drop { $0 != UInt8(ascii: ";") }.dropFirst()
+            self = parameters.prefix { $0 != UInt8(ascii: ";") }.elementsEqual("hit".utf8) ? .hit : .miss
         }
     }
 

@@ -3,17 +3,6 @@ package import Hummingbird
 package import NIOCore
 
 extension Request {
-    /// The maximum length in bytes of a target that endpoints parse. A source URL of maximum length fits, fully
-    /// encoded.
-    package static let maxTargetBytes = 32 * 1024
-
-    /// Throws a problem when the target is too long to parse.
-    package func requireParsableTarget() throws(Problem) {
-        guard uri.string.utf8.count <= Self.maxTargetBytes else {
-            throw .targetTooLong(maxBytes: Self.maxTargetBytes)
-        }
-    }
-
     /// The body of a request that declares it as JSON.
     package func jsonBody(upTo maxBytes: Int) async throws(Problem) -> ByteBuffer {
         let type = headers[.contentType]?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()

@@ -1,114 +1,183 @@
 package import HTTPTypes
 package import Hummingbird
 
-/// A path, the methods that it supports, and their handler.
+/// A path, the methods that it supports, and how it answers.
 package struct Route: Sendable {
     /// A segment in braces matches any one segment, which the context's parameters then hold under that name. A last
     /// segment `**` matches one or more segments.
     package let path: String
     package let methods: [HTTPRequest.Method]
-    /// Whether the handler runs on the event loop of the connection. Its steps between two waits must be short then.
-    package let runsOnEventLoop: Bool
     /// Whether pages of other sites may embed what is at the path. Its problems and redirects may then be embedded too.
     package let isEmbeddable: Bool
-    package let respond: @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
+    /// The sites whose scripts may read the responses.
+    package var origins = CORSPolicy.none
+    /// Whether the route is meant for a request with this path. Other routes of the path may be.
+    package var accepts: @Sendable (RequestHead) -> Bool = { _ in true }
+    /// Runs on the event loop of the connection, so it must not block.
+    package let answer: @Sendable (RequestHead) throws(Problem) -> Answer
 
-    /// - Parameter runsOnEventLoop: false = the handler runs on Swift's pool of threads.
     package init(
-        _ path: String, _ methods: [HTTPRequest.Method] = [.get, .head], runsOnEventLoop: Bool = false,
-        isEmbeddable: Bool = false,
-        respond: @escaping @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
+        _ path: String, _ methods: [HTTPRequest.Method] = [.get, .head], isEmbeddable: Bool = false,
+        answer: @escaping @Sendable (RequestHead) throws(Problem) -> Answer
     ) {
         self.path = path
         self.methods = methods
-        self.runsOnEventLoop = runsOnEventLoop
         self.isEmbeddable = isEmbeddable
-        self.respond = respond
+        self.answer = answer
     }
 
-    /// The response of the handler, which runs where the route says.
-    func response(to request: Request, _ context: ServerRequestContext) async throws(Problem) -> Response {
-        if runsOnEventLoop { return try await respond(request, context) }
-        return try await withTaskExecutorPreference(globalConcurrentExecutor) { () async throws(Problem) in
-            try await respond(request, context)
+    /// A route whose responses have to be waited for. They are made on Swift's pool of threads.
+    package init(
+        _ path: String, _ methods: [HTTPRequest.Method] = [.get, .head],
+        respond: @escaping @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
+    ) {
+        self.init(path, methods) { _ in .onPool(respond) }
+    }
+}
+
+extension Answer {
+    /// A response that is made on Swift's pool of threads, because some of its steps between two waits are long.
+    package static func onPool(
+        _ respond: @escaping @Sendable (Request, ServerRequestContext) async throws(Problem) -> Response
+    ) -> Answer {
+        .later { request, context async throws(Problem) in
+            try await withTaskExecutorPreference(globalConcurrentExecutor) { () async throws(Problem) in
+                try await respond(request, context)
+            }
         }
     }
 }
 
-/// The methods of each path, to distinguish a wrong method from a wrong path.
+/// The routes of one path.
+package final class RoutePlace: Sendable {
+    /// As the routes spell it.
+    package let path: String
+    fileprivate let segments: [PathSegment]
+    fileprivate let routes: [Route]
+    /// Whether the path ends in `**`.
+    fileprivate let isPrefix: Bool
+    let isEmbeddable: Bool
+    let metrics: RouteMetrics?
+
+    fileprivate init(_ path: String, _ routes: [Route], _ metrics: RouteMetrics?) {
+        self.path = path
+        segments = path.split(separator: "/").map(PathSegment.init)
+        self.routes = routes
+        isPrefix = path.hasSuffix("/**")
+        isEmbeddable = routes.contains(where: \.isEmbeddable)
+        self.metrics = metrics
+    }
+
+    /// Each supported method once.
+    var methods: [HTTPRequest.Method] {
+        routes.flatMap(\.methods).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// The sites whose scripts may read what a request gets here, whatever its method.
+    func origins(for head: RequestHead) -> CORSPolicy { routes.first { $0.accepts(head) }?.origins ?? .none }
+
+    func route(for head: RequestHead) throws(Problem) -> Route {
+        for route in routes where route.methods.contains(head.method) && route.accepts(head) { return route }
+        throw .methodNotAllowed(head.method, allow: methods)
+    }
+
+    /// The segment of a path that the path of the routes names; nil if there is none of that name.
+    func parameter(_ name: String, of path: String) -> String? {
+        zip(segments, path.pathSegments).first { $0.0.name == name }.flatMap { String($0.1) }
+    }
+
+    /// Whether the path begins with braces.
+    fileprivate var isOpen: Bool { segments.first?.name != nil }
+
+    /// Whether a path has these segments, or more if the place is a prefix.
+    fileprivate func matches(_ path: String) -> Bool {
+        var given = path.pathSegments
+        for segment in isPrefix ? segments.dropLast() : segments[...] {
+            guard let next = given.next(), segment.matches(next) else { return false }
+        }
+        return (given.next() != nil) == isPrefix
+    }
+}
+
+/// A segment of a route's path.
+private struct PathSegment: Sendable {
+    let text: String
+    /// The name of a segment in braces.
+    let name: String?
+
+    init(_ text: Substring) {
+        self.text = String(text)
+        name = text.hasPrefix("{") ? String(text.dropFirst().dropLast()) : nil
+    }
+
+    func matches(_ segment: Substring.UTF8View) -> Bool { name != nil || segment.elementsEqual(text.utf8) }
+}
+
+extension String {
+    fileprivate var pathSegments: PathSegments { PathSegments(rest: utf8[...]) }
+}
+
+/// The segments of a path, without the empty ones. Nothing is copied, because each hit asks for its route.
+private struct PathSegments: Sequence, IteratorProtocol {
+    fileprivate var rest: Substring.UTF8View
+
+    mutating func next() -> Substring.UTF8View? {
+        let start = rest.drop { $0 == UInt8(ascii: "/") }
+        let segment = start.prefix { $0 != UInt8(ascii: "/") }
+        rest = start[segment.endIndex...]
+        return segment.isEmpty ? nil : segment
+    }
+}
+
+/// The routes of a listener: the only router.
 ///
-/// As in the router, empty segments do not count: `//image/` has the route of `/image`.
+/// Empty segments do not count: `//image/` has the route of `/image`.
 package struct RouteTable: Sendable {
-    private let methods: [String: [HTTPRequest.Method]]
-    private let embeddable: Set<String>
-    /// The paths that do not end in `**`, split into segments. As in the router, those without braces come first.
-    private let patterns: [(path: String, segments: [Substring])]
-    /// The paths that end in `**`, split into the segments before it.
-    private let prefixes: [(path: String, segments: [Substring])]
-    /// The first segments of the paths that do not begin with braces. If one of them matches, the router looks no
-    /// further.
-    private let beginnings: Set<Substring>
+    private let places: [String: RoutePlace]
+    /// The places with a fixed number of segments. Those without braces come first.
+    private let patterns: [RoutePlace]
+    /// The places whose paths end in `**`.
+    private let prefixes: [RoutePlace]
+    /// The first segments of the paths that do not begin with braces. If one of them matches, no path that begins with
+    /// braces does.
+    private let beginnings: [PathSegment]
 
-    package init(_ routes: [Route]) {
-        self.init(
-            methods: Dictionary(routes.map { ($0.path, $0.methods) }) { $0 + $1 },
-            embeddable: Set(routes.filter(\.isEmbeddable).map(\.path)))
-    }
-
-    /// A table of paths alone.
-    package init(paths: [String]) {
-        self.init(methods: Dictionary(paths.map { ($0, []) }) { $0 + $1 }, embeddable: [])
-    }
-
-    private init(methods: [String: [HTTPRequest.Method]], embeddable: Set<String>) {
-        self.methods = methods
-        self.embeddable = embeddable
-        let all = methods.keys.map { (path: $0, segments: Self.segments(of: $0)) }
-        let whole = all.filter { !$0.path.hasSuffix(Self.rest) }
+    /// - Parameter metrics: has the metrics of each path; nil = nothing is recorded.
+    package init(_ routes: [Route], _ metrics: RequestMetrics? = nil) {
+        var paths: [String] = []
+        for route in routes where !paths.contains(route.path) { paths.append(route.path) }
+        let all = paths.map { path in
+            RoutePlace(path, routes.filter { $0.path == path }, metrics?.of(route: path))
+        }
+        places = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
+        let whole = all.filter { !$0.isPrefix }
         patterns = whole.filter { !$0.path.contains("{") } + whole.filter { $0.path.contains("{") }
-        prefixes = all.filter { $0.path.hasSuffix(Self.rest) }.map { ($0.path, Array($0.segments.dropLast())) }
-        beginnings = Set(all.compactMap { $0.segments.first }.filter { !$0.hasPrefix("{") })
+        prefixes = all.filter(\.isPrefix)
+        beginnings = all.compactMap(\.segments.first).filter { $0.name == nil }
     }
 
-    /// The path, as its route spells it, that matches a request's path.
-    package func route(of path: String) -> String? {
-        if methods[path] != nil { return path }
-        let segments = Self.segments(of: path)
-        let pattern = patterns.first { $0.segments.count == segments.count && Self.matches($0.segments, segments) }
-        return pattern?.path ?? longerRoute(of: segments)
-    }
-
-    /// The route with `**` that matches a request's path.
-    private func longerRoute(of segments: [Substring]) -> String? {
-        guard let first = segments.first else { return nil }
-        return prefixes.first { prefix in
-            let isNamed = prefix.segments.first.map { !$0.hasPrefix("{") } ?? false
-            return segments.count > prefix.segments.count && (isNamed || !beginnings.contains(first))
-                && Self.matches(prefix.segments, segments)
-        }?.path
-    }
-
-    private static func matches(_ pattern: [Substring], _ segments: [Substring]) -> Bool {
-        zip(pattern, segments).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+    /// The place that matches a request's path.
+    package func place(of path: String) -> RoutePlace? {
+        if let place = places[path] { return place }
+        var segments = path.pathSegments
+        guard let first = segments.next() else { return places["/"] }
+        let isTaken = beginnings.contains { $0.matches(first) }
+        return patterns.first { (isTaken || $0.isOpen) && $0.matches(path) }
+            ?? prefixes.first { (!isTaken || !$0.isOpen) && $0.matches(path) }
     }
 
     /// How the log writes a path. What `**` matches may contain secrets, such as the URL of a source.
     static func logged(_ path: String, of route: String?) -> String {
-        guard let route, route.hasSuffix(rest) else { return path }
+        guard let route, route.hasSuffix("/**") else { return path }
         let kept = route.split(separator: "/").prefix { !$0.hasPrefix("{") && $0 != "**" }
         return "/" + kept.map { $0 + "/" }.joined() + "…"
     }
 
-    private static let rest = "/**"
-
-    /// Whether pages of other sites may embed the problems and redirects at a route.
+    /// Whether pages of other sites may embed the problems and redirects at a place.
     ///
-    /// A request without a route, such as one with a misspelled path or malformed bytes, counts as a request for an
+    /// A request without a place, such as one with a misspelled path or malformed bytes, counts as a request for an
     /// image wherever there are embeddable routes: its problem depends on nothing private.
-    func isEmbeddable(_ route: String?) -> Bool { route.map(embeddable.contains) ?? !embeddable.isEmpty }
-
-    /// The methods that a route supports.
-    func methods(of route: String) -> [HTTPRequest.Method] { methods[route] ?? [] }
-
-    private static func segments(of path: String) -> [Substring] { path.split(separator: "/") }
+    func isEmbeddable(_ place: RoutePlace?) -> Bool {
+        place?.isEmbeddable ?? places.values.contains(where: \.isEmbeddable)
+    }
 }

@@ -1,18 +1,14 @@
 package import DarkroomNetwork
-import HTTPTypes
-package import Hummingbird
-package import Logging
+package import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// The context of a request: its id, its client, and what its endpoint adds to the access log.
-package struct ServerRequestContext: RequestContext {
-    package var coreContext: CoreRequestContextStorage
+/// The context of a request that is answered later: its id, its client, and what its endpoint adds to the access log.
+package struct ServerRequestContext: Sendable {
     /// The client's own id if it is valid, otherwise a practically unique id.
-    package private(set) var requestID: String
-    /// The client's address without a port; nil when unknown. Before ``identifyClient(trusting:_:)`` it is the peer's
-    /// address.
-    package private(set) var clientAddress: IPAddress?
+    package let requestID: String
+    /// The client's address, also behind trusted proxies; nil when unknown.
+    package let clientAddress: IPAddress?
     /// The key of the client in limits: an IPv4 address or an IPv6 /64 network; empty when unknown.
     package var client: String { clientAddress?.clientName ?? "" }
     /// What the endpoint adds to the access log's entry. Copies of the context share it.
@@ -21,20 +17,21 @@ package struct ServerRequestContext: RequestContext {
         nonmutating set { reported.details.withLock { $0 = newValue } }
     }
     private let reported = Reported()
+    private let path: String
+    private let place: RoutePlace?
     /// The connection; nil = the request came in another way.
-    private var channel: (any Channel)?
+    private let channel: (any Channel)?
 
-    package init(source: ApplicationRequestContextSource) {
-        self.init(
-            logger: source.logger, requestID: "\(RequestID())", clientAddress: source.channel.peerAddress)
-        channel = source.channel
-    }
-
-    package init(logger: Logger, requestID: String, clientAddress: IPAddress?) {
-        coreContext = CoreRequestContextStorage(source: LoggerSource(logger: logger))
+    init(_ head: RequestHead, requestID: String, _ place: RoutePlace?, _ channel: (any Channel)?) {
         self.requestID = requestID
-        self.clientAddress = clientAddress
+        clientAddress = head.client
+        path = head.path
+        self.place = place
+        self.channel = channel
     }
+
+    /// The segment of the path that the route has under this name in braces.
+    package func parameter(_ name: String) -> String? { place?.parameter(name, of: path) }
 
     /// Asks the client for the body of the request, if it waits to be asked (RFC 9110 §10.1.1). To be called before
     /// the body is read; without it, such a client sends its body late or never, and the connection closes.
@@ -57,27 +54,16 @@ package struct ServerRequestContext: RequestContext {
         .forwarded, .xForwardedFor, .known("X-Forwarded-Host"), .known("X-Forwarded-Proto"), .known("X-Real-IP"), .via,
     ]
 
-    /// Replaces the address of a trusted proxy with the address of the proxy's client.
-    mutating func identifyClient(trusting proxies: TrustedProxies, _ fields: HTTPFields) {
-        clientAddress = clientAddress.map { proxies.client(of: $0, fields) }
-    }
-
-    /// Adopts `X-Request-Id`, so that a request has the same id in all systems. The id appears in logs, header fields
-    /// and URNs, so it must be 1 to 128 ASCII letters, digits, dots, hyphens and underscores; any other id is ignored.
-    mutating func adoptRequestID(from fields: HTTPFields) {
-        requestID = fields[.requestID].flatMap(Self.validRequestID) ?? requestID
-    }
-
-    /// Nil for an invalid id.
-    static func validRequestID(_ id: String) -> String? {
-        (1...128).contains(id.utf8.count) && id.utf8.allSatisfy(\.isPlainNameCharacter) ? id : nil
-    }
-
     private final class Reported: Sendable {
         let details = Mutex(AccessLogDetails.none)
     }
+}
 
-    private struct LoggerSource: RequestContextSource {
-        let logger: Logger
+extension RequestHead {
+    /// The client's own id. The id appears in logs, header fields and URNs, so it must be 1 to 128 ASCII letters,
+    /// digits, dots, hyphens and underscores; any other id is ignored. Adopted, a request has the same id in all
+    /// systems.
+    var validRequestID: String? {
+        requestID.flatMap { (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isPlainNameCharacter) ? $0 : nil }
     }
 }

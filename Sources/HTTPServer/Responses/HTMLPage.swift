@@ -42,9 +42,12 @@ package struct HTMLPage: Sendable {
     package var response: Response {
         var response = Response(
             ByteBuffer(string: html), type: "text/html; charset=utf-8", cacheControl: "public, max-age=3600")
-        response.headers[.contentSecurityPolicy] = Self.policy
+        for field in fields { response.headers[field.name] = field.value }
         return response
     }
+
+    /// What the page needs whatever its status.
+    var fields: HTTPFields { [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: Self.policy] }
 
     /// The source expression that allows one inline script or style by its hash (CSP Level 3 §8.4).
     package static func policySource(ofInline text: some StringProtocol) -> String {

@@ -9,6 +9,8 @@ extension HTTPField.Name {
     package static let referrerPolicy = known("Referrer-Policy")
     /// `Sec-Fetch-Dest` (Fetch Metadata).
     package static let secFetchDest = known("Sec-Fetch-Dest")
+    /// `Server-Timing` (W3C Server Timing).
+    package static let serverTiming = known("Server-Timing")
     /// `traceparent` and `tracestate` (W3C Trace Context).
     static let traceParent = known("traceparent")
     static let traceState = known("tracestate")
@@ -24,19 +26,37 @@ extension HTTPField.Name {
     }
 }
 
+/// Which other sites may use a reply, and the site that asks.
+package struct ReplySharing: Sendable {
+    let origins: CORSPolicy
+    /// Whether pages of other sites may embed what is at the path.
+    let isEmbeddable: Bool
+    /// The request's `Origin`.
+    package let origin: String?
+
+    package init(_ origins: CORSPolicy, isEmbeddable: Bool = false, origin: String? = nil) {
+        self.origins = origins
+        self.isEmbeddable = isEmbeddable
+        self.origin = origin
+    }
+}
+
 extension HTTPFields {
-    /// Adds the fields that make any response inert in browsers, unless the response sets them itself.
-    ///
-    /// - Parameter isEmbeddable: see ``permitEmbedding()``.
-    mutating func addBrowserProtection(isEmbeddable: Bool = false) {
+    /// Adds the fields that every response has, whichever way it comes: who may read and embed it, the fields that make
+    /// it inert in browsers unless it sets them itself, and the server.
+    mutating func finish(_ status: HTTPResponse.Status, _ sharing: ReplySharing) {
+        sharing.origins.apply(to: &self, origin: sharing.origin)
+        // A success decides for itself.
+        let isEmbeddable = status.code >= 300 && sharing.isEmbeddable
         if isEmbeddable, self[.crossOriginResourcePolicy] == nil { permitEmbedding() }
         for field in Self.browserProtection where self[field.name] == nil { append(field) }
+        self[.server] = ListenerConfiguration.serverName
     }
 
     /// Lets pages of other sites load the response. Without it, browsers show the failure of an `<img>` of another site
     /// as `ERR_BLOCKED_BY_RESPONSE.NotSameOrigin`, without its status and body, and do not follow its redirect (Fetch
     /// Standard §3.7).
-    package mutating func permitEmbedding() { self[.crossOriginResourcePolicy] = "cross-origin" }
+    private mutating func permitEmbedding() { self[.crossOriginResourcePolicy] = "cross-origin" }
 
     /// No content sniffing, no scripts or subresources, no embedding by other sites, and no leak of URLs, which may
     /// contain signatures, through `Referer`.
@@ -44,4 +64,15 @@ extension HTTPFields {
         .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "default-src 'none'; sandbox",
         .crossOriginResourcePolicy: "same-origin", .referrerPolicy: "no-referrer",
     ]
+}
+
+extension Duration {
+    /// Milliseconds with three decimals. Formatting whole microseconds is faster than formatting a floating-point
+    /// number.
+    package var milliseconds: String {
+        let (seconds, attoseconds) = components
+        let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+        let fraction = String(microseconds % 1_000)
+        return "\(microseconds / 1_000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
+    }
 }

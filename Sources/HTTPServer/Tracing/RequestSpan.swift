@@ -8,9 +8,6 @@ import Tracing
 struct RequestSpan {
     let span: any Span
 
-    /// The id of the request's trace.
-    var traceID: String? { span.context.trace?.traceID }
-
     /// - Parameters:
     ///   - request: its path is redacted as in the log.
     ///   - route: the path as its route spells it; nil when no route matches.

@@ -16,28 +16,19 @@ package struct RequestTracing: Sendable {
     }
 
     /// Decides on a request, and starts its span, whose context replaces the request's; nil if it is not recorded.
-    /// A request is trusted if a trusted proxy sent it.
-    func begin(_ context: inout ServiceContext, isTrusted: Bool) -> RequestSpan? {
+    ///
+    /// - Parameters:
+    ///   - isTrusted: whether a trusted proxy sent the request.
+    ///   - duration: how long ago its head came in.
+    func begin(
+        _ context: inout ServiceContext, isTrusted: Bool, after duration: Duration = .zero
+    ) -> RequestSpan? {
         let isSampled = sampler.samples(context.trace?.received, isTrusted: isTrusted)
+        if isSampled, context.trace == nil { context.trace = Trace(received: nil, state: nil) }
         context.trace?.decide(isSampled: isSampled)
-        return isSampled ? start(&context, at: DefaultTracerClock.now) : nil
-    }
-
-    /// Starts the span of a request that was answered in front of the framework, this long after its head came in; nil
-    /// if the request is not recorded, which most requests learn without a context.
-    func span(of request: FastRequest, after duration: Duration, instrument: any Instrument) -> RequestSpan? {
-        var context = ServiceContext.topLevel
-        if let fields = request.traceFields {
-            context = ServiceContext(fields, requestID: "", instrument: instrument)
-        }
-        guard sampler.samples(context.trace?.received, isTrusted: request.isFromTrustedProxy) else { return nil }
-        if context.trace == nil { context.trace = Trace(received: nil, state: nil) }
-        context.trace?.decide(isSampled: true)
-        return start(&context, at: DefaultTracerClock.now.before(duration))
-    }
-
-    private func start(_ context: inout ServiceContext, at instant: DefaultTracerClock.Timestamp) -> RequestSpan {
-        let span = tracer.startSpan("HTTP", context: context, ofKind: .server, at: instant)
+        guard isSampled else { return nil }
+        let span = tracer.startSpan(
+            "HTTP", context: context, ofKind: .server, at: DefaultTracerClock.now.before(duration))
         context = span.context
         return RequestSpan(span: span)
     }

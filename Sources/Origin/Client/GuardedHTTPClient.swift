@@ -103,9 +103,9 @@ public final class GuardedHTTPClient: OriginFetching {
     }
 
     public func refusal(of source: SourceURL) -> OriginError? {
-        let vetting = sourceGuard.withLock(\.self)
-        guard let refusal = vetting.refusal(of: source) else { return nil }
-        vetting.logRefusal(of: source)
+        // Each hit asks, so nothing is copied.
+        guard let refusal = sourceGuard.withLock({ $0.refusal(of: source) }) else { return nil }
+        sourceGuard.withLock(\.self).logRefusal(of: source)
         return refusal
     }
 

@@ -10,23 +10,24 @@ extension ImagePipeline {
     ///
     /// The mark comes first: if it fails, so does the request, and no fallback is used. If the mark has changed by the
     /// time it is drawn, the request starts over, once.
-    func composedImage(for request: ResolvedRequest, _ look: CacheLook?) async throws(PipelineError) -> ImageResponse {
-        let marked = request.lacksMark ? try await withMark(request) : request
+    func composedImage(_ inquiry: Inquiry) async throws(PipelineError) -> ImageResponse {
+        let request = inquiry.request
+        var own = inquiry
+        if request.lacksMark { own = resolver.fresh(try await withMark(request)) }
         do throws(PipelineError) {
-            return showingMark(try await imageOrFallback(for: marked, request.lacksMark ? nil : look), marked)
+            return showingMark(try await imageOrFallback(own), own.request)
         } catch {
-            guard let mark = marked.mark, resolver.hasChanged(mark) else { throw error }
+            guard let mark = own.request.mark, resolver.hasChanged(mark) else { throw error }
             let again = try await withMark(request)
-            return showingMark(try await imageOrFallback(for: again, nil), again)
+            return showingMark(try await imageOrFallback(resolver.fresh(again)), again)
         }
     }
 
-    private func imageOrFallback(
-        for request: ResolvedRequest, _ look: CacheLook?
-    ) async throws(PipelineError) -> ImageResponse {
+    private func imageOrFallback(_ inquiry: Inquiry) async throws(PipelineError) -> ImageResponse {
         do throws(PipelineError) {
-            return try await resolver.image(for: request, look)
+            return try await resolver.image(inquiry)
         } catch {
+            let request = inquiry.request
             let input = request.input
             guard error.permitsFallback(for: input.fallbackStatuses), let fallback = input.companion(.fallback) else {
                 throw error
@@ -66,7 +67,7 @@ extension ImagePipeline {
     /// The request with its mark as cached, whether or not the mark may be used. Has no side effect.
     func resolveForInspection(_ request: ImageRequest) async -> ResolvedRequest {
         guard let asked = markRequest(of: request, Urgency(request.priority)) else { return resolve(request) }
-        guard let record = await resolver.inquiry(asked, nil, .peek).look.record else { return resolve(request) }
+        guard let record = await resolver.peek(asked).look.record else { return resolve(request) }
         return resolve(request, mark: ResolvedMark(asked, record))
     }
 

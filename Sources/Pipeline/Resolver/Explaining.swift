@@ -74,7 +74,7 @@ extension ImagePipeline {
     private func decision(
         on request: ResolvedRequest
     ) async throws(PipelineError) -> (Resolution.Decision, Inquiry) {
-        var inquiry = await resolver.inquiry(request, nil, .peek)
+        var inquiry = await resolver.peek(request)
         while true {
             let decision = await resolver.decide(&inquiry)
             switch decision.step {
@@ -176,7 +176,7 @@ extension ImagePipeline {
     /// The bytes of the request's mark, downloaded if necessary and permitted, and not stored.
     private func mark(of request: ResolvedRequest, fetch: Bool) async throws(PipelineError) -> Original? {
         guard let markRequest = markRequest(of: request.input, request.urgency) else { return nil }
-        let known = await resolver.inquiry(markRequest, nil, .peek).look.record
+        let known = await resolver.peek(markRequest).look.record
         if let known, let original = await resolver.cache.original(known, for: markRequest.access, .peek) {
             return original
         }

@@ -8,11 +8,10 @@ import NIOCore
 
 /// Answers requests: gives ``Resolution`` the known facts, and takes the step that it decides on.
 ///
-/// There are four ways to drive it. A request is answered: facts are looked up with side effects, and the steps are
-/// carried out. It is answered at once if the decision depends only on facts that need no waiting, and the variant may
-/// be used. It is refused early if the decision depends only on such facts, and the pixel queue is full. Or it is
-/// explained: facts are looked up without a side effect, and ``ImagePipeline/explain(_:fetch:)`` describes the
-/// decision.
+/// Each request is one ``Inquiry``, which is asked in this order. Is it answered now: does the decision depend only on
+/// facts that need no waiting, and may the variant be used? Is it refused: does the decision depend only on such facts,
+/// and is the pixel queue full? Is it answered after one lookup on disk? Otherwise, the steps are carried out. An
+/// inquiry that only peeks is explained instead: ``ImagePipeline/explain(_:fetch:)`` describes the decision.
 struct ImageResolver: Sendable {
     let cache: ImageCache
     let fetcher: SharedFetch
@@ -49,8 +48,9 @@ struct ImageResolver: Sendable {
         guard let content = inquiry.look.record?.content else { return false }
         switch fact {
         case .variant:
-            inquiry.variant = cache.variantAtOnce(request.keys.variant, of: content, for: request.access, inquiry.look)
-            guard inquiry.variant != nil else { return false }
+            let found = cache.variantAtOnce(request.keys.variant, of: content, for: request.access, inquiry.look)
+            guard let found, found.deferredBody == nil || request.input.acceptsDeferredBody else { return false }
+            inquiry.variant = found
         case .placeholders:
             inquiry.placeholders = request.outputs[.placeholders].flatMap {
                 cache.variantAtOnce($0.variant, of: content, for: request.access, inquiry.look)
@@ -116,18 +116,19 @@ struct ImageResolver: Sendable {
 
     // MARK: Without waiting
 
-    /// The answer to a request, if it needs neither waiting nor contact to the origin. Nil means that ``image(for:_:)``
-    /// has to look further.
-    ///
-    /// - Parameter look: the result of an earlier lookup; nil = look up what is found at once.
-    func imageAtOnce(for request: ResolvedRequest, _ look: CacheLook? = nil) -> ImageResponse? {
-        guard !request.cache.waitsForDisk, let look = look ?? cache.lookAtOnce(request.access),
-            let record = look.record, !record.varies
+    /// The inquiry about a request, with what is known of its source without waiting.
+    func inquiry(_ request: ResolvedRequest) -> Inquiry {
+        let look = request.lacksMark ? nil : cache.lookAtOnce(request.access)
+        return Inquiry(request, look, now: now())
+    }
+
+    /// The answer, if it needs neither waiting nor contact to the origin.
+    func answerNow(_ inquiry: inout Inquiry) -> ImageResponse? {
+        guard inquiry.hasLooked, !inquiry.request.cache.waitsForDisk, let record = inquiry.look.record, !record.varies
         else { return nil }
-        var inquiry = Inquiry(request, look, now: now())
         let decision = decideAtOnce(&inquiry)
         guard decision.step == .useVariant, !decision.revalidatesInBackground, decision.staleBecause == nil,
-            let variant = inquiry.variant, variant.deferredBody == nil || request.input.acceptsDeferredBody
+            let variant = inquiry.variant
         else { return nil }
         var response = response(variant, record, CacheReport(variant: variant.tier))
         response.placeholders = inquiry.placeholders.flatMap { Placeholders(json: $0.body) }
@@ -135,47 +136,73 @@ struct ImageResolver: Sendable {
     }
 
     /// The refusal of a request that no cache can answer and that would start a fetch.
-    func earlyRefusal(of request: ResolvedRequest) -> Admission.Refusal? {
-        guard cache.isUnknown(request.access) else { return nil }
-        var inquiry = Inquiry(request, CacheLook(), now: now())
-        guard case .fetch(let mode, _) = decideAtOnce(&inquiry).step else { return nil }
-        return fetcher.refusal(of: request, mode)
+    func refusal(_ inquiry: inout Inquiry) -> Admission.Refusal? {
+        guard !inquiry.request.lacksMark, cache.isUnknown(inquiry.request.access),
+            case .fetch(let mode, _) = decideAtOnce(&inquiry).step
+        else { return nil }
+        return fetcher.refusal(of: inquiry.request, mode)
     }
 
     // MARK: With waiting
 
-    /// The answer to a request.
+    /// Looks up the source of an inquiry in memory and on this machine's disk.
+    func look(_ inquiry: inout Inquiry) async {
+        inquiry.take(await cache.look(inquiry.request.access, inquiry.mode), now: now())
+    }
+
+    /// The answer to a request that is part of another.
+    func image(for request: ResolvedRequest) async throws(PipelineError) -> ImageResponse {
+        try await image(fresh(request))
+    }
+
+    /// The inquiry about a request of whose source nothing was looked up.
+    func fresh(_ request: ResolvedRequest) -> Inquiry { Inquiry(request, now: now()) }
+
+    /// The answer to an inquiry.
     ///
     /// Placeholders may require a download of a source that is no longer cached. If they fail, a cached image is
     /// returned without them.
-    func image(for request: ResolvedRequest, _ look: CacheLook? = nil) async throws(PipelineError) -> ImageResponse {
+    func image(_ inquiry: Inquiry) async throws(PipelineError) -> ImageResponse {
+        let request = inquiry.request
         if let interim = try await imageWhileUpgrading(request) { return interim }
         do throws(PipelineError) {
-            var inquiry = await inquiry(request, look)
+            var inquiry = inquiry
+            await lookEverywhere(&inquiry)
             return try await carryOut(&inquiry)
         } catch {
             guard request.mayDropPlaceholders(after: error) else { throw error }
-            var inquiry = await inquiry(request.without(.placeholders))
+            var inquiry = fresh(request.without(.placeholders))
+            await lookEverywhere(&inquiry)
             guard await hasVariant(&inquiry) else { throw error }
             return try await carryOut(&inquiry)
         }
     }
 
-    /// Looks up a request's source, in farther tiers if the entries in nearer tiers may not be used.
-    func inquiry(
-        _ request: ResolvedRequest, _ near: CacheLook? = nil, _ mode: LookMode = .use
-    ) async -> Inquiry {
-        var look = near
-        if look == nil { look = await cache.look(request.access, mode) }
-        var isSelected = await fetcher.fetch.isSelected(look?.record, for: request)
-        var inquiry = Inquiry(request, look ?? CacheLook(), isSelected: isSelected, mode, now: now())
-        if !inquiry.resolution.mayUseStored, !request.cache.policy.mode.ignoresStored,
-            await cache.lookFurther(request.access, &inquiry.look, mode)
-        {
-            isSelected = await fetcher.fetch.isSelected(inquiry.look.record, for: request)
-            inquiry = Inquiry(request, inquiry.look, isSelected: isSelected, mode, now: now())
-        }
+    /// The inquiry about a request that changes nothing, with what is known of its source in all tiers.
+    func peek(_ request: ResolvedRequest) async -> Inquiry {
+        var inquiry = Inquiry(request, nil, .peek, now: now())
+        await lookEverywhere(&inquiry)
         return inquiry
+    }
+
+    /// Looks up the source of an inquiry, in farther tiers if the entries in nearer tiers may not be used.
+    private func lookEverywhere(_ inquiry: inout Inquiry) async {
+        let request = inquiry.request
+        if !inquiry.hasLooked { await look(&inquiry) }
+        await select(&inquiry)
+        if !inquiry.resolution.mayUseStored, !request.cache.policy.mode.ignoresStored,
+            await cache.lookFurther(request.access, &inquiry.look, inquiry.mode)
+        {
+            inquiry.decideAnew(now: now())
+            await select(&inquiry)
+        }
+        inquiry.stopwatch = Stopwatch()
+    }
+
+    /// A record whose `Vary` does not match the request does not count (RFC 9111 §4.1).
+    private func select(_ inquiry: inout Inquiry) async {
+        guard await !fetcher.fetch.isSelected(inquiry.look.record, for: inquiry.request) else { return }
+        inquiry.decideAnew(isSelected: false, now: now())
     }
 
     private func carryOut(_ inquiry: inout Inquiry) async throws(PipelineError) -> ImageResponse {
@@ -191,7 +218,7 @@ struct ImageResolver: Sendable {
                 }
             } catch {
                 guard inquiry.resolution.recordFailure(error, of: decision.step, at: now()) else { throw error }
-                inquiry.restart(with: known)
+                inquiry.restart(with: CacheLook(record: known))
             }
         }
     }
@@ -317,45 +344,5 @@ struct ImageResolver: Sendable {
             remaining: record.freshness.remaining(at: now), cachePolicy: record.cachePolicy, cache: report,
             timings: timings, quality: variant.quality, gaps: variant.gaps, originFields: record.response.fields,
             record: record)
-    }
-}
-
-/// The known facts for one request, and the decision that follows from them.
-struct Inquiry {
-    let request: ResolvedRequest
-    let mode: LookMode
-    var resolution: Resolution
-    /// The known entries of the source: from the caches, later from the origin's answer.
-    var look: CacheLook
-    var variant: FoundVariant?
-    /// The variant in the interim output, looked up if the requested output is not stored.
-    var interim: FoundVariant?
-    /// Whether `variant` is in the interim output.
-    var isInterim = false
-    /// The document that holds the placeholders.
-    var placeholders: FoundVariant?
-    var original: Original?
-    var report = CacheReport()
-    var stopwatch = Stopwatch()
-
-    /// - Parameter isSelected: whether the record's `Vary` matches the request (RFC 9111 §4.1).
-    init(
-        _ request: ResolvedRequest, _ look: CacheLook, isSelected: Bool = true, _ mode: LookMode = .use,
-        isRevalidation: Bool = false, now: Date
-    ) {
-        self.request = request
-        self.look = look
-        self.mode = mode
-        resolution = Resolution(
-            stored: look.record?.freshness, isSelected: isSelected, demands: request.demands,
-            isRevalidation: isRevalidation, now: now)
-    }
-
-    /// Discards the found entries, since a step failed.
-    mutating func restart(with known: SourceRecord?) {
-        look = CacheLook(record: known)
-        (variant, interim, isInterim, placeholders, original) = (nil, nil, false, nil, nil)
-        report = CacheReport()
-        stopwatch = Stopwatch()
     }
 }

@@ -20,6 +20,8 @@ package struct Authorization: Sendable {
     package var expires: Date?
     /// The target that the request should have had; nil = it has the only one. See ``PathTranslation``.
     package var canonicalTarget: String?
+    /// Whether a path of another service was authorized.
+    var isOfPath = false
     /// Whether only the admin token opened a server that is closed to others. Shared caches must not store such a
     /// response.
     package var isPersonal = false
@@ -46,6 +48,12 @@ package struct Authorization: Sendable {
             (control.sharedMaxAge, control.proxyRevalidate) = (nil, false)
         }
         return control
+    }
+
+    /// Throws if the request has expired.
+    package func requireCurrent(at now: Date) throws(AuthorizationError) {
+        guard let expires, expires <= now else { return }
+        throw isOfPath ? .pathExpired : .signatureExpired
     }
 
     /// Throws if the key does not permit the sources of a request.

@@ -59,6 +59,7 @@ package struct Authorizer: Sendable {
             authorization.isPersonal = true
         }
         authorization.expires = try expiry(&authorization.query)
+        try authorization.requireCurrent(at: now())
         let isUnrestricted = isAdmin && signature == nil
         if isUnrestricted {
             // What presets do not permit must not reach others through a shared cache.
@@ -79,12 +80,12 @@ package struct Authorizer: Sendable {
     package func authorize(_ path: PathTranslation, isAdmin: Bool) throws(AuthorizationError) -> Authorization {
         let isUnrestricted = isAdmin && !path.isSigned
         guard path.isSigned || isAdmin || !requiresSignature else { throw .pathSignatureRequired }
-        if let expires = path.expires, expires <= now() { throw .pathExpired }
-        if presetsOnly, !isUnrestricted, !path.hasOnlyPresets { throw .pathPresetsOnly }
         var authorization = Authorization(
             query: path.query, expires: path.expires,
             isPersonal: (requiresSignature || presetsOnly && !path.hasOnlyPresets) && !path.isSigned)
-        authorization.canonicalTarget = path.canonicalTarget
+        (authorization.isOfPath, authorization.canonicalTarget) = (true, path.canonicalTarget)
+        try authorization.requireCurrent(at: now())
+        if presetsOnly, !isUnrestricted, !path.hasOnlyPresets { throw .pathPresetsOnly }
         return authorization
     }
 
@@ -92,7 +93,7 @@ package struct Authorizer: Sendable {
         guard let text = query.removeValue(of: AccessParameters.expiry.name) else { return nil }
         var draft = AccessParameters.Draft()
         try AuthorizationError.wrapping(AccessParameters.expiry.assign(text, &draft))
-        guard let expires = draft.expires, expires > now() else { throw .signatureExpired }
+        guard let expires = draft.expires else { throw .signatureExpired }
         return expires
     }
 

@@ -1,20 +1,19 @@
 import Crypto
 import DarkroomHTTPServer
 import HTTPTypes
-import Hummingbird
 
 extension Route {
     /// The route for operators: it requires the token if one is set. Without a token, administration is open on the
     /// admin listener and denied elsewhere.
     func administrative(_ configuration: WebConfiguration, on listener: Listener) -> Route {
         let token = configuration.adminToken.map(AdminToken.init)
-        return Route(path, methods) { request, context throws(Problem) in
+        return Route(path, methods) { head throws(Problem) in
             if let token {
-                guard token.isPresent(in: request.headers) else { throw .adminTokenWrong }
+                guard token.isPresent(in: head) else { throw .adminTokenWrong }
             } else if listener != .admin {
                 throw .adminDisabled
             }
-            return try await respond(request, context)
+            return try answer(head)
         }
     }
 }
@@ -27,10 +26,10 @@ struct AdminToken: Sendable {
         digest = Self.hash(token.utf8)
     }
 
-    /// Whether the fields have the token as `Authorization: Bearer` (RFC 6750 §2.1). Hashes are compared, and
+    /// Whether the request has the token as `Authorization: Bearer` (RFC 6750 §2.1). Hashes are compared, and
     /// swift-crypto compares digests in constant time, so timing reveals nothing about the token.
-    func isPresent(in fields: HTTPFields) -> Bool {
-        guard let credentials = fields[.authorization], let blank = credentials.firstIndex(of: " "),
+    func isPresent(in head: RequestHead) -> Bool {
+        guard !head.isPlain, let credentials = head[.authorization], let blank = credentials.firstIndex(of: " "),
             credentials[..<blank].lowercased() == "bearer"
         else { return false }
         return Self.hash(credentials[blank...].drop { $0 == " " }.utf8) == digest

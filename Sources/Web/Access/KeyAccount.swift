@@ -97,9 +97,6 @@ final class KeyAccount: WorkAccount {
         state.withLock { $0.charge(Double(egressBytes), to: .egress, at: now) }
     }
 
-    /// Whether a request may be made. Nothing is counted.
-    var admits: Bool { state.withLock { $0.refusal(at: now) == nil } }
-
     /// The reason to refuse a request, which counts as refused; nil if it may be made.
     func refusal() -> Refusal? {
         state.withLock { state in

@@ -20,7 +20,6 @@ struct EntriesEndpoint: Sendable {
     }
 
     func respond(to request: Request) async throws(Problem) -> Response {
-        try request.requireParsableTarget()
         let url = try requireValid(EntriesGrammar().parse(request.uri.query ?? ""))
         let source = try requireSource(sourceMap.source(url, givenAs: "url").url)
         return .json(EntriesDocument(await entries(ImageRequest(source: source))))

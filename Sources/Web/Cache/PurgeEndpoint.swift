@@ -33,7 +33,6 @@ struct PurgeEndpoint: Sendable {
     }
 
     func respond(to request: Request) async throws(Problem) -> Response {
-        try request.requireParsableTarget()
         let query = try requireValid(grammar.parse(request.uri.query ?? ""))
         guard let (target, tiers) = try target(of: query) else {
             return .json(PurgeDocument(await removeExpired(), of: query))

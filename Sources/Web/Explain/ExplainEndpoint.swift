@@ -23,15 +23,15 @@ struct ExplainEndpoint: Sendable {
 
     var routes: [AuthorizedRoute] {
         var route = AuthorizedRoute(
-            "/explain", presets: .accepted, dialect: image.configuration.dialect, respond: respond)
+            "/explain", presets: .accepted, dialect: image.configuration.dialect, answer: answer)
         route.translation = translation
         return [route]
     }
 
     /// The meaning of a path of another service in `path`; nil if there is none.
-    private func translation(of request: Request) throws(Problem) -> PathTranslation? {
-        guard let text = request.uri.query, text.contains("path=") else { return nil }
-        let query = try requireValid(QueryString(parsing: text))
+    private func translation(of head: RequestHead) throws(Problem) -> PathTranslation? {
+        guard head.query.contains("path=") else { return nil }
+        let query = try requireValid(QueryString(parsing: head.query))
         guard let path = query.pairs.first(where: { $0.name == "path" }) else { return nil }
         guard let dialect = image.configuration.pathDialect else {
             throw Problem(
@@ -51,27 +51,27 @@ struct ExplainEndpoint: Sendable {
         return translation
     }
 
-    private func respond(
-        to request: Request, _ context: ServerRequestContext, _ authorization: Authorization
-    ) async throws(Problem) -> Response {
-        guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
+    private func answer(_ head: RequestHead, _ permit: Permit, _ known: KnownTarget?) throws(Problem) -> Answer {
         let (query, fetch) = try requireValid(
-            grammar.parse(authorization.query, hints: image.clientHints(request.headers)))
-        let imageRequest = try image.imageRequest(query, of: request.headers, authorization, in: context)
-        do throws(PipelineError) {
-            let explanation = try await explain(imageRequest, fetch)
-            var document = ExplainDocument(
-                explanation, of: query, authorization, accept: request.headers[.accept], image.configuration)
-            document.dialect = dialect(of: request, authorization)
-            return .json(document)
-        } catch {
-            context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
-            throw Problem(error, of: imageRequest.source, for: request, in: context, image.configuration)
+            grammar.parse(permit.authorization.query, hints: image.clientHints(head)))
+        let imageRequest = try image.imageRequest(query, of: head, permit)
+        return .later { request, context async throws(Problem) in
+            context.logDetails = image.details(of: imageRequest)
+            do throws(PipelineError) {
+                let explanation = try await explain(imageRequest, fetch)
+                var document = ExplainDocument(
+                    explanation, of: query, permit.authorization, accept: head.accept, image.configuration)
+                document.dialect = dialect(of: head, permit.authorization)
+                return .json(document)
+            } catch {
+                context.logDetails = image.details(of: imageRequest, error: error)
+                throw Problem(error, of: imageRequest.source, for: request, in: context, image.configuration)
+            }
         }
     }
 
-    private func dialect(of request: Request, _ authorization: Authorization) -> ExplainDocument.Dialect? {
-        if let path = try? translation(of: request), let name = image.configuration.pathDialect?.name {
+    private func dialect(of head: RequestHead, _ authorization: Authorization) -> ExplainDocument.Dialect? {
+        if let path = try? translation(of: head), let name = image.configuration.pathDialect?.name {
             return ExplainDocument.Dialect(name: name.rawValue, ignored: path.ignored)
         }
         guard let translation = try? grammar.translation(of: authorization.query) else { return nil }

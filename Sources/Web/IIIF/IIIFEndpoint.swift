@@ -21,20 +21,19 @@ struct IIIFEndpoint: Sendable {
 
     var routes: [AuthorizedRoute] {
         [
-            route(IIIFPath.base) { _, identifier, _, _ throws(Problem) in redirect(identifier) },
+            route(IIIFPath.base) { _, _, identifier, _, _ throws(Problem) in redirect(identifier) },
             route(IIIFPath.information, respond: information), route(IIIFPath.image, respond: image),
         ]
     }
 
-    private func route(
-        _ path: String,
-        respond:
-            @escaping @Sendable (Request, IIIFIdentifier, ServerRequestContext, Authorization) async throws(Problem) ->
-            Response
-    ) -> AuthorizedRoute {
-        AuthorizedRoute(iiif: path, configuration) { request, context, authorization throws(Problem) in
-            guard !request.headers.viaContains(configuration.viaPseudonym) else { throw .loop }
-            return try await respond(request, IIIFIdentifier(in: context), context, authorization)
+    private typealias Respond =
+        @Sendable (Request, RequestHead, IIIFIdentifier, ServerRequestContext, Permit) async throws(Problem) -> Response
+
+    private func route(_ path: String, respond: @escaping Respond) -> AuthorizedRoute {
+        AuthorizedRoute(iiif: path, configuration) { head, permit, _ throws(Problem) in
+            .later { request, context async throws(Problem) in
+                try await respond(request, head, IIIFIdentifier(in: head), context, permit)
+            }
         }
     }
 
@@ -52,19 +51,19 @@ struct IIIFEndpoint: Sendable {
     // MARK: Document
 
     private func information(
-        _ request: Request, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
-        _ authorization: Authorization
+        _ request: Request, _ head: RequestHead, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
+        _ permit: Permit
     ) async throws(Problem) -> Response {
         let base = try identifier.baseURI(of: request, configuration)
         let query = try identifier.informationQuery(configuration)
-        var described = try await response(to: query, request, context, authorization, endpoint.image)
+        var described = try await response(to: query, request, head, context, permit, endpoint.image)
         let source = try IIIFSource(described)
-        let type = IIIFMediaType(accept: request.headers[.accept])
+        let type = IIIFMediaType(accept: head.accept)
         described.show(
             IIIFDocument(id: base, source, limits: limits, unwritable: configuration.limits.unwritable), as: type)
         var response = ImageHTTPResponse(
-            image: described, query: query, authorization: authorization, configuration: configuration
-        ).response(to: request)
+            image: described, query: query, authorization: permit.authorization, configuration: configuration
+        ).response(to: head)
         if response.headers[.contentType] != nil { response.headers[.contentType] = type.rawValue }
         response.headers[.vary] = response.headers[.vary].map { "\($0), Accept" } ?? "Accept"
         if configuration.publicURL == nil { response.headers[.cacheControl] = CacheControl.noStore.description }
@@ -75,13 +74,13 @@ struct IIIFEndpoint: Sendable {
     // MARK: Image
 
     private func image(
-        _ request: Request, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
-        _ authorization: Authorization
+        _ request: Request, _ head: RequestHead, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
+        _ permit: Permit
     ) async throws(Problem) -> Response {
         let path = try path(in: context)
         let base = identifier.baseReference(configuration)
         let information = try identifier.informationQuery(configuration)
-        let source = try IIIFSource(try await response(to: information, request, context, authorization, describe))
+        let source = try IIIFSource(try await response(to: information, request, head, context, permit, describe))
         let image = try requireValid(
             path.image(
                 of: information.url, full: source.size, limits: limits,
@@ -89,17 +88,17 @@ struct IIIFEndpoint: Sendable {
         var query = image.query
         // The freshness of the document has just been evaluated, for the client and by the origin's fields.
         query.cache = .forceCache
-        let made = try await response(to: query, request, context, authorization, endpoint.image)
+        let made = try await response(to: query, request, head, context, permit, endpoint.image)
         var response = ImageHTTPResponse(
-            image: made, query: query, authorization: authorization, configuration: configuration
-        ).response(to: request)
+            image: made, query: query, authorization: permit.authorization, configuration: configuration
+        ).response(to: head)
         response.headers[.link] = "\(Self.profileLink), <\(base)/\(image.canonicalPath)>;rel=\"canonical\""
         return response
     }
 
     private func path(in context: ServerRequestContext) throws(Problem) -> IIIFImagePath {
         func segment(_ name: String) throws(InvalidParameter) -> String {
-            try IIIFPath.text(of: context.parameters.get(name) ?? "", named: name)
+            try IIIFPath.text(of: context.parameter(name) ?? "", named: name)
         }
         return try requireValid(
             IIIFImagePath(
@@ -113,16 +112,17 @@ struct IIIFEndpoint: Sendable {
     // MARK: Pipeline
 
     private func response(
-        to query: ImageQuery, _ request: Request, _ context: ServerRequestContext, _ authorization: Authorization,
+        to query: ImageQuery, _ request: Request, _ head: RequestHead, _ context: ServerRequestContext,
+        _ permit: Permit,
         _ find: (ImageRequest) async throws(PipelineError) -> ImageResponse
     ) async throws(Problem) -> ImageResponse {
-        let imageRequest = try endpoint.imageRequest(query, of: request.headers, authorization, in: context)
+        let imageRequest = try endpoint.imageRequest(query, of: head, permit)
         do throws(PipelineError) {
             let response = try await find(imageRequest)
-            context.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources, response)
+            context.logDetails = endpoint.details(of: imageRequest, response)
             return response
         } catch {
-            context.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources, error: error)
+            context.logDetails = endpoint.details(of: imageRequest, error: error)
             let problem = Problem(error, of: imageRequest.source, for: request, in: context, configuration)
             throw endpoint.varying(problem, by: query).namingIIIFParameters
         }

@@ -8,8 +8,8 @@ struct IIIFIdentifier {
     /// As received.
     private let segment: String
 
-    init(in context: ServerRequestContext) {
-        segment = context.parameters.get("identifier") ?? ""
+    init(in head: RequestHead) {
+        segment = head.path.split(separator: "/").dropFirst().first.map { String($0) } ?? ""
     }
 
     /// The source that a server has under this name.
@@ -63,16 +63,16 @@ extension AuthorizedRoute {
     /// A route below `/iiif`. Viewers complete its path themselves and cannot sign it, so where others are signed, it
     /// is open for the sources that the operator has given a short name.
     init(
-        iiif path: String, _ configuration: WebConfiguration, respond: @escaping Respond
+        iiif path: String, _ configuration: WebConfiguration, answer: @escaping Ask
     ) {
-        self.init(path, presets: .unsupported, respond: respond)
-        query = { request, _ throws(Problem) in
+        self.init(path, presets: .unsupported, answer: answer)
+        query = { head throws(Problem) in
             guard configuration.servesIIIF else { throw .iiifDisabled }
-            try request.requireNoQuery()
+            try head.requireNoQuery()
             return QueryString()
         }
-        isOpen = { context in
-            (try? IIIFIdentifier(in: context).source(configuration.sourceMap))?.source.isNamed == true
+        isOpen = { head in
+            (try? IIIFIdentifier(in: head).source(configuration.sourceMap))?.source.isNamed == true
         }
     }
 }

@@ -6,24 +6,31 @@ import DarkroomQuery
 import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
+import NIOCore
 
-/// `GET /image`, `GET /` and `GET /info`: the way of a request from the query to the response.
+/// `GET /image`, `GET /` and `GET /info`: the way of a request from the query to the answer.
 struct ImageEndpoint: Sendable {
     let configuration: WebConfiguration
+    let gate: Gate
     private(set) var grammar: ImageQueryGrammar
     /// Finds or produces the image.
     let image: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     /// The cache tiers that hold the image.
     let location: @Sendable (ImageRequest) async -> CacheLocation
-    /// Takes the targets of hits, so that their next requests need not be parsed; nil = every request is parsed.
-    var learner: TargetLearner?
+    /// Says at once what it can of an image; nil = each image has to be waited for.
+    var inquiries: Inquiries?
     /// The reason to refuse an upload at the moment, before the body is read; nil if it is accepted.
     var refusalOfUpload: @Sendable (ImageRequest) -> PipelineError? = { _ in nil }
     /// Whether requests have the parameters of queries; the paths of other services have options.
     private var hasParameters = true
-    private let token: AdminToken?
-    /// The accounts of signing keys, by key ID.
-    private let accounts: [String: KeyAccount]
+    private let targets = KnownTargets()
+
+    /// Questions to a pipeline that it answers without waiting.
+    struct Inquiries: Sendable {
+        /// Derives the keys of a request.
+        let lookup: @Sendable (ImageRequest) -> ImageLookup
+        let ask: @Sendable (ImageLookup, _ client: String, Priority) -> Inquired
+    }
 
     /// The path of images.
     static let path = "/image"
@@ -31,22 +38,20 @@ struct ImageEndpoint: Sendable {
     static let wsrvPath = "/"
 
     init(
-        configuration: WebConfiguration,
+        configuration: WebConfiguration, gate: Gate? = nil,
         location: @escaping @Sendable (ImageRequest) async -> CacheLocation = { _ in CacheLocation() },
         image: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     ) {
         self.configuration = configuration
+        self.gate = gate ?? Gate(configuration)
         self.location = location
         self.image = image
         grammar = ImageQueryGrammar(limits: configuration.limits, dialect: configuration.dialect)
-        token = configuration.adminToken.map(AdminToken.init)
-        accounts = configuration.accounts.accounts(of: configuration.access)
     }
 
     var routes: [AuthorizedRoute] {
-        let inPath = AuthorizedRoute(inPath: grammar.dialect) { request, context, authorization throws(Problem) in
-            try await respond(to: request, at: SignedPath.pattern, context, authorization)
-        }
+        var inPath = AuthorizedRoute(inPath: grammar.dialect, answer: answer)
+        inPath.known = known
         return [route(at: Self.path, presets: .accepted, dialect: grammar.dialect), inPath]
     }
 
@@ -54,7 +59,10 @@ struct ImageEndpoint: Sendable {
     var wsrvRoute: AuthorizedRoute {
         var wsrv = self
         wsrv.grammar = ImageQueryGrammar(limits: configuration.limits, dialect: .wsrv)
-        return wsrv.route(at: Self.wsrvPath, presets: .accepted, dialect: .wsrv)
+        var route = wsrv.route(at: Self.wsrvPath, presets: .accepted, dialect: .wsrv)
+        route.accepts = PlaygroundEndpoint.isImage
+        route.origins = configuration.access.origins
+        return route
     }
 
     /// The routes of the paths of another service, if the setting `compat` names one.
@@ -62,21 +70,25 @@ struct ImageEndpoint: Sendable {
         guard let dialect = configuration.pathDialect else { return [] }
         var endpoint = self
         endpoint.hasParameters = false
-        return dialect.routes.map { [endpoint] route in
-            AuthorizedRoute(dialect, at: route, limits: configuration.limits) {
-                request, context, authorization throws(Problem) in
-                if let target = authorization.canonicalTarget { return redirect(to: target) }
-                return try await endpoint.respond(to: request, at: route, context, authorization)
+        return dialect.routes.map { [endpoint] path in
+            var route = AuthorizedRoute(dialect, at: path, limits: configuration.limits) {
+                head, permit, known throws(Problem) in
+                if let target = permit.authorization.canonicalTarget { return redirect(to: target) }
+                return try endpoint.answer(head, permit, known)
             }
+            route.known = known
+            return route
         }
     }
 
     /// The redirect of a signed request to its only target: with one signed URL, a client cannot fill caches in front
     /// with copies of an image. Shared caches must not store the redirect either.
-    private func redirect(to target: String) -> Response {
-        Response(
-            status: .movedPermanently,
-            headers: [.location: configuration.urlPrefix + target, .cacheControl: "private, max-age=3600"])
+    private func redirect(to target: String) -> Answer {
+        .later { _, _ in
+            Response(
+                status: .movedPermanently,
+                headers: [.location: configuration.urlPrefix + target, .cacheControl: "private, max-age=3600"])
+        }
     }
 
     /// The route of `/info`, whose grammar has fewer parameters.
@@ -89,40 +101,123 @@ struct ImageEndpoint: Sendable {
     private func route(
         at path: String, presets: Authorizer.PresetUse, dialect: Dialect? = nil
     ) -> AuthorizedRoute {
-        AuthorizedRoute(path, presets: presets, dialect: dialect) { request, context, authorization throws(Problem) in
-            try await respond(to: request, at: path, context, authorization)
+        var route = AuthorizedRoute(path, presets: presets, dialect: dialect, answer: answer)
+        route.known = known
+        return route
+    }
+}
+
+// MARK: Answers
+
+extension ImageEndpoint {
+    /// Only a plain request has the same meaning as an earlier one for its target.
+    private func known(_ head: RequestHead) -> KnownTarget? { head.isPlain ? targets[head.target] : nil }
+
+    private func answer(_ head: RequestHead, _ permit: Permit, _ known: KnownTarget?) throws(Problem) -> Answer {
+        if let inquiries, let known, let form = known.form(preferences(of: known.query, head)) {
+            return try answer(head, permit, known, form, inquiries, isKnown: true)
+        }
+        let query =
+            if let known { known.query } else {
+                try requireValid(grammar.parse(permit.authorization.query, hints: clientHints(head)))
+            }
+        let request = try imageRequest(query, of: head, permit)
+        guard let inquiries else {
+            return later(head, permit, query, request) { () async throws(PipelineError) in try await image(request) }
+        }
+        let added = KnownTarget.Image(
+            preferences: preferences(of: query, head), request: request, lookup: inquiries.lookup(request))
+        let target = KnownTarget(query, permit.authorization, (known?.images ?? []) + [added])
+        return try answer(head, permit, target, target.images.count - 1, inquiries, isKnown: false)
+    }
+
+    /// - Parameter form: the place of the image among the images of the target.
+    private func answer(
+        _ head: RequestHead, _ permit: Permit, _ target: KnownTarget, _ form: Int, _ inquiries: Inquiries, isKnown: Bool
+    ) throws(Problem) -> Answer {
+        let (query, request) = (target.query, target.images[form].request)
+        switch inquiries.ask(target.images[form].lookup, permit.authorization.client, priority(of: query, head)) {
+        case .found(let image):
+            guard !query.includesCaching, image.deferredBody == nil else {
+                return later(head, permit, query, request) { () async throws(PipelineError) in image }
+            }
+            // A miss makes nothing known: most images that are asked for once are never asked for again.
+            if head.isPlain, !isKnown { targets.insert(target, for: head.target) }
+            return .now(reply(image, head, target, form))
+        case .refused(let error): throw problem(Problem(error), error, request, query)
+        case .waits(let image): return later(head, permit, query, request, image)
         }
     }
 
-    private func respond(
-        to request: Request, at path: String, _ context: ServerRequestContext, _ authorization: Authorization
-    ) async throws(Problem) -> Response {
-        guard !request.headers.viaContains(configuration.viaPseudonym) else { throw .loop }
-        let query = try requireValid(grammar.parse(authorization.query, hints: clientHints(request.headers)))
-        guard configuration.allowGPS || !query.includesPosition else { throw .gpsNotAllowed }
-        let imageRequest = try imageRequest(query, of: request.headers, authorization, in: context)
-        do throws(PipelineError) {
-            var response = ImageHTTPResponse(
-                image: try await image(imageRequest), query: query, authorization: authorization,
-                configuration: configuration)
-            context.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources, response.image)
-            if query.includesCaching {
-                response.caching = CachingDocument(response.image, await location(imageRequest))
-            }
-            learn(request, at: path, query, authorization, from: response.image)
-            return response.response(to: request)
-        } catch {
-            context.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources, error: error)
-            if let redirect = redirect(to: imageRequest.source, for: query, request, after: error) { return redirect }
-            var problem = varying(
-                Problem(error, of: imageRequest.source, for: request, in: context, configuration), by: query)
-            configuration.tagger?.tag(&problem.fields, ofFailed: imageRequest)
-            throw problem
+    private func reply(_ image: ImageResponse, _ head: RequestHead, _ target: KnownTarget, _ form: Int) -> Reply {
+        // Most answers need nothing of it but what was encoded before.
+        func response() -> ImageHTTPResponse {
+            ImageHTTPResponse(
+                image: image, query: target.query, authorization: target.authorization, configuration: configuration)
         }
+        let notModified = head.isConditional && response().isNotModified(head)
+        let now = configuration.now()
+        let moment = ImageHeads.Moment(image, validity: target.authorization.remaining(at: now), now: now)
+        let origins = configuration.access.origins
+        let sharing = ReplySharing(origins, origin: origins.dependsOnOrigin ? head.origin : nil)
+        func encode(_ heads: inout ImageHeads) -> ImageHeads.Head {
+            heads.head(
+                of: image, isTagged: configuration.tagger != nil, notModified: notModified, at: moment, sharing,
+                details: details(of: target.images[form].request, image), response())
+        }
+        let encoded: ImageHeads.Head
+        if sharing.origin != nil {
+            var heads = ImageHeads()
+            encoded = encode(&heads)
+        } else {
+            encoded = target.withHeads(of: form, encode)
+        }
+        let body = target.query.encodesBase64 ? response().body : image.body
+        return Reply(
+            status: notModified ? 304 : 200, head: encoded.bytes, body: notModified ? ByteBuffer() : body,
+            cacheStatus: encoded.cacheStatus, details: encoded.details)
+    }
+
+    private func later(
+        _ head: RequestHead, _ permit: Permit, _ query: ImageQuery, _ imageRequest: ImageRequest,
+        _ image: @escaping @Sendable () async throws(PipelineError) -> ImageResponse
+    ) -> Answer {
+        .later { request, context async throws(Problem) in
+            do throws(PipelineError) {
+                var response = ImageHTTPResponse(
+                    image: try await image(), query: query, authorization: permit.authorization,
+                    configuration: configuration)
+                context.logDetails = details(of: imageRequest, response.image)
+                if query.includesCaching {
+                    response.caching = CachingDocument(response.image, await location(imageRequest))
+                }
+                return response.response(to: head)
+            } catch {
+                context.logDetails = details(of: imageRequest, error: error)
+                if let redirect = redirect(to: imageRequest.source, for: query, head, after: error) { return redirect }
+                throw problem(
+                    Problem(error, of: imageRequest.source, for: request, in: context, configuration), error,
+                    imageRequest, query)
+            }
+        }
+    }
+
+    /// What the log has of a request.
+    func details(
+        of request: ImageRequest, _ image: ImageResponse? = nil, error: PipelineError? = nil
+    ) -> AccessLogDetails {
+        AccessLogDetails(request.source, as: configuration.logSources, image, error: error)
     }
 
     /// The problem of a request that failed.
-    func problem(_ error: PipelineError, of query: ImageQuery) -> Problem { varying(Problem(error), by: query) }
+    private func problem(
+        _ problem: Problem, _ error: PipelineError, _ request: ImageRequest, _ query: ImageQuery
+    ) -> Problem {
+        var problem = varying(problem, by: query)
+        problem.logged = details(of: request, error: error)
+        configuration.tagger?.tag(&problem.fields, ofFailed: request)
+        return problem
+    }
 
     /// The problem with the fields of the request that it depends on.
     func varying(_ problem: Problem, by query: ImageQuery) -> Problem {
@@ -130,47 +225,57 @@ struct ImageEndpoint: Sendable {
         problem.fields[.vary] = configuration.negotiation.vary(of: query)
         return problem
     }
+}
 
+// MARK: Requests
+
+extension ImageEndpoint {
     /// The client hints of a request; nil if the server does not use them.
-    func clientHints(_ fields: HTTPFields) -> ClientHints? {
+    func clientHints(_ head: RequestHead) -> ClientHints? {
         guard configuration.negotiation.usesClientHints else { return nil }
-        return ClientHints(pixelRatio: fields[.secCHDPR], width: fields[.secCHWidth])
+        return ClientHints(pixelRatio: head[.secCHDPR], width: head[.secCHWidth])
     }
 
-    /// The pipeline's request for a query and the header fields that affect it. Its details are added to the context.
+    private func preferences(of query: ImageQuery, _ head: RequestHead?) -> ClientPreferences {
+        configuration.negotiation.preferences(of: query, accept: head?.accept, connection: ConnectionHints(head))
+    }
+
+    private func priority(of query: ImageQuery, _ head: RequestHead?) -> Priority {
+        query.priority ?? Priority(field: head?.priority)
+    }
+
+    /// The pipeline's request for a query and the header fields that affect it.
+    ///
+    /// - Parameter head: nil = a client that states nothing.
     func imageRequest(
-        _ query: ImageQuery, of fields: HTTPFields, _ authorization: Authorization,
-        in context: ServerRequestContext? = nil
+        _ query: ImageQuery, of head: RequestHead?, _ permit: Permit
     ) throws(Problem) -> ImageRequest {
-        var imageRequest = try requireSource(query.sourceRequest(configuration.sourceMap))
-        context?.logDetails = AccessLogDetails(imageRequest.source, as: configuration.logSources)
-        try requireAuthorized(authorization.requireSources(of: imageRequest))
-        let preferences = configuration.negotiation.preferences(
-            of: query, accept: fields[.accept], connection: ConnectionHints(fields))
-        query.apply(to: &imageRequest, for: preferences, policy: try policy(query.cache, fields))
-        imageRequest.placeholders = query.placeholders
-        imageRequest.acceptsDeferredBody =
-            !query.encodesBase64 && !query.includesCaching && imageRequest.output.format?.isText != true
-        imageRequest.client = authorization.client
-        imageRequest.account = authorization.key.flatMap { accounts[$0.id] }
-        imageRequest.priority = query.priority ?? Priority(fields: fields)
-        return imageRequest
-    }
-
-    /// A mode that contacts the origin requires permission. `Cache-Control` directives that do the same are passed on,
-    /// and the pipeline ignores them without permission, because every browser sends them on reload.
-    private func policy(_ mode: CacheMode, _ fields: HTTPFields) throws(Problem) -> RequestCachePolicy {
-        let allowsForcedRefresh = configuration.allowForcedRefresh || token?.isPresent(in: fields) == true
-        guard allowsForcedRefresh || !mode.forcesOriginRequest else { throw .refreshNotAllowed(mode) }
-        return RequestCachePolicy(
-            mode: mode, directives: RequestDirectives(fields), allowsForcedRefresh: allowsForcedRefresh)
+        try gate.requireDisclosable(query)
+        var request = try requireSource(query.sourceRequest(configuration.sourceMap))
+        do throws(Problem) {
+            try gate.requireSources(of: request, permit)
+            query.apply(
+                to: &request, for: preferences(of: query, head),
+                policy: try gate.cachePolicy(query.cache, head, permit))
+        } catch {
+            var problem = error
+            problem.logged = details(of: request)
+            throw problem
+        }
+        request.placeholders = query.placeholders
+        request.acceptsDeferredBody =
+            !query.encodesBase64 && !query.includesCaching && request.output.format?.isText != true
+        request.client = permit.authorization.client
+        request.account = permit.account
+        request.priority = priority(of: query, head)
+        return request
     }
 }
 
 extension Priority {
     /// The class of the urgency in a `Priority` field (RFC 9218 §4.1): of the eight urgencies, 3 is the default.
-    init(fields: HTTPFields) {
-        let requested = fields[.priority].map(RequestPriority.init(parsing:)) ?? .default
+    init(field: String?) {
+        let requested = field.map(RequestPriority.init(parsing:)) ?? .default
         switch requested.urgency {
         case ...2: self = .high
         case 3...4: self = .normal

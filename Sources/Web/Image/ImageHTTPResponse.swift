@@ -20,19 +20,19 @@ struct ImageHTTPResponse {
 
     /// The entity tag: 128 bits of the content's hash.
     var tag: EntityTag {
-        query.encodesBase64 ? EntityTag("\(image.digest.prefix(32))-base64") : Self.tag(of: image)
+        EntityTag("\(image.digest.prefix(32))\(query.encodesBase64 ? "-base64" : "")")
     }
 
-    static func tag(of image: ImageResponse) -> EntityTag { EntityTag(String(image.digest.prefix(32))) }
+    /// The body of a response that is not deferred.
+    var body: ByteBuffer { caching?.added(to: image.body) ?? (query.encodesBase64 ? image.dataURL : image.body) }
 
-    func response(to request: Request) -> Response {
-        if isNotModified(request) {
+    func response(to head: RequestHead) -> Response {
+        if isNotModified(head) {
             var response = Response(status: .notModified, headers: fields)
             // It would be the length of the image, not of this empty response (RFC 9110 §8.6).
             response.headers[.contentLength] = nil
             return response
         }
-        let body = caching?.added(to: image.body) ?? (query.encodesBase64 ? image.dataURL : image.body)
         return Response(
             status: status, headers: fullFields(fields),
             body: image.deferredBody.map { ResponseBody($0) } ?? ResponseBody(byteBuffer: body))
@@ -52,7 +52,6 @@ struct ImageHTTPResponse {
         report.isUpload = true
         fields[.cacheStatus] = report.status(remaining: .zero).description
         fields[.cacheControl] = CacheControl.noStore.description
-        let body = query.encodesBase64 ? image.dataURL : image.body
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
     }
 
@@ -70,11 +69,12 @@ struct ImageHTTPResponse {
         return name.dropLast() + image.format.fileExtension
     }
 
-    /// Preconditions apply only to successful responses (RFC 9110 §13.2.1).
-    private func isNotModified(_ request: Request) -> Bool {
+    /// Whether the client has the image. Preconditions apply only to successful responses (RFC 9110 §13.2.1).
+    func isNotModified(_ head: RequestHead) -> Bool {
         guard status.kind == .successful, caching == nil else { return false }
         return Preconditions.evaluate(
-            method: request.method, fields: request.headers, tag: tag, lastModified: lastModified) == .notModified
+            method: head.method, fields: head.fields(.ifNoneMatch, .ifModifiedSince), tag: tag,
+            lastModified: lastModified) == .notModified
     }
 
     private var isFallback: Bool { image.fallbackReason != nil }

@@ -60,11 +60,24 @@ struct ImageMetrics: Sendable {
     /// Records purge tags that a response could not have.
     func recordLeftOutTags(_ count: Int) { leftOutTags.increment(by: count) }
 
-    /// Records a hit, which needs no stage.
-    func recordHit(_ outcome: Outcome) { answers[outcome]?.increment() }
+    /// Records what is said at once, or else what comes of waiting. An image that was found needs no stage.
+    func record(_ inquire: () throws(PipelineError) -> Inquired) -> Inquired {
+        do throws(PipelineError) {
+            let inquired = try inquire()
+            switch inquired {
+            case .found(let image): answers[Outcome(image)]?.increment()
+            case .refused: recordFailure()
+            case .waits(let image):
+                return .waits { () async throws(PipelineError) in try await measure(image) }
+            }
+            return inquired
+        } catch {
+            recordFailure()
+            return .waits { () async throws(PipelineError) in throw error }
+        }
+    }
 
-    /// Records a request without an image.
-    func recordFailure() { answers[.failure]?.increment() }
+    private func recordFailure() { answers[.failure]?.increment() }
 
     /// Records the result of `work`.
     func measure(

@@ -48,60 +48,65 @@ struct SrcsetEndpoint: Sendable {
     }
 
     var routes: [AuthorizedRoute] {
-        [AuthorizedRoute("/srcset", presets: .unsupported, respond: response)]
+        [AuthorizedRoute("/srcset", presets: .unsupported, answer: answer)]
+    }
+
+    private func answer(_ head: RequestHead, _ permit: Permit, _ known: KnownTarget?) throws(Problem) -> Answer {
+        let query = try requireValid(grammar.parse(permit.authorization.query))
+        let imageRequest = try image.imageRequest(query.first, of: nil, permit)
+        let sourceRequest = try image.imageRequest(query.sourceQuery, of: head, permit)
+        return .later { request, context async throws(Problem) in
+            try await response(to: query, imageRequest, sourceRequest, permit, request, context)
+        }
     }
 
     private func response(
-        to request: Request, _ context: ServerRequestContext, _ authorization: Authorization
+        to query: SrcsetQuery, _ imageRequest: ImageRequest, _ sourceRequest: ImageRequest, _ permit: Permit,
+        _ request: Request, _ context: ServerRequestContext
     ) async throws(Problem) -> Response {
-        guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
-        let query = try requireValid(grammar.parse(authorization.query))
-        let imageRequest = try requireSource(query.first.sourceRequest(image.configuration.sourceMap))
-        try requireAuthorized(authorization.requireSources(of: imageRequest))
-        let source = try await described(query, request, authorization, context)
+        let source = try await described(sourceRequest, request, context)
         guard let summary = try? SourceSummary(parsing: source.response.body) else { throw .internalError }
         let (images, refusal) = try await answerable(
-            images(query, of: imageRequest, summary), of: source, authorization)
+            images(query, of: imageRequest, summary), of: source, permit)
         if images.isEmpty, let refusal { throw Problem(refusal) }
         var pictures: [(format: OutputFormat, images: [SrcsetImage])] = []
         for format in query.pictureFormats(for: summary, image.configuration.limits) {
             let converted = images.map { SrcsetImage(query: $0.query.converted(to: format), planned: $0.planned) }
             // A browser shows nothing if the URL of the first format that it supports fails.
-            let made = try await answerable(converted, of: source, authorization).images
+            let made = try await answerable(converted, of: source, permit).images
             if !made.isEmpty { pictures.append((format, made)) }
         }
-        let bytes = images.count * (images.last.map { urls.url(of: $0.query, for: authorization).utf8.count } ?? 0)
+        let url = { @Sendable query in urls.url(of: query, for: permit.authorization) }
+        let bytes = images.count * (images.last.map { url($0.query).utf8.count } ?? 0)
         guard bytes <= Self.maxListBytes else {
             throw Problem(.invalidParameter, "The list of these URLs would be too long: shorten the query or 'widths'.")
         }
-        return .json(
-            SrcsetDocument(images, sizes: query.sizes, pictures: pictures) { urls.url(of: $0, for: authorization) })
+        return .json(SrcsetDocument(images, sizes: query.sizes, pictures: pictures, url: url))
     }
 
     /// Describes the source, or its fallback, as `/info` does.
     private func described(
-        _ query: SrcsetQuery, _ request: Request, _ authorization: Authorization, _ context: ServerRequestContext
+        _ imageRequest: ImageRequest, _ request: Request, _ context: ServerRequestContext
     ) async throws(Problem) -> DescribedSource {
-        let imageRequest = try image.imageRequest(query.sourceQuery, of: request.headers, authorization, in: context)
         let source: DescribedSource
         do throws(PipelineError) {
             source = try await describe(imageRequest)
         } catch {
-            context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
+            context.logDetails = image.details(of: imageRequest, error: error)
             throw Problem(error, of: imageRequest.source, for: request, in: context, image.configuration)
         }
-        context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, source.response)
+        context.logDetails = image.details(of: imageRequest, source.response)
         return source
     }
 
     /// The images up to the widest that is not refused, in the format for a client that names none, and the last
     /// refusal. A wider image takes no less time, so the widest is usually the only one to plan.
     private func answerable(
-        _ images: [SrcsetImage], of source: DescribedSource, _ authorization: Authorization
+        _ images: [SrcsetImage], of source: DescribedSource, _ permit: Permit
     ) async throws(Problem) -> (images: [SrcsetImage], refusal: PipelineError?) {
         var refusal: PipelineError?
         for count in stride(from: images.count, through: 1, by: -1) {
-            let request = try image.imageRequest(images[count - 1].query, of: HTTPFields(), authorization)
+            let request = try image.imageRequest(images[count - 1].query, of: nil, permit)
             do throws(PipelineError) {
                 _ = try await plan(request, source)
                 return (Array(images.prefix(count)), refusal)

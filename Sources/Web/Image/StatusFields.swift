@@ -6,9 +6,6 @@ import DarkroomQuery
 import HTTPTypes
 
 extension HTTPField.Name {
-    /// `Server-Timing` (W3C Server Timing).
-    static let serverTiming = known("Server-Timing")
-
     /// `Accept-CH` (RFC 8942 §3.1).
     static let acceptCH = known("Accept-CH")
     /// `Save-Data` (Save Data API).
@@ -31,7 +28,14 @@ extension HTTPField.Name {
 }
 
 extension ConnectionHints {
-    static let fields: [HTTPField.Name] = [.saveData, .effectiveConnectionType, .roundTripTime, .downlink]
+    /// The hints of a request; nil = of a client that states nothing. A plain request has no other hint.
+    init(_ head: RequestHead?) {
+        guard let head, !head.isPlain else {
+            self.init(saveData: head?.saveData)
+            return
+        }
+        self.init(head.fields(.saveData, .effectiveConnectionType, .roundTripTime, .downlink))
+    }
 
     init(_ fields: HTTPFields) {
         self.init(
@@ -79,13 +83,8 @@ extension Timings {
 }
 
 extension HTTPFields {
-    /// Whether `Via` lists a recipient of this pseudonym (RFC 9110 §7.6.3), as in `1.1 name` or `HTTP/1.1 name
-    /// (comment)`.
-    func viaContains(_ pseudonym: String) -> Bool {
-        self[.via].map { Self.via($0, contains: pseudonym) } ?? false
-    }
-
-    /// Whether the value of a `Via` field lists a recipient of this pseudonym.
+    /// Whether the value of a `Via` field lists a recipient of this pseudonym (RFC 9110 §7.6.3), as in `1.1 name` or
+    /// `HTTP/1.1 name (comment)`.
     static func via(_ text: String, contains pseudonym: String) -> Bool {
         text.utf8.split(separator: UInt8(ascii: ",")).contains { hop in
             let words = hop.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
@@ -99,14 +98,5 @@ extension Duration {
     var wholeSeconds: Int {
         let (seconds, attoseconds) = components
         return Int(attoseconds < 0 ? seconds - 1 : seconds)
-    }
-
-    /// Milliseconds with three decimals. Formatting whole microseconds is faster than formatting a floating-point
-    /// number.
-    var milliseconds: String {
-        let (seconds, attoseconds) = components
-        let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
-        let fraction = String(microseconds % 1_000)
-        return "\(microseconds / 1_000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
     }
 }

@@ -30,23 +30,17 @@ struct PlaygroundEndpoint: Sendable {
         policy = Self.policy(of: String(decoding: page, as: UTF8.self))
     }
 
-    /// The route of images at the same path, which answers requests with a `url`. Other requests get the page if it is
-    /// served.
-    func sharing(_ images: Route, isServed: Bool) -> Route {
-        Route(
-            images.path, images.methods, runsOnEventLoop: images.runsOnEventLoop, isEmbeddable: images.isEmbeddable
-        ) {
-            request, context throws(Problem) in
-            if Self.isImage(request) { return try await images.respond(request, context) }
+    /// The route at the path that it shares with images, whose route comes first.
+    func route(isServed: Bool) -> Route {
+        Route(ImageEndpoint.wsrvPath) { _ throws(Problem) in
             guard isServed else { throw .noSuchRoute }
-            return respond(to: request)
+            return .later { request, _ in respond(to: request) }
         }
     }
 
     /// Whether a request to this path is for an image.
-    static func isImage(_ request: Request) -> Bool {
-        guard request.uri.path == ImageEndpoint.wsrvPath else { return false }
-        return (request.uri.query ?? "").utf8.split(separator: UInt8(ascii: "&")).contains { pair in
+    static func isImage(_ head: RequestHead) -> Bool {
+        head.query.utf8.split(separator: UInt8(ascii: "&")).contains { pair in
             pair.prefix { $0 != UInt8(ascii: "=") }.elementsEqual("url".utf8)
         }
     }

@@ -61,7 +61,7 @@ struct PrefetchEndpoint: Sendable {
     }
 
     private func job(of context: ServerRequestContext) throws(Problem) -> PrefetchJob {
-        guard let job = context.parameters.get("id").flatMap(UUID.init(uuidString:)).flatMap(prefetcher.job) else {
+        guard let job = context.parameter("id").flatMap(UUID.init(uuidString:)).flatMap(prefetcher.job) else {
             throw .noSuchJob
         }
         return job

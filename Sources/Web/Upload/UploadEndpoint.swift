@@ -18,30 +18,38 @@ struct UploadEndpoint: Sendable {
 
     var routes: [AuthorizedRoute] {
         let budget = image.configuration.uploads
-        var route = AuthorizedRoute(ImageEndpoint.path, presets: .accepted) {
-            request, context, authorization throws(Problem) in
+        var route = AuthorizedRoute(ImageEndpoint.path, presets: .accepted) { head, permit, _ throws(Problem) in
             guard let budget else { throw .uploadsDisabled }
-            return try await respond(to: request, context, authorization, budget)
+            return try answer(head, permit, budget)
         }
         route.methods = [.post]
         // In front of the signature, which would not help.
-        if budget == nil { route.query = { _, _ throws(Problem) in throw .uploadsDisabled } }
+        if budget == nil { route.query = { _ throws(Problem) in throw .uploadsDisabled } }
         return [route]
     }
 
-    private func respond(
-        to request: Request, _ context: ServerRequestContext, _ authorization: Authorization, _ budget: UploadBudget
-    ) async throws(Problem) -> Response {
-        guard !request.headers.viaContains(image.configuration.viaPseudonym) else { throw .loop }
+    private func answer(_ head: RequestHead, _ permit: Permit, _ budget: UploadBudget) throws(Problem) -> Answer {
         let query = try requireValid(
-            grammar.parseUpload(authorization.query, hints: image.clientHints(request.headers)))
+            grammar.parseUpload(permit.authorization.query, hints: image.clientHints(head)))
+        let imageRequest = try image.imageRequest(query, of: head, permit)
+        // Reading a body has long steps.
+        return .onPool { request, context async throws(Problem) in
+            context.logDetails = image.details(of: imageRequest)
+            return try await respond(to: request, context, permit, budget, query, imageRequest)
+        }
+    }
+
+    private func respond(
+        to request: Request, _ context: ServerRequestContext, _ permit: Permit, _ budget: UploadBudget,
+        _ query: ImageQuery, _ imageRequest: ImageRequest
+    ) async throws(Problem) -> Response {
         // Everything but the body is checked before the client is asked for the body.
-        var imageRequest = try image.imageRequest(query, of: request.headers, authorization, in: context)
         let reader = UploadReader(
             form: try UploadForm(request.headers), budget: budget, client: context.client)
         try reader.checkLength(request.headers)
-        if let error = image.refusalOfUpload(imageRequest) { throw image.problem(error, of: query) }
+        if let error = image.refusalOfUpload(imageRequest) { throw image.varying(Problem(error), by: query) }
 
+        var imageRequest = imageRequest
         let start = ContinuousClock.now
         context.continueRequest()
         imageRequest.setSource(try await reader.read(request.body, announced: request.headers.announcedLength))
@@ -50,14 +58,14 @@ struct UploadEndpoint: Sendable {
             var made = try await image.image(imageRequest)
             made.timings.fetch = receiving
             made.timings.total += receiving
-            context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, made)
+            context.logDetails = image.details(of: imageRequest, made)
             return ImageHTTPResponse(
-                image: made, query: query, authorization: authorization, configuration: image.configuration
+                image: made, query: query, authorization: permit.authorization, configuration: image.configuration
             ).responseToUpload()
         } catch {
-            context.logDetails = AccessLogDetails(imageRequest.source, as: image.configuration.logSources, error: error)
+            context.logDetails = image.details(of: imageRequest, error: error)
             // Without its cause, a remembered failure would tell that the same bytes were uploaded before.
-            throw image.problem(error.cause, of: query)
+            throw image.varying(Problem(error.cause), by: query)
         }
     }
 }

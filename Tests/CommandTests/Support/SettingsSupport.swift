@@ -1,3 +1,4 @@
+import DarkroomHTTPServer
 import DarkroomWeb
 import Foundation
 

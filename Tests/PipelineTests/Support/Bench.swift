@@ -155,3 +155,10 @@ extension SourceURL {
         return url
     }
 }
+
+extension ImagePipeline {
+    /// The image if it is answered without waiting.
+    func imageNow(_ lookup: ImageLookup) -> ImageResponse? {
+        if case .found(let image)? = try? ask(lookup, client: "", priority: .normal) { image } else { nil }
+    }
+}

@@ -1,14 +1,16 @@
 package import DarkroomNetwork
-import HTTPTypes
+import Foundation
+package import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// A GET or HEAD request that a ``FastResponder`` may answer, reduced to the parts that a response can depend on.
-///
-/// It does not exist for a request with a body, an unusual form, or a field that only the framework handles.
-package struct FastRequest: Sendable {
+/// The head of a request, with the parts that answers depend on, read once.
+package struct RequestHead: Sendable {
+    package let method: HTTPRequest.Method
+    /// As the client sent it, without the base path.
     package let target: String
-    package let isHead: Bool
+    /// The target's path. Percent-encoded, as received.
+    package let path: String
     /// The address of the client, also behind trusted proxies; nil when unknown.
     package private(set) var client: IPAddress?
     /// The key of the client in limits; empty when unknown.
@@ -19,22 +21,27 @@ package struct FastRequest: Sendable {
     package private(set) var origin: String?
     package private(set) var priority: String?
     package private(set) var saveData: String?
-    /// Whether there are client hints about the size of an image.
-    package private(set) var hasSizeHints = false
+    package private(set) var secFetchDest: String?
     package private(set) var via: String?
+    /// Whether it may be answered in front of the framework: a GET or HEAD request of the usual form, without a body
+    /// and without a field that few clients send.
+    package private(set) var isPlain: Bool
     /// Whether a trusted proxy sent the request.
     let isFromTrustedProxy: Bool
     /// The client's own id, unchecked.
     private(set) var requestID: String?
     /// The fields of the trace; nil if there are none.
     private(set) var traceFields: HTTPFields?
+    private let headers: HTTPHeaders
 
     /// - Parameter peer: the other end of the connection; nil when unknown.
-    init?(_ head: HTTPRequestHead, from peer: Peer?) {
-        guard head.version == .http1_1, head.method == .GET || head.method == .HEAD, head.uri.utf8.first == 0x2F
-        else { return nil }
+    init(_ head: HTTPRequestHead, from peer: Peer?) {
+        method = HTTPRequest.Method(head.method)
         target = head.uri
-        isHead = head.method == .HEAD
+        path = Self.path(of: head.uri)
+        headers = head.headers
+        isPlain =
+            head.version == .http1_1 && (head.method == .GET || head.method == .HEAD) && head.uri.utf8.first == 0x2F
         isFromTrustedProxy = peer?.isTrustedProxy ?? false
         var proxyFields: HTTPFields?
         for (name, value) in head.headers {
@@ -42,40 +49,91 @@ package struct FastRequest: Sendable {
             switch field {
             case .forwarded: proxyFields.append(.forwarded, value)
             case .xForwardedFor: proxyFields.append(.xForwardedFor, value)
-            default: guard add(value, as: field) else { return nil }
+            default: add(value, as: field)
             }
         }
         client = peer?.client(proxyFields)
     }
 
-    /// - Returns: false if the framework has to answer.
-    private mutating func add(_ value: String, as field: Field) -> Bool {
+    /// The head of a request that the framework has read. It is not plain.
+    init(_ request: HTTPRequest, from peer: Peer?) {
+        let headers = HTTPHeaders(request.headerFields.map { ($0.name.rawName, $0.value) })
+        let method = HTTPMethod(rawValue: request.method.rawValue)
+        self.init(
+            HTTPRequestHead(version: .http1_1, method: method, uri: request.path ?? "", headers: headers), from: peer)
+        isPlain = false
+    }
+
+    /// Whether the client may have what it asks for.
+    package var isConditional: Bool { ifNoneMatch != nil || ifModifiedSince != nil }
+
+    /// The target's query; empty without one. A fragment does not belong to it.
+    package var query: String {
+        let bytes = target.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst()
+        return String(Substring(bytes.prefix { $0 != UInt8(ascii: "#") }))
+    }
+
+    /// The value of a field, its lines joined; nil without one. Searches all fields.
+    package subscript(_ name: HTTPField.Name) -> String? {
+        let values = headers[name.rawName]
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
+    /// The fields of these names.
+    package func fields(_ names: HTTPField.Name...) -> HTTPFields {
+        var fields = HTTPFields()
+        for name in names {
+            for value in headers[name.rawName] { fields.append(HTTPField(name: name, value: value)) }
+        }
+        return fields
+    }
+
+    /// The path in absolute form too, as in `http://host/path?query`.
+    private static func path(of target: String) -> String {
+        var rest = Substring(target).utf8[...]
+        if rest.first != UInt8(ascii: "/"), let scheme = target.range(of: "://") {
+            rest = target[scheme.upperBound...].utf8.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        }
+        let path = Substring(rest.prefix { $0 != UInt8(ascii: "?") })
+        return path.isEmpty ? "/" : String(path)
+    }
+
+    private mutating func add(_ value: String, as field: Field) {
         switch field {
-        case .accept: return Self.set(&accept, value)
-        case .ifNoneMatch: return Self.set(&ifNoneMatch, value)
-        case .ifModifiedSince: return Self.set(&ifModifiedSince, value)
-        case .origin: return Self.set(&origin, value)
-        case .priority: return Self.set(&priority, value)
-        case .saveData: return Self.set(&saveData, value)
-        case .secCHDPR, .secCHWidth: hasSizeHints = true
-        case .via: return Self.set(&via, value)
-        case .requestID: return Self.set(&requestID, value)
-        case .connection: return value.utf8.count == 10 && value.lowercased() == "keep-alive"
+        case .accept: Self.set(&accept, value, &isPlain)
+        case .ifNoneMatch: Self.set(&ifNoneMatch, value, &isPlain)
+        case .ifModifiedSince: Self.set(&ifModifiedSince, value, &isPlain)
+        case .origin: Self.set(&origin, value, &isPlain)
+        case .priority: Self.set(&priority, value, &isPlain)
+        case .saveData: Self.set(&saveData, value, &isPlain)
+        case .secFetchDest: Self.set(&secFetchDest, value, &isPlain)
+        case .via: Self.set(&via, value, &isPlain)
+        case .requestID: Self.set(&requestID, value, &isPlain)
+        case .connection:
+            if value.utf8.count != 10 || value.lowercased() != "keep-alive" { isPlain = false }
         case .traceParent: traceFields.append(.traceParent, value)
         case .traceState: traceFields.append(.traceState, value)
         case .forwarded, .xForwardedFor: break
         case .authorization, .cacheControl, .contentLength, .downlink, .ect, .expect, .pragma, .rtt, .transferEncoding,
-            .upgrade:
-            return false
+            .secCHDPR, .secCHWidth, .upgrade:
+            isPlain = false
         }
-        return true
     }
 
-    /// - Returns: false for a repeated field.
-    private static func set(_ field: inout String?, _ value: String) -> Bool {
-        guard field == nil else { return false }
-        field = value
-        return true
+    /// A request that repeats a field is not plain.
+    private static func set(_ field: inout String?, _ value: String, _ isPlain: inout Bool) {
+        if field != nil { isPlain = false }
+        field = field.map { $0 + ", " + value } ?? value
+    }
+}
+
+extension HTTPRequest.Method {
+    fileprivate init(_ method: HTTPMethod) {
+        switch method {
+        case .GET: self = .get
+        case .HEAD: self = .head
+        default: self = Self(method.rawValue) ?? .connect
+        }
     }
 }
 
@@ -86,7 +144,7 @@ extension HTTPFields? {
     }
 }
 
-extension FastRequest {
+extension RequestHead {
     /// The other end of a connection.
     struct Peer {
         private let address: IPAddress
@@ -106,7 +164,7 @@ extension FastRequest {
         }
     }
 
-    /// The fields that a response can depend on. The response to a request with any other field is the same without it.
+    /// The fields that an answer at once, or its place, can depend on.
     private enum Field: String, CaseIterable {
         case accept, authorization
         case cacheControl = "cache-control"
@@ -120,6 +178,7 @@ extension FastRequest {
         case saveData = "save-data"
         case secCHDPR = "sec-ch-dpr"
         case secCHWidth = "sec-ch-width"
+        case secFetchDest = "sec-fetch-dest"
         case traceParent = "traceparent"
         case traceState = "tracestate"
         case transferEncoding = "transfer-encoding"

@@ -1,4 +1,3 @@
-import DarkroomHTTPServer
 import HTTPTypes
 import Hummingbird
 
@@ -11,13 +10,18 @@ package enum CORSPolicy: Hashable, Sendable {
 }
 
 extension CORSPolicy {
+    /// Whether responses depend on `Origin`.
+    package var dependsOnOrigin: Bool {
+        if case .listed = self { true } else { false }
+    }
+
     /// Routes that answer preflight requests (Fetch Standard §4.8): they allow the methods of the routes, without
     /// credentials.
-    func preflightRoutes(for routes: [Route]) -> [Route] {
+    package func preflightRoutes(for routes: [Route]) -> [Route] {
         guard self != .none else { return [] }
         let methods = Dictionary(routes.map { ($0.path, $0.methods) }) { $0 + $1 }
         return methods.map { path, methods in
-            Route(path, [.options]) { _, _ in
+            var route = Route(path, [.options]) { _, _ in
                 Response(
                     status: .noContent,
                     headers: [
@@ -28,29 +32,11 @@ extension CORSPolicy {
                             + "Tracestate, X-Request-Id",
                     ])
             }
+            route.origins = self
+            return route
         }
     }
-}
 
-/// Adds CORS header fields to the responses of some routes, including their problem documents.
-struct CORSMiddleware: RouterMiddleware {
-    typealias Context = ServerRequestContext
-
-    let policy: CORSPolicy
-    /// Whether the response to a request is shared.
-    let isShared: @Sendable (Request) -> Bool
-
-    func handle(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
-    ) async throws -> Response {
-        var response = try await next(request, context)
-        guard policy != .none, isShared(request) else { return response }
-        policy.apply(to: &response.headers, origin: request.headers[.origin])
-        return response
-    }
-}
-
-extension CORSPolicy {
     /// Adds the fields of a shared response to a request with that `Origin`.
     func apply(to fields: inout HTTPFields, origin: String?) {
         if let allowed = allowedOrigin(origin) {
@@ -58,7 +44,7 @@ extension CORSPolicy {
             fields[.accessControlExposeHeaders] = Self.exposedFields
         }
         // The response depends on the origin, so caches need `Vary`.
-        if case .listed = self { fields[.vary] = fields[.vary].map { "\($0), Origin" } ?? "Origin" }
+        if dependsOnOrigin { fields[.vary] = fields[.vary].map { "\($0), Origin" } ?? "Origin" }
     }
 
     private func allowedOrigin(_ origin: String?) -> String? {

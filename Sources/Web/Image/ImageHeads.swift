@@ -7,9 +7,9 @@ import Foundation
 import HTTPTypes
 import NIOCore
 
-/// The encoded heads of the responses with one image, 200 and 304. Most fields are encoded once for each content of the
+/// The encoded heads of the answers with one image, 200 and 304. Most fields are encoded once for each content of the
 /// image, the other fields once for each second.
-struct HitHeads {
+struct ImageHeads {
     struct Head {
         let bytes: ByteBuffer
         let cacheStatus: String
@@ -37,6 +37,8 @@ struct HitHeads {
         let digest: String
         let sourceBytes: Int
         let tier: CacheReport.Tier?
+        /// A stale image is no hit to the log.
+        let isStale: Bool
         let lastModified: Date?
         let cachePolicy: ClientCachePolicy
         let placeholders: Placeholders?
@@ -47,6 +49,7 @@ struct HitHeads {
             digest = image.digest
             sourceBytes = image.sourceBytes
             tier = image.cache.variant
+            isStale = image.remaining < .zero
             lastModified = image.lastModified
             cachePolicy = image.cachePolicy
             placeholders = image.placeholders
@@ -75,26 +78,23 @@ struct HitHeads {
     private var full: Encoded?
     private var notModified: Encoded?
 
-    /// The head of the response at this moment, with the source as the log contains it. `response` is called when there
-    /// is something to encode.
+    /// The head of the answer at this moment. `details` and `response` are evaluated when there is something to encode.
     mutating func head(
-        of image: ImageResponse, from source: SourceURL, as form: LoggedSource, isTagged: Bool,
-        notModified isNotModified: Bool, at moment: Moment,
-        response: () -> ImageHTTPResponse
+        of image: ImageResponse, isTagged: Bool, notModified isNotModified: Bool, at moment: Moment,
+        _ sharing: ReplySharing, details: @autoclosure () -> AccessLogDetails,
+        _ response: @autoclosure () -> ImageHTTPResponse
     ) -> Head {
         let basis = Basis(image, isTagged: isTagged)
         let known = isNotModified ? notModified : full
         if let known, known.basis == basis, known.moment == moment { return known.head }
         let current = known?.basis == basis ? known : nil
         let response = response()
-        let lasting = current?.lasting ?? response.lastingHead(notModified: isNotModified)
+        let lasting = current?.lasting ?? response.lastingHead(notModified: isNotModified, sharing)
         var bytes = lasting
-        var fields = response.passingFields
-        fields[.date] = HTTPDate(Date(timeIntervalSince1970: Double(moment.now))).description
+        let fields = response.passingFields
         bytes.write(fields)
         let head = Head(
-            bytes: bytes, cacheStatus: fields[.cacheStatus] ?? "",
-            details: current?.head.details ?? AccessLogDetails(source, as: form, image))
+            bytes: bytes, cacheStatus: fields[.cacheStatus] ?? "", details: current?.head.details ?? details())
         let new = Encoded(basis: basis, lasting: lasting, moment: moment, head: head)
         if isNotModified { notModified = new } else { full = new }
         return head
@@ -103,10 +103,10 @@ struct HitHeads {
 
 extension ImageHTTPResponse {
     /// The fields that last, as they are sent.
-    fileprivate func lastingHead(notModified: Bool) -> ByteBuffer {
-        var fields = notModified ? lastingFields : fullFields(lastingFields)
-        configuration.access.origins.apply(to: &fields, origin: nil)
-        if !notModified { fields[.contentLength] = String(image.body.readableBytes) }
-        return .head(notModified ? .notModified : .ok, fields)
+    fileprivate func lastingHead(notModified: Bool, _ sharing: ReplySharing) -> ByteBuffer {
+        guard !notModified else { return .head(.notModified, lastingFields, sharing) }
+        var fields = fullFields(lastingFields)
+        fields[.contentLength] = String(body.readableBytes)
+        return .head(.ok, fields, sharing)
     }
 }

@@ -1,15 +1,12 @@
 import DarkroomNetwork
-import DarkroomTestLogs
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Logging
-import NIOCore
 import Testing
 
 @testable import DarkroomHTTPServer
 
-struct RequestMiddlewareTests {
+struct SiteTests {
     private let listener = ListenerConfiguration.test()
 
     private func problem(_ response: Response) async throws -> Problem.Document {
@@ -61,26 +58,6 @@ struct RequestMiddlewareTests {
         let response = try await listener.respond("/item", method: .put)
         #expect(response.status == .methodNotAllowed)
         #expect(response.headers[.allow] == "GET, HEAD, DELETE")
-    }
-
-    @Test func `an unexpected error is a problem without details and is logged`() async throws {
-        struct Secret: Error {}
-        let log = LogRecorder()
-        let middleware = RequestMiddleware(
-            routes: RouteTable([]),
-            observers: RequestObservers(
-                metrics: .discarding(), state: ServerState(), log: AccessLog(write: nil), logger: log.logger),
-            proxies: TrustedProxies())
-        let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/item?url=secret")
-        let response = try await middleware.handle(
-            Request(head: head, body: RequestBody(buffer: ByteBuffer())), context: .test
-        ) { _, _ in throw Secret() }
-        let document = try await problem(response)
-        #expect(document.status == 500)
-        #expect(!document.detail.contains("Secret"))
-        #expect(
-            log.events.contains { $0.message == "unexpected error" && $0.metadata["error"]?.contains("Secret") == true }
-        )
     }
 
     @Test func `a request is one entry in the log, without its query`() async throws {

@@ -1,0 +1,261 @@
+import DarkroomHTTPCaching
+import DarkroomTracing
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import ServiceContextModule
+import Synchronization
+import Tracing
+
+/// What answers the requests of a listener: its routes and observers. A reload replaces it; a request stays with one.
+///
+/// Every answer is finished here, whichever way it comes: an answer at once as bytes, in front of the framework, and
+/// any other as a response.
+final class Site: Sendable {
+    let table: RouteTable
+    let observers: RequestObservers
+    let problemBase: String
+    /// Of requests without a route.
+    private let unroutedMetrics: RouteMetrics
+    /// The value of `Date`, formatted once a second.
+    private let date = Mutex((second: Int64.min, text: ""))
+
+    /// The maximum length in bytes of a target. A source URL of maximum length fits, fully encoded.
+    static let maxTargetBytes = 32 * 1024
+
+    init(_ configuration: ListenerConfiguration) {
+        observers = configuration.observers
+        problemBase = configuration.problemBase
+        table = RouteTable(configuration.routes, observers.metrics)
+        unroutedMetrics = observers.metrics.of(route: nil)
+    }
+
+    fileprivate func metrics(of place: RoutePlace?) -> RouteMetrics { place?.metrics ?? unroutedMetrics }
+
+    fileprivate var dateText: String {
+        let second = Int64(Date().timeIntervalSince1970)
+        return date.withLock { latest in
+            if latest.second != second {
+                latest = (second, HTTPDate(Date(timeIntervalSince1970: Double(second))).description)
+            }
+            return latest.text
+        }
+    }
+}
+
+/// A request on its way through a site, from its head to its answer.
+struct Exchange: Sendable {
+    let site: Site
+    let head: RequestHead
+    /// The client's own id if it is valid, otherwise a practically unique id.
+    let id: String
+    private let place: RoutePlace?
+    private var startedAt = NIODeadline.now()
+    /// What the site said; nil = it was not asked yet.
+    private var answer: Result<Answer, Problem>?
+
+    init(_ site: Site, _ head: RequestHead, id: @autoclosure () -> String = "\(RequestID())") {
+        self.site = site
+        self.head = head
+        self.id = head.validRequestID ?? id()
+        place = site.table.place(of: head.path)
+    }
+
+    /// Asks the route, once.
+    private func ask() -> Result<Answer, Problem> {
+        Result { () throws(Problem) in
+            guard let route = try place?.route(for: head) else { throw .noSuchRoute }
+            guard head.target.utf8.count <= Site.maxTargetBytes else {
+                throw .targetTooLong(maxBytes: Site.maxTargetBytes)
+            }
+            return try route.answer(head)
+        }
+    }
+
+    private var sharing: ReplySharing {
+        ReplySharing(
+            place?.origins(for: head) ?? .none, isEmbeddable: site.table.isEmbeddable(place), origin: head.origin)
+    }
+
+    private var duration: Duration { .nanoseconds((NIODeadline.now() - startedAt).nanoseconds) }
+
+    /// What the records have of an answer.
+    fileprivate struct Outcome {
+        var status: Int
+        var bytes: Int?
+        var cacheStatus: String?
+        var problem: ProblemKind?
+        var details: AccessLogDetails
+        var isDisconnected = false
+    }
+}
+
+extension Exchange.Outcome {
+    fileprivate init(_ problem: Problem, _ fields: HTTPFields, bytes: Int) {
+        self.init(
+            status: problem.kind.status.code, bytes: bytes, cacheStatus: fields[.cacheStatus], problem: problem.kind,
+            details: problem.logged)
+    }
+}
+
+// MARK: Now
+
+extension Exchange {
+    /// The bytes of an answer at once, sent once its request has been read to the end.
+    struct Prepared {
+        fileprivate let head: ByteBuffer
+        let body: ByteBuffer
+        fileprivate let outcome: Outcome
+    }
+
+    /// The answer, if it need not be waited for.
+    mutating func prepared() -> Prepared? {
+        let answer = ask()
+        switch answer {
+        case .success(.now(let reply)):
+            let bytes = head.method == .head ? 0 : reply.body.readableBytes
+            return Prepared(
+                head: reply.head, body: reply.body,
+                outcome: Outcome(
+                    status: reply.status, bytes: bytes, cacheStatus: reply.cacheStatus, details: reply.details))
+        case .failure(let problem):
+            var (fields, body) = content(of: problem)
+            fields[.contentLength] = "\(body.readableBytes)"
+            return Prepared(
+                head: .head(problem.kind.status, fields, sharing), body: body,
+                outcome: Outcome(problem, fields, bytes: head.method == .head ? 0 : body.readableBytes))
+        case .success(.later):
+            self.answer = answer
+            return nil
+        }
+    }
+
+    /// Records the answer, and returns its complete head.
+    func finish(_ prepared: Prepared, _ allocator: ByteBufferAllocator) -> ByteBuffer {
+        let duration = duration
+        var bytes = allocator.buffer(capacity: prepared.head.readableBytes + 256)
+        bytes.writeImmutableBuffer(prepared.head)
+        if prepared.outcome.problem == nil {
+            bytes.writeStaticString("Server-Timing: total;dur=")
+            bytes.writeString(duration.milliseconds)
+            bytes.writeStaticString("\r\n")
+        }
+        bytes.writeStaticString("Date: ")
+        bytes.writeString(site.dateText)
+        bytes.writeStaticString("\r\nX-Request-Id: ")
+        bytes.writeString(id)
+        bytes.writeStaticString("\r\n\r\n")
+        let (observers, fields) = (site.observers, head.traceFields)
+        // Most requests learn without a context that they are not recorded.
+        var service = fields.map { ServiceContext($0, requestID: id, instrument: observers.instrument) } ?? .topLevel
+        let span = observers.tracing?.begin(&service, isTrusted: head.isFromTrustedProxy, after: duration)
+        record(prepared.outcome, duration, span, in: service)
+        return bytes
+    }
+}
+
+// MARK: Later
+
+extension Exchange {
+    /// The finished response to a request that the framework has read.
+    func response(to request: Request, _ channel: (any Channel)?) async -> Response {
+        var exchange = self
+        // A request that waited for earlier ones of its connection begins now.
+        if answer == nil { exchange.startedAt = .now() }
+        var service = ServiceContext(
+            head.traceFields ?? HTTPFields(), requestID: id, instrument: site.observers.instrument)
+        let span = site.observers.tracing?.begin(&service, isTrusted: head.isFromTrustedProxy)
+        return await ServiceContext.withValue(service) { [exchange] in
+            await exchange.response(to: request, channel, span)
+        }
+    }
+
+    private func response(to request: Request, _ channel: (any Channel)?, _ span: RequestSpan?) async -> Response {
+        site.observers.state.beginRequest()
+        defer { site.observers.state.endRequest() }
+        let context = ServerRequestContext(head, requestID: id, place, channel)
+        var (response, outcome) = await outcome(of: request, context)
+        response.headers[.requestID] = id
+        response.headers[.date] = site.dateText
+        if head.method == .head {
+            (response, outcome.bytes) = (response.createHeadResponse(), 0)
+        }
+        record(outcome, duration, span, in: ServiceContext.current)
+        return response
+    }
+
+    private func outcome(of request: Request, _ context: ServerRequestContext) async -> (Response, Outcome) {
+        var response: Response
+        var outcome: Outcome
+        do throws(Problem) {
+            switch try (answer ?? ask()).get() {
+            case .now(let reply):
+                outcome = Outcome(status: reply.status, details: reply.details)
+                response = Response(reply, duration)
+            case .later(let respond):
+                response = try await respond(request, context)
+                response.headers.finish(response.status, sharing)
+                outcome = Outcome(status: response.status.code, details: context.logDetails)
+            }
+        } catch {
+            let problem = isShutDown ? .shutDown : error
+            var (fields, body) = content(of: problem)
+            outcome = Outcome(problem, fields, bytes: body.readableBytes)
+            if problem.logged == .none { outcome.details = context.logDetails }
+            fields.finish(problem.kind.status, sharing)
+            response = Response(status: problem.kind.status, headers: fields, body: ResponseBody(byteBuffer: body))
+        }
+        outcome.bytes = response.body.contentLength
+        outcome.cacheStatus = response.headers[.cacheStatus]
+        outcome.isDisconnected = Task.isCancelled && !isShutDown
+        return (response, outcome)
+    }
+
+    /// Whether the end of the grace period canceled the request, rather than its client.
+    private var isShutDown: Bool { Task.isCancelled && site.observers.state.isGraceOver }
+}
+
+// MARK: Both
+
+extension Exchange {
+    private func content(of problem: Problem) -> (fields: HTTPFields, body: ByteBuffer) {
+        var content = problem.content(requestID: id, base: site.problemBase, asPage: head.prefersPage)
+        content.fields.varyByPage()
+        return content
+    }
+
+    /// Counts the request, logs it, and ends its span.
+    private func record(_ outcome: Outcome, _ duration: Duration, _ span: RequestSpan?, in service: ServiceContext?) {
+        let observers = site.observers
+        if let problem = outcome.problem { observers.metrics.record(problem) }
+        site.metrics(of: place).record(
+            status: outcome.status, head.method, cache: .init(status: outcome.cacheStatus), took: duration)
+        observers.record(
+            AccessLogEntry(
+                method: head.method.rawValue, path: RouteTable.logged(head.path, of: place?.path),
+                status: outcome.status, bytes: outcome.bytes, duration: duration, requestID: id,
+                traceID: service?.trace?.traceID, client: head.client, cacheStatus: outcome.cacheStatus,
+                problem: outcome.problem?.slug,
+                details: outcome.details, isDisconnected: outcome.isDisconnected),
+            isHit: outcome.details.isHit, took: duration, route: place?.path, span)
+    }
+}
+
+extension Response {
+    /// The answer at once as a response of the framework.
+    fileprivate init(_ reply: Reply, _ duration: Duration) {
+        var fields = HTTPFields()
+        for line in String(buffer: reply.head).split(separator: "\r\n").dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { continue }
+            fields.append(HTTPField(name: name, value: String(parts[1].drop { $0 == " " })))
+        }
+        fields[.serverTiming] = "total;dur=\(duration.milliseconds)"
+        self.init(
+            status: HTTPResponse.Status(code: reply.status), headers: fields,
+            body: ResponseBody(byteBuffer: reply.body))
+        // It would be the length of the image, not of this empty response (RFC 9110 §8.6).
+        if status == .notModified { headers[.contentLength] = nil }
+    }
+}

@@ -1,0 +1,175 @@
+import DarkroomHTTPCaching
+import DarkroomHTTPServer
+import DarkroomNetwork
+import DarkroomPipeline
+import DarkroomQuery
+import HTTPTypes
+import Hummingbird
+
+/// The only policy for images and documents about images: each request passes it, whichever way it is answered.
+///
+/// What follows from the target and the configuration alone is decided once for a target: its signature, its presets,
+/// its sources and its details. Expiry, quota, rate and loop are decided for each request.
+struct Gate: Sendable {
+    private let configuration: WebConfiguration
+    private let authorizer: Authorizer
+    private let token: AdminToken?
+    private let limiter: RateLimiter
+    /// The accounts of signing keys, by key ID.
+    private let accounts: [String: KeyAccount]
+
+    init(_ configuration: WebConfiguration, limiter: RateLimiter = RateLimiter()) {
+        self.configuration = configuration
+        self.limiter = limiter
+        authorizer = Authorizer(configuration)
+        token = configuration.adminToken.map(AdminToken.init)
+        accounts = configuration.accounts.accounts(of: configuration.access)
+    }
+}
+
+/// The permission of one request, as a ``Gate`` gives it.
+struct Permit: Sendable {
+    let authorization: Authorization
+    /// Whether the request has the admin token.
+    let isAdmin: Bool
+    /// Charged for the work; nil = nobody is.
+    fileprivate(set) var account: KeyAccount?
+
+    init(_ authorization: Authorization, isAdmin: Bool = false, _ account: KeyAccount? = nil) {
+        (self.authorization, self.isAdmin, self.account) = (authorization, isAdmin, account)
+    }
+}
+
+// MARK: Requests
+
+extension Gate {
+    /// The route, behind the gate.
+    func guarding(_ route: AuthorizedRoute) -> Route {
+        var guarded = Route(route.path, route.methods, isEmbeddable: true) { head throws(Problem) in
+            let known = route.known(head)
+            let permit = try permit(head, route, known?.authorization)
+            return charging(permit, head, try route.answer(head, permit, known))
+        }
+        guarded.accepts = route.accepts
+        guarded.origins = route.origins
+        return guarded
+    }
+
+    /// - Parameter known: the authorization of an earlier request for the same target, which had no admin token.
+    private func permit(
+        _ head: RequestHead, _ route: AuthorizedRoute, _ known: Authorization?
+    ) throws(Problem) -> Permit {
+        let isAdmin = known == nil && token?.isPresent(in: head) == true
+        var authorization = if let known { known } else { try authorization(of: head, route, isAdmin: isAdmin) }
+        try requireAuthorized(authorization.requireCurrent(at: configuration.now()))
+        let account = authorization.key.flatMap { accounts[$0.id] }
+        authorization.client = configuration.access.client(of: authorization.key, address: head.clientName)
+        if !isAdmin { try requireAdmission(of: authorization, account) }
+        guard head.via.map({ !HTTPFields.via($0, contains: configuration.viaPseudonym) }) ?? true else { throw .loop }
+        return Permit(authorization, isAdmin: isAdmin, account)
+    }
+
+    private func authorization(
+        of head: RequestHead, _ route: AuthorizedRoute, isAdmin: Bool
+    ) throws(Problem) -> Authorization {
+        if let path = try route.translation(head) {
+            return try requireAuthorized(authorizer.authorize(path, isAdmin: isAdmin))
+        }
+        let query = try route.query(head)
+        return try requireAuthorized(
+            authorizer.authorize(
+                query, path: route.signedPath, presets: route.presets(for: query),
+                dialect: route.dialect ?? .darkroom, isAdmin: isAdmin, isOpen: route.isOpen(head)))
+    }
+
+    /// A signing key's own rate replaces the server's. The admin token is exempt from both.
+    private func requireAdmission(of authorization: Authorization, _ account: KeyAccount?) throws(Problem) {
+        if let key = authorization.key, let refusal = account?.refusal() { throw .quotaExceeded(refusal, key: key.id) }
+        let keyRate = authorization.key.flatMap { configuration.access.keyRates[$0.id] }
+        guard let rate = keyRate ?? configuration.clientLimits.rateLimit,
+            let wait = limiter.admit(authorization.client, rate)
+        else { return }
+        throw .rateLimited(rate, wait: wait)
+    }
+
+    /// The answer, whose body is charged to the key that signed the request.
+    private func charging(_ permit: Permit, _ head: RequestHead, _ answer: Answer) -> Answer {
+        guard let account = permit.account, head.method != .head else { return answer }
+        switch answer {
+        case .now(let reply):
+            account.charge(egressBytes: reply.body.readableBytes)
+            return answer
+        case .later(let respond):
+            return .later { request, context async throws(Problem) in
+                let response = try await respond(request, context)
+                account.charge(egressBytes: response.body.contentLength ?? 0)
+                return response
+            }
+        }
+    }
+}
+
+// MARK: Images
+
+extension Gate {
+    /// Throws if the server does not disclose the details that a query asks for.
+    func requireDisclosable(_ query: ImageQuery) throws(Problem) {
+        guard configuration.allowGPS || !query.includesPosition else { throw .gpsNotAllowed }
+    }
+
+    /// Throws if the key of a permit does not allow the sources of an image.
+    func requireSources(of request: ImageRequest, _ permit: Permit) throws(Problem) {
+        try requireAuthorized(permit.authorization.requireSources(of: request))
+    }
+
+    /// A mode that contacts the origin requires permission. `Cache-Control` directives that do the same are passed on,
+    /// and the pipeline ignores them without permission, because every browser sends them on reload.
+    func cachePolicy(
+        _ mode: CacheMode, _ head: RequestHead?, _ permit: Permit
+    ) throws(Problem) -> RequestCachePolicy {
+        let allowsForcedRefresh = configuration.allowForcedRefresh || permit.isAdmin
+        guard allowsForcedRefresh || !mode.forcesOriginRequest else { throw .refreshNotAllowed(mode) }
+        let fields = head.flatMap { $0.isPlain ? nil : $0.fields(.cacheControl, .pragma) }
+        return RequestCachePolicy(
+            mode: mode, directives: fields.map(RequestDirectives.init) ?? RequestDirectives(),
+            allowsForcedRefresh: allowsForcedRefresh)
+    }
+}
+
+extension Problem {
+    fileprivate static func rateLimited(_ rate: Rate, wait: Duration) -> Problem {
+        Problem(
+            .rateLimited, "A client may send \(rate), and this client has exceeded that.",
+            retryAfterSeconds: wait.secondsToWait)
+    }
+
+    fileprivate static func quotaExceeded(_ refusal: KeyAccount.Refusal, key: String) -> Problem {
+        let amount =
+            switch refusal.kind {
+            case .processor: "\(Self.number(refusal.allowance.amount)) seconds of image processing"
+            case .egress: "\(Self.number(refusal.allowance.amount)) bytes of responses"
+            }
+        return Problem(
+            .quotaExceeded,
+            "The key '\(key)' has used more than its quota of \(amount) in \(refusal.allowance.period.text).",
+            retryAfterSeconds: refusal.wait.secondsToWait)
+    }
+
+    /// Amounts are whole unless they are less than a second.
+    private static func number(_ amount: Double) -> String { Int(exactly: amount).map { "\($0)" } ?? "\(amount)" }
+}
+
+extension Duration {
+    /// The seconds to wait until this time has passed, at least 1.
+    fileprivate var secondsToWait: Int { max(1, Int(components.seconds) + (components.attoseconds > 0 ? 1 : 0)) }
+
+    /// The period of a quota, such as `an hour`.
+    fileprivate var text: String {
+        switch self {
+        case .seconds(60): "a minute"
+        case .seconds(3600): "an hour"
+        case .seconds(86_400): "a day"
+        default: "\(components.seconds) seconds"
+        }
+    }
+}

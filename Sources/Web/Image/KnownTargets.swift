@@ -1,0 +1,72 @@
+import DarkroomEviction
+import DarkroomPipeline
+import DarkroomQuery
+import Synchronization
+
+/// The targets that hits were answered for lately, within a byte budget.
+final class KnownTargets: Sendable {
+    /// A target, byte by byte: strings with other bytes may be equal in Unicode.
+    private struct Key: Hashable, Sendable {
+        let text: String
+
+        static func == (left: Key, right: Key) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            let whole: Void? = text.utf8.withContiguousStorageIfAvailable {
+                hasher.combine(bytes: UnsafeRawBufferPointer($0))
+            }
+            if whole == nil { for byte in text.utf8 { hasher.combine(byte) } }
+        }
+    }
+
+    private let table: Mutex<SieveTable<Key, KnownTarget>>
+
+    /// - Parameter budgetBytes: 0 = none is kept.
+    init(budgetBytes: Int = 8 << 20) {
+        table = Mutex(SieveTable(budgetBytes: budgetBytes))
+    }
+
+    subscript(_ target: String) -> KnownTarget? {
+        table.withLock { $0.value(for: Key(text: target)) }
+    }
+
+    func insert(_ known: KnownTarget, for target: String) {
+        let cost = Self.formBytes * max(known.images.count, 2) + 3 * target.utf8.count
+        let freed = table.withLock { $0.insert(known, cost: cost, for: Key(text: target)) }
+        _ = consume freed
+    }
+
+    /// The bytes of one form of an image, besides its target, whose text the query and the source repeat: a resolved
+    /// request with its chain, and two encoded heads.
+    private static let formBytes = 4 << 10
+}
+
+/// The meaning of a request's target: all that follows from the target and the configuration alone.
+final class KnownTarget: Sendable {
+    /// A form of the image, by the preferences of its clients.
+    struct Image: Sendable {
+        let preferences: ClientPreferences
+        let request: ImageRequest
+        let lookup: ImageLookup
+    }
+
+    let query: ImageQuery
+    /// Its client is that of the first request.
+    let authorization: Authorization
+    /// The forms of the image that were asked for, at least one, with different preferences.
+    let images: [Image]
+    private let heads: Mutex<[ImageHeads]>
+
+    init(_ query: ImageQuery, _ authorization: Authorization, _ images: [Image]) {
+        (self.query, self.authorization, self.images) = (query, authorization, images)
+        heads = Mutex(images.map { _ in ImageHeads() })
+    }
+
+    /// The place of the image among ``images``; nil if no such client has asked yet.
+    func form(_ preferences: ClientPreferences) -> Int? { images.firstIndex { $0.preferences == preferences } }
+
+    /// Uses the encoded heads of the image in a form.
+    func withHeads<Result>(of form: Int, _ body: (inout ImageHeads) -> Result) -> Result {
+        heads.withLock { body(&$0[form]) }
+    }
+}
