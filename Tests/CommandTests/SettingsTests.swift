@@ -38,7 +38,6 @@ struct SettingsTests {
         #expect(settings.origins.downloadsPerHost == 6)
         #expect(settings.origins.maxDownloads == 64)
         #expect(settings.origins.maxRedirects == 5)
-        #expect(settings.origins.downloadOrder == .fifo)
         #expect(settings.origins.insecureTLSHosts.isEmpty)
         #expect(settings.cache.decodedBytes == ResourceDefaults.current.decodedCacheBytes)
         #expect(settings.cache.memoryLowWater == 60)
@@ -108,7 +107,7 @@ struct SettingsTests {
         "presets": "avatar=w=96&h=96&fit=cover,cut=crop=0%2C0%2C9%2C9", "presets-only": "true", "open-proxy": "true",
         "cors-origins": "https://www.example.com,http://localhost:3000",
         "fallback-status": "404", "public-url": "https://img.example.com", "continue-in-background": "true",
-        "insecure-tls-hosts": "*.c.org", "download-order": "lifo",
+        "insecure-tls-hosts": "*.c.org",
         "local-root": "/tmp", "s3-endpoint": "http://localhost:9000", "s3-region": "eu-central-1",
         "s3-path-style": "false", "shared-store": "s3://media/darkroom", "shared-store-timeout": "300ms",
         "shared-store-originals": "false", "shared-store-min-cost-ms": "50", "purge-poll": "1s",
@@ -243,7 +242,7 @@ struct SettingsTests {
         ("allow-forced-refresh", "TRUE"), ("allow-gps", "yes"), ("public-url", ""), ("public-url", "img.example.com"),
         ("public-url", "ftp://a.org"),
         ("public-url", "https://a.org/?x"), ("public-url", "https://a.org/#x"), ("public-url", "https://me@a.org"),
-        ("public-url", "local:///a"), ("allow-longer-maxage", "2"), ("download-order", "random"),
+        ("public-url", "local:///a"), ("allow-longer-maxage", "2"),
         ("admin-token", ""),
         ("local-root", "/no/such/folder"), ("trusted-proxies", "10.0.0.1/8"), ("rate-limit", "20"), ("rate-limit", ""),
         ("max-connections", "0"), ("max-connections-per-client", "x"), ("header-timeout", "0s"), ("body-timeout", "0"),

@@ -15,13 +15,13 @@ struct DownloadLimiterTests {
         /// The clients that joined each download.
         private let joined = Mutex<[String: [String]]>([:])
 
-        init(downloadsPerHost: Int, maxDownloads: Int, order: DownloadOrder = .fifo) {
+        init(downloadsPerHost: Int, maxDownloads: Int) {
             (started, start) = AsyncStream.makeStream()
             let (queued, didQueue) = AsyncStream<Void>.makeStream()
             self.queued = queued
-            limiter = DownloadLimiter(
-                downloadsPerHost: downloadsPerHost, maxDownloads: maxDownloads, order: order
-            ) { didQueue.yield() }
+            limiter = DownloadLimiter(downloadsPerHost: downloadsPerHost, maxDownloads: maxDownloads) {
+                didQueue.yield()
+            }
         }
 
         func run(
@@ -86,23 +86,13 @@ struct DownloadLimiterTests {
         await downloads.expectStarts(["high", "a", "b", "c", "low", "background"], after: "first", &starts)
     }
 
-    @Test func `where the last come is served first, priority still counts more`() async {
-        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 9, order: .lifo)
-        var starts = downloads.started.makeAsyncIterator()
-        _ = downloads.run("first")
-        #expect(await starts.next() == "first")
-        for (name, priority) in Self.arrivals { _ = await downloads.enqueue(name, priority) }
-        await downloads.expectStarts(["high", "c", "b", "a", "low", "background"], after: "first", &starts)
-    }
-
-    @Test(arguments: [(DownloadOrder.fifo, ["a", "b", "c"]), (.lifo, ["c", "b", "a"])])
-    func `the order holds across hosts`(order: DownloadOrder, names: [String]) async {
-        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1, order: order)
+    @Test func `the order holds across hosts`() async {
+        let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
         #expect(await starts.next() == "first")
         for name in ["a", "b", "c"] { _ = await downloads.enqueue(name, host: name) }
-        await downloads.expectStarts(names, after: "first", &starts)
+        await downloads.expectStarts(["a", "b", "c"], after: "first", &starts)
     }
 
     @Test func `among equals the client with the fewest downloads goes first`() async {

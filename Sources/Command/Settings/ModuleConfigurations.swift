@@ -119,7 +119,6 @@ extension Settings {
         client.connectTimeout = self.origins.connectTimeout
         client.downloadTimeout = self.origins.downloadTimeout
         client.downloadsPerHost = self.origins.downloadsPerHost
-        client.downloadOrder = self.origins.downloadOrder
         client.insecureTLSHosts = self.origins.insecureTLSHosts
         client.maxDownloads = self.origins.maxDownloads
         client.maxInFlightBytes = maxInFlightBytes

@@ -57,9 +57,6 @@ struct OriginSettings: SettingTheme {
             Byte budget of all sources being downloaded or processed. Further downloads wait. A single download may \
             exceed it. Uploads have a separate budget, a quarter of this one.
             """)
-    let downloadOrder = Setting(
-        "download-order", .choice(of: DownloadOrder.self), default: client.downloadOrder,
-        help: "Which waiting download of a host starts next: the oldest (fifo) or the newest (lifo).")
 
     private static let client = GuardedHTTPClient.Settings()
 }

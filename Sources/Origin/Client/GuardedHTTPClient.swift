@@ -250,8 +250,6 @@ extension GuardedHTTPClient {
         /// The byte budget of running downloads, and of finished downloads whose bytes are still in use. Downloads that
         /// do not fit wait; a single download may exceed it. Default: 512 MiB.
         public var maxInFlightBytes = 512 << 20
-        /// The order of waiting downloads of equal priority. Default: first in, first out.
-        public var downloadOrder = DownloadOrder.fifo
         /// Patterns, as in ``HostPolicy/allowHosts``, of hosts whose TLS certificates are not verified. Anyone on the
         /// network path can impersonate these hosts. Default: none.
         public var insecureTLSHosts: [String] = []

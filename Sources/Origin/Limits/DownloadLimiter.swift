@@ -4,9 +4,9 @@ import Synchronization
 /// Limits the number of concurrent downloads, in total and per host, and queues further downloads.
 ///
 /// A free slot goes to the highest priority at that moment, then to the client with the fewest running downloads, and
-/// then by ``DownloadOrder``. A download that several clients wait for counts for the client among them with the fewest
-/// running downloads. A host at its limit does not delay downloads from other hosts. No download starts while the byte
-/// budget is exhausted.
+/// then to the oldest download. A download that several clients wait for counts for the client among them with the
+/// fewest running downloads. A host at its limit does not delay downloads from other hosts. No download starts while
+/// the byte budget is exhausted.
 ///
 /// The last slot of a host is reserved for clients without a slot of that host. An eighth of all slots is reserved for
 /// clients without any slot. Sources that hang thus delay only the client that requests them. At most
@@ -21,14 +21,13 @@ final class DownloadLimiter: Sendable {
 
     /// - Parameter didQueue: called whenever a download has been queued.
     init(
-        downloadsPerHost: Int, maxDownloads: Int, order: DownloadOrder = .fifo,
-        budget: InFlightByteBudget = InFlightByteBudget(budgetBytes: .max),
+        downloadsPerHost: Int, maxDownloads: Int, budget: InFlightByteBudget = InFlightByteBudget(budgetBytes: .max),
         didQueue: @escaping @Sendable () -> Void = {}
     ) {
         self.budget = budget
         self.didQueue = didQueue
         queue = Mutex(
-            DownloadQueue(downloadsPerHost: max(1, downloadsPerHost), maxDownloads: max(1, maxDownloads), order: order))
+            DownloadQueue(downloadsPerHost: max(1, downloadsPerHost), maxDownloads: max(1, maxDownloads)))
         budget.onRelease { [weak self] in self?.startWaiting() }
     }
 
@@ -141,7 +140,6 @@ private struct DownloadQueue {
 
     private let downloadsPerHost: Int
     private let maxDownloads: Int
-    private let order: DownloadOrder
     /// The running downloads of each client.
     private var running = Tally()
     /// The same of each host with running downloads.
@@ -149,10 +147,9 @@ private struct DownloadQueue {
     private var line = WaitingLine<Waiter>()
     private var lastNumber = 0
 
-    init(downloadsPerHost: Int, maxDownloads: Int, order: DownloadOrder) {
+    init(downloadsPerHost: Int, maxDownloads: Int) {
         self.downloadsPerHost = downloadsPerHost
         self.maxDownloads = maxDownloads
-        self.order = order
     }
 
     var waitingCount: Int { line.count }
@@ -210,8 +207,7 @@ private struct DownloadQueue {
         updateClients()
         let first = line.first { waiter in
             guard hasSlot(at: waiter.download.host, for: waiter.client) else { return Rank?.none }
-            let turn = order == .fifo ? waiter.number : -waiter.number
-            return Rank(level: waiter.level, running: running[waiter.client], turn: turn)
+            return Rank(level: waiter.level, running: running[waiter.client], turn: waiter.number)
         }
         guard let waiter = first.map({ line.remove(at: $0.index) }) else { return nil }
         start(waiter.download, waiter.client)
@@ -225,12 +221,4 @@ private struct DownloadQueue {
             if client != waiter.client { line.change(waiter) { waiter.client = client } }
         }
     }
-}
-
-/// The order in which waiting downloads of equal priority start.
-public enum DownloadOrder: String, CaseIterable, Hashable, Sendable {
-    /// First in, first out.
-    case fifo
-    /// Last in, first out: for clients that scroll past images that they requested before.
-    case lifo
 }

@@ -12,7 +12,7 @@ struct DownloadLimits: Sendable {
         budget = InFlightByteBudget(budgetBytes: settings.maxInFlightBytes)
         limiter = DownloadLimiter(
             downloadsPerHost: settings.downloadsPerHost, maxDownloads: settings.maxDownloads,
-            order: settings.downloadOrder, budget: budget)
+            budget: budget)
         deadlines = DeadlineTimer(settings.downloadTimeout, clock: clock)
     }
 
