@@ -274,16 +274,6 @@ extension DiskStore {
 }
 
 extension DiskStore {
-    /// The time from which the age of an entry counts.
-    public enum Expiry: String, CaseIterable, Sendable {
-        /// The last use, or the last write if that is later.
-        case access
-        /// The last write.
-        case modification
-        /// The first write for the key; later writes don't change it, unless the entry was removed in between.
-        case creation
-    }
-
     /// The configuration of a disk store.
     public struct Configuration: Sendable {
         /// The path of the cache directory. It is created if missing; other files in it are left alone.
@@ -298,10 +288,8 @@ extension DiskStore {
         public var queuedEntries = 1024
         /// The number of threads that read, 4 by default and at least 1.
         public var readers = 4
-        /// The age at which an entry expires; nil, the default, = never.
+        /// The time since its last use or write after which an entry expires; nil, the default, = never.
         public var maxAge: Duration?
-        /// The time from which the age counts, by default the last use.
-        public var expiry = Expiry.access
         /// Whether records of sources stay on disk when images of their age are evicted, while the index takes at most
         /// an eighth of the budget. That saves requests to a tier that servers share. Default: false.
         public var keepsRecordsLonger = false

@@ -41,7 +41,7 @@ struct SettingsTests {
         #expect(settings.origins.insecureTLSHosts.isEmpty)
         #expect(settings.cache.decodedBytes == ResourceDefaults.current.decodedCacheBytes)
         #expect(settings.cache.memoryLowWater == 60)
-        #expect(settings.cache.maxAge == nil && settings.cache.expireBy == .access)
+        #expect(settings.cache.maxAge == nil)
         #expect(settings.freshnessPolicy == FreshnessPolicy())
         #expect(settings.freshness.variantMaxAge == .seconds(365 * 86_400))
         #expect(
@@ -90,7 +90,7 @@ struct SettingsTests {
         "write-timeout": "9s", "max-unsent-bytes": "1", "shutdown-grace": "9s",
         "unix-socket": "/tmp/x.sock", "base-path": "/img", "cache-dir": "/tmp/x", "cache-disk-bytes": "1GiB",
         "cache-memory-bytes": "0",
-        "cache-memory-low-water": "0", "cache-decoded-bytes": "0", "cache-max-age": "7d", "cache-expire-by": "creation",
+        "cache-memory-low-water": "0", "cache-decoded-bytes": "0", "cache-max-age": "7d",
         "cache-key-drop-query": "*.a.org=utm_*", "respect-origin": "false", "default-fresh": "0", "min-fresh": "5m",
         "max-fresh": "30d", "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
         "failure-max-age": "5m", "failure-memory": "false",
@@ -235,7 +235,7 @@ struct SettingsTests {
         ("log-format", "xml"), ("log-hits", "no"), ("cache-key-drop-query", "utm_*"), ("host", ""),
         ("cache-memory-low-water", "101"), ("cache-memory-low-water", "60%"), ("cache-decoded-bytes", "-1"),
         ("cache-max-age", "0s"),
-        ("cache-max-age", ""), ("cache-expire-by", "birth"), ("respect-origin", "yes"), ("max-fresh", "0s"),
+        ("cache-max-age", ""), ("respect-origin", "yes"), ("max-fresh", "0s"),
         ("fallback-status", "199"),
         ("fallback-status", "600"), ("fallback-status", "204"), ("fallback-status", "304"),
         ("continue-in-background", ""),

@@ -68,16 +68,12 @@ import Testing
     }
 
     @Test(
-        arguments: [
-            (true, nil, .access, true), (true, .seconds(1_000), .modification, true),
-            (true, .seconds(1_000), .access, false), (false, nil, .access, false),
-        ] as [(Bool, Duration?, DiskStore.Expiry, Bool)])
+        arguments: [(true, nil, true), (true, .seconds(1_000), false), (false, nil, false)] as [(Bool, Duration?, Bool)]
+    )
     func `a record outlives files that were used later, unless its last access counts`(
-        keepsRecords: Bool, maxAge: Duration?, expiry: DiskStore.Expiry, stays: Bool
+        keepsRecords: Bool, maxAge: Duration?, stays: Bool
     ) async throws {
-        let store = try await fixture.open {
-            ($0.keepsRecordsLonger, $0.maxAge, $0.expiry) = (keepsRecords, maxAge, expiry)
-        }
+        let store = try await fixture.open { ($0.keepsRecordsLonger, $0.maxAge) = (keepsRecords, maxAge) }
         #expect(await store.storeAndWait(Self.record(), for: key(100)))
         // Three times as many as fit.
         await self.store(1...60, in: store)

@@ -14,11 +14,8 @@ import Testing
 
     init() throws { fixture = try DiskFixture(budgetBytes: DiskBudgetTests.budget(for: 20)) }
 
-    private func open(_ expiry: DiskStore.Expiry) async throws -> DiskStore {
-        try await fixture.openHealed {
-            $0.maxAge = .seconds(100)
-            $0.expiry = expiry
-        }
+    private func open() async throws -> DiskStore {
+        try await fixture.openHealed { $0.maxAge = .seconds(100) }
     }
 
     private func found(_ numbers: ClosedRange<Int>, in store: DiskStore) async -> [Int] {
@@ -29,12 +26,10 @@ import Testing
 
     /// Three entries are written; after 60 s the first is read and the second written again; after 60 s more these are
     /// left.
-    @Test(arguments: [(DiskStore.Expiry.access, [1, 2]), (.modification, [2]), (.creation, [])], [false, true])
-    func `an entry past its age is a miss and is removed on demand`(
-        _ expected: (expiry: DiskStore.Expiry, left: [Int]), isReopened: Bool
-    ) async throws {
-        let (expiry, left) = expected
-        var store = try await open(expiry)
+    @Test(arguments: [false, true])
+    func `an entry past its age is a miss and is removed on demand`(isReopened: Bool) async throws {
+        let left = [1, 2]
+        var store = try await open()
         for number in 1...3 { store.store(entry(), for: key(number)) }
         await store.flush()
         fixture.clock.advance(by: .seconds(60))
@@ -45,7 +40,7 @@ import Testing
         fixture.clock.advance(by: .seconds(60))
         if isReopened {
             await store.close()
-            store = try await open(expiry)
+            store = try await open()
         }
         #expect(await found(1...3, in: store) == left)
         #expect(await store.entry(for: key(3)) == nil)
@@ -60,31 +55,20 @@ import Testing
     }
 
     @Test func `an entry expires just after its age, not at it`() async throws {
-        let store = try await open(.modification)
+        let store = try await open()
         store.store(entry(), for: key(1))
         await store.flush()
         fixture.clock.advance(by: .seconds(100))
-        #expect(await store.entry(for: key(1)) != nil)
+        // Unlike a lookup, a peek is no use.
+        #expect(await store.peek(key(1)) != nil)
         #expect(await store.removeExpired().entries == 0)
         fixture.clock.advance(by: .seconds(0.001))
         #expect(await store.entry(for: key(1)) == nil)
         #expect(await store.removeExpired().entries == 1)
     }
 
-    @Test func `an entry that is stored again after its removal has a new age`() async throws {
-        let store = try await open(.creation)
-        store.store(entry(), for: key(1))
-        await store.remove(key(1))
-        fixture.clock.advance(by: .seconds(60))
-        store.store(entry(), for: key(1))
-        await store.flush()
-        fixture.clock.advance(by: .seconds(60))
-        #expect(await store.entry(for: key(1)) != nil)
-    }
-
-    @Test(arguments: DiskStore.Expiry.allCases)
-    func `adopted files keep their age`(expiry: DiskStore.Expiry) async throws {
-        var store = try await open(expiry)
+    @Test func `adopted files keep the age of their last write`() async throws {
+        var store = try await open()
         store.store(entry(filler: 1), for: key(1))
         await store.flush()
         fixture.clock.advance(by: .seconds(60))
@@ -92,9 +76,11 @@ import Testing
         await store.close()
         try fixture.folder.remove("index.sqlite")
         fixture.clock.advance(by: .seconds(60))
-        store = try await open(expiry)
+        store = try await open()
         #expect(store.statistics.entries == 1)
-        #expect(await store.entry(for: key(1)) == (expiry == .creation ? nil : entry(filler: 2)))
+        #expect(await store.peek(key(1)) == entry(filler: 2))
+        fixture.clock.advance(by: .seconds(41))
+        #expect(await store.peek(key(1)) == nil)
     }
 
     @Test func `nothing expires without a maximum age`() async throws {
@@ -106,11 +92,9 @@ import Testing
         #expect(await store.removeExpired() == StoreTotals())
     }
 
-    @Test(arguments: [-30 * day, 30 * day], DiskStore.Expiry.allCases)
-    func `setting the clock while the store is open changes nothing`(
-        jump: Double, expiry: DiskStore.Expiry
-    ) async throws {
-        let store = try await open(expiry)
+    @Test(arguments: [-30 * day, 30 * day])
+    func `setting the clock while the store is open changes nothing`(jump: Double) async throws {
+        let store = try await open()
         for number in 1...10 {
             fixture.clock.advance(by: .seconds(1))
             store.store(DiskBudgetTests.large(), for: key(number))
@@ -140,7 +124,7 @@ import Testing
         }
         fixture.clock.setDate(ahead: jump)
         await store.close()
-        store = try await open(.access)
+        store = try await open()
         for number in 11...21 {
             fixture.clock.advance(by: .seconds(1))
             store.store(DiskBudgetTests.large(), for: key(number))
@@ -157,7 +141,7 @@ import Testing
         await store.close()
         try fixture.folder.remove("index.sqlite")
         fixture.clock.setDate(ahead: -30 * Self.day)
-        store = try await open(.modification)
+        store = try await open()
         #expect(store.statistics.entries == 10)
         for number in 11...21 {
             fixture.clock.advance(by: .seconds(1))

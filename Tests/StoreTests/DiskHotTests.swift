@@ -127,10 +127,7 @@ import Testing
     }
 
     @Test func `an entry that was read before expires too`() async throws {
-        let store = try await fixture.openHealed {
-            $0.maxAge = .seconds(100)
-            $0.expiry = .modification
-        }
+        let store = try await fixture.openHealed { $0.maxAge = .seconds(100) }
         fixture.clock.setDate(ahead: 1e9)
         store.store(entry(), for: key(1))
         await store.flush()

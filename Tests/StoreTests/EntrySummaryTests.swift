@@ -41,10 +41,7 @@ struct EntrySummaryTests {
 
     @Test func `a peek at the disk is no hit and no use, and leaves a corrupt entry in place`() async throws {
         let fixture = try DiskFixture()
-        let store = try await fixture.open {
-            $0.maxAge = .seconds(10)
-            $0.expiry = .access
-        }
+        let store = try await fixture.open { $0.maxAge = .seconds(10) }
         store.store(entry(), for: key(1))
         await store.flush()
         fixture.clock.advance(by: .seconds(9))

@@ -2,7 +2,6 @@ import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomNetwork
 import DarkroomPipeline
-import DarkroomStore
 import Foundation
 
 struct CacheSettings: SettingTheme {
@@ -32,12 +31,9 @@ struct CacheSettings: SettingTheme {
     let maxAge = Setting(
         "cache-max-age", .optional(.duration()), default: nil,
         help: """
-            Age at which entries of the disk cache are removed and objects of shared-store are ignored. By default, \
-            entries do not expire, and objects are ignored after 30 days.
+            Time since their last use after which entries of the disk cache are removed, and age at which objects of \
+            shared-store are ignored. By default, entries do not expire, and objects are ignored after 30 days.
             """)
-    let expireBy = Setting(
-        "cache-expire-by", .choice(of: DiskStore.Expiry.self), default: .access,
-        help: "Starting point of cache-max-age: an entry's last access, last modification or creation.")
     let keyDropQuery = Setting(
         "cache-key-drop-query", .queryDroppingRules, default: [],
         help: """

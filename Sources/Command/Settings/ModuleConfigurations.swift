@@ -136,7 +136,6 @@ extension Settings {
         var disk = DiskStore.Configuration(directory: self.cache.directory)
         disk.budgetBytes = self.cache.diskBytes
         disk.maxAge = self.cache.maxAge
-        disk.expiry = self.cache.expireBy
         disk.keepsRecordsLonger = self.objectStorage.sharedStore != nil
         return disk
     }

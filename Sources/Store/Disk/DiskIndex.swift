@@ -191,8 +191,7 @@ extension DiskIndex {
 
     /// `entry.size` is the size of the file, 0 without one; `entry.labels` is the list as in the file, `entry.content`
     /// the metadata of an entry without a file; `label` counts the entries of a source with a label; `state.bytes`
-    /// counts whole blocks. Each index costs a write for each entry. Indexes by the other times are created when they
-    /// are needed, see ``prepareExpiry(_:)``.
+    /// counts whole blocks. Each index costs a write for each entry.
     private static func createTables(_ database: Database) throws {
         try database.execute(
             sql: """

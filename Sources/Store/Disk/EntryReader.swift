@@ -161,12 +161,7 @@ struct EntryReader: Sendable {
     /// Whether the entry has reached its maximum age. The last use may be later than the index has it.
     private func isExpired(_ record: EntryRecord, lastUse: Int64, at now: Int64) -> Bool {
         guard let maxAge = environment.configuration.maxAge?.microseconds else { return false }
-        let time =
-            switch environment.configuration.expiry {
-            case .access: max(lastUse, state.lastUse(of: record.key) ?? lastUse)
-            case .modification: record.modified
-            case .creation: record.created
-            }
+        let time = max(lastUse, state.lastUse(of: record.key) ?? lastUse)
         let (age, isOverflow) = now.subtractingReportingOverflow(time)
         return isOverflow ? time < 0 : age > maxAge
     }

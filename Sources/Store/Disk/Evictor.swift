@@ -99,9 +99,8 @@ final class Evictor {
         guard let maxAge = configuration.maxAge?.microseconds else { return StoreTotals() }
         writeLastUses()
         let removed = directory.attempt { open throws(StorageError) in
-            try open.index.prepareExpiry(configuration.expiry)
             let limit = open.index.clock.microseconds - maxAge
-            let expired = try open.index.oldest(configuration.expiry, before: limit, limit: Self.batch)
+            let expired = try open.index.leastRecentlyUsed(before: limit, limit: Self.batch)
             return try remover.discard(expired.map(\.key), in: open)
         }
         state.count { $0.expirations += removed?.entries ?? 0 }
@@ -123,7 +122,7 @@ final class Evictor {
         writeLastUses()
         let evicted = directory.attempt { open throws(StorageError) in
             var excess = bytes
-            let entries = try open.index.oldest(.access, limit: limit).prefix { entry in
+            let entries = try open.index.leastRecentlyUsed(limit: limit).prefix { entry in
                 defer { excess -= entry.bytes }
                 return excess > 0
             }
@@ -144,9 +143,8 @@ final class Evictor {
     /// Whether entries without a file, which are records of sources, stay when files of their age go. With its record,
     /// a further variant of a source takes no list in the shared store.
     private var keepsRecordsLonger: Bool {
-        // Their age would begin anew.
-        let isExpiring = configuration.maxAge != nil && configuration.expiry == .access
-        return configuration.keepsRecordsLonger && !isExpiring
+        // With a maximum age, their age would begin anew.
+        configuration.keepsRecordsLonger && configuration.maxAge == nil
             && indexBytes <= Int(Self.indexShare * Double(configuration.budgetBytes))
     }
 

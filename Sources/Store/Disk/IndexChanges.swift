@@ -71,15 +71,6 @@ extension DiskIndex {
         }
     }
 
-    /// Creates the index by the time from which the age counts, if it is missing. Takes about a second for a million
-    /// entries, once.
-    func prepareExpiry(_ expiry: DiskStore.Expiry) throws(StorageError) {
-        if expiry == .access { return }
-        try write("index by age") {
-            try $0.execute(sql: "CREATE INDEX IF NOT EXISTS entry_by_\(expiry.column) ON entry (\(expiry.column))")
-        }
-    }
-
     private func change(
         _ operation: String, _ body: (Database) throws -> StoreTotals
     ) throws(StorageError) -> StoreTotals {

@@ -116,18 +116,14 @@ extension DiskIndex {
         }
     }
 
-    /// The oldest entries, oldest first, by the time from which the age counts, with the bytes that their files take
-    /// and their last use.
-    func oldest(
-        _ age: DiskStore.Expiry, before time: Int64 = .max, limit: Int
+    /// The least recently used entries in this order, with the bytes that their files take and their last use.
+    func leastRecentlyUsed(
+        before time: Int64 = .max, limit: Int
     ) throws(StorageError) -> [(key: EntryKey, bytes: Int, lastUse: Int64)] {
         try read("look for old entries") { database in
             try Row.fetchAll(
                 database,
-                sql: """
-                    SELECT source, entry, size, last_use FROM entry
-                    WHERE \(age.column) < ? ORDER BY \(age.column) LIMIT ?
-                    """,
+                sql: "SELECT source, entry, size, last_use FROM entry WHERE last_use < ? ORDER BY last_use LIMIT ?",
                 arguments: [time, limit]
             ).compactMap { row in
                 EntryKey(row: row).map { ($0, blockBytes(row[2]), Int64.fromDatabaseValue(row[3]) ?? .min) }
@@ -198,17 +194,6 @@ extension DiskIndex {
                 guard !sizes.isEmpty else { return }
                 totals[source] = StoreTotals(entries: sizes.count, bytes: sizes.reduce(0, +))
             }
-        }
-    }
-}
-
-extension DiskStore.Expiry {
-    /// The column that holds the time.
-    var column: String {
-        switch self {
-        case .access: "last_use"
-        case .modification: "modified"
-        case .creation: "created"
         }
     }
 }
