@@ -132,9 +132,8 @@ public final class ImagePipeline: Sendable {
 
     /// Returns the image for a request, from a cache or newly processed.
     ///
-    /// Canceling the task stops waiting; the work is canceled when no other request waits for it. With
-    /// ``PipelineConfiguration/continuesInBackground`` cancellation has no effect. If the source fails, the request's
-    /// fallback is used, within the same timeout.
+    /// Canceling the task stops waiting; the work is canceled when no other request waits for it. If the source fails,
+    /// the request's fallback is used, within the same timeout.
     public func image(for request: ImageRequest) async throws(PipelineError) -> ImageResponse {
         try await image(for: request, observer: nil)
     }
@@ -198,11 +197,7 @@ public final class ImagePipeline: Sendable {
         let number = deadlines.begin(deadline.pass)
         defer { deadlines.end(number) }
         do throws(PipelineError) {
-            guard configuration.continuesInBackground else { return try await composedImage(inquiry) }
-            // An unstructured task is not canceled when the caller's task is canceled.
-            return try await Task { [inquiry] in
-                await Result { () async throws(PipelineError) in try await composedImage(inquiry) }
-            }.value.get()
+            return try await composedImage(inquiry)
         } catch {
             let request = inquiry.request
             let error = deadline.hasPassed ? timeout(of: request) : error

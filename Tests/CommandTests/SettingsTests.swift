@@ -45,8 +45,7 @@ struct SettingsTests {
         #expect(settings.freshnessPolicy == FreshnessPolicy())
         #expect(settings.freshness.variantMaxAge == .seconds(365 * 86_400))
         #expect(
-            !settings.freshness.allowLongerMaxAge && !settings.access.allowForcedRefresh && !settings.access.allowGPS
-                && !settings.processing.continueInBackground)
+            !settings.freshness.allowLongerMaxAge && !settings.access.allowForcedRefresh && !settings.access.allowGPS)
         #expect(settings.access.adminToken == nil && settings.listeners.adminPort == nil)
         #expect(settings.accessRules == Access() && !settings.access.openProxy)
         #expect(settings.listeners.adminHost == "127.0.0.1")
@@ -106,7 +105,7 @@ struct SettingsTests {
         "imgproxy-formats": "avif,webp",
         "presets": "avatar=w=96&h=96&fit=cover,cut=crop=0%2C0%2C9%2C9", "presets-only": "true", "open-proxy": "true",
         "cors-origins": "https://www.example.com,http://localhost:3000",
-        "fallback-status": "404", "public-url": "https://img.example.com", "continue-in-background": "true",
+        "fallback-status": "404", "public-url": "https://img.example.com",
         "insecure-tls-hosts": "*.c.org",
         "local-root": "/tmp", "s3-endpoint": "http://localhost:9000", "s3-region": "eu-central-1",
         "s3-path-style": "false", "shared-store": "s3://media/darkroom", "shared-store-timeout": "300ms",
@@ -238,7 +237,6 @@ struct SettingsTests {
         ("cache-max-age", ""), ("respect-origin", "yes"), ("max-fresh", "0s"),
         ("fallback-status", "199"),
         ("fallback-status", "600"), ("fallback-status", "204"), ("fallback-status", "304"),
-        ("continue-in-background", ""),
         ("allow-forced-refresh", "TRUE"), ("allow-gps", "yes"), ("public-url", ""), ("public-url", "img.example.com"),
         ("public-url", "ftp://a.org"),
         ("public-url", "https://a.org/?x"), ("public-url", "https://a.org/#x"), ("public-url", "https://me@a.org"),

@@ -186,19 +186,12 @@ struct CacheModeTests {
         #expect(bench.memory.statistics.entries == 0)
     }
 
-    @Test(arguments: [true, false])
-    func `Abandoned work is finished if the operator wants it`(continues: Bool) async throws {
-        let gate = Gate()
-        let bench = try Bench(.control("max-age=60"), gate: gate, continuesInBackground: continues)
+    @Test func `Abandoned work is canceled`() async throws {
+        let bench = try Bench(.control("max-age=60"), gate: Gate())
         let client = Task { try? await bench.ask() }
         await bench.origin.fetches.reaches(1)
         client.cancel()
-        if continues {
-            gate.open()
-            await bench.disk.waitForCount { $0 > 0 }
-        } else {
-            await bench.origin.cancelled.reaches(1)
-        }
+        await bench.origin.cancelled.reaches(1)
     }
 
     @Test func `The delegate may refuse caching, or change the freshness`() async throws {

@@ -77,9 +77,6 @@ struct ProcessingSettings: SettingTheme {
     let prefetchConcurrency = Setting(
         "prefetch-concurrency", .integer(1...1024), default: 2,
         help: "Number of images that all prefetch jobs together process concurrently.")
-    let continueInBackground = Setting(
-        "continue-in-background", .boolean, default: PipelineConfiguration().continuesInBackground,
-        help: "Whether to finish and cache an image after all of its clients have disconnected.")
     let resample = Setting(
         "resample", .choice(of: Resampling.self), default: .fast,
         help: "Default of the query parameter 'resample'.")

@@ -103,8 +103,7 @@ extension Settings {
                 png: self.processing.pngEffort),
             pixelWorkers: self.processing.pixelWorkers, queueDepth: self.processing.queueDepth,
             memoryBudgetBytes: self.processing.memoryBudget, requestTimeout: self.limits.requestTimeout,
-            freshness: freshnessPolicy, encodingBudget: self.formats.avifBudget,
-            continuesInBackground: self.processing.continueInBackground)
+            freshness: freshnessPolicy, encodingBudget: self.formats.avifBudget)
     }
 
     var clientSettings: GuardedHTTPClient.Settings {

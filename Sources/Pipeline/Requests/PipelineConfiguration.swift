@@ -22,17 +22,13 @@ public struct PipelineConfiguration: Sendable {
     /// The time that encoding may take before a request is answered in its ``ImageRequest/interim`` output; zero = all
     /// requests wait. Default: 150 milliseconds.
     public var encodingBudget: Duration
-    /// Whether work is finished and stored although every client has left (SDWebImage's `continueInBackground`).
-    /// Default: false.
-    public var continuesInBackground: Bool
 
     /// Creates a configuration with the command line's defaults.
     public init(
         limits: PixelLimits = PixelLimits(), efforts: EncoderEfforts = EncoderEfforts(), pixelWorkers: Int = 2,
         queueDepth: Int = 64,
         memoryBudgetBytes: Int = MemoryPressure().usableBytes / 4, requestTimeout: Duration = .seconds(30),
-        freshness: FreshnessPolicy = FreshnessPolicy(), encodingBudget: Duration = .milliseconds(150),
-        continuesInBackground: Bool = false
+        freshness: FreshnessPolicy = FreshnessPolicy(), encodingBudget: Duration = .milliseconds(150)
     ) {
         self.limits = limits
         self.efforts = efforts
@@ -42,7 +38,6 @@ public struct PipelineConfiguration: Sendable {
         self.requestTimeout = requestTimeout
         self.freshness = freshness
         self.encodingBudget = encodingBudget
-        self.continuesInBackground = continuesInBackground
     }
 }
 

@@ -28,7 +28,7 @@ struct Bench {
     ///   - clock: the clock of the request timeout.
     init(
         _ fields: HTTPFields = [:], gate: Gate? = nil, freshness: FreshnessPolicy = FreshnessPolicy(),
-        continuesInBackground: Bool = false, delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
+        delegate: any ImagePipelineDelegate = DefaultPipelineDelegate(),
         keyFilter: any CacheKeyFilter = CanonicalURLFilter(), memoryBytes: Int = 1 << 20, random: Double = 0.5,
         clock: any Clock<Duration> = ContinuousClock(), encodingBudget: Duration = .milliseconds(150),
         limits: PixelLimits = PixelLimits()
@@ -38,8 +38,7 @@ struct Bench {
         origin = FakeOrigin(try Pictures.red.get(), fields, gate: gate, wall: wall)
         pipeline = ImagePipeline(
             configuration: PipelineConfiguration(
-                limits: limits, freshness: freshness, encodingBudget: encodingBudget,
-                continuesInBackground: continuesInBackground),
+                limits: limits, freshness: freshness, encodingBudget: encodingBudget),
             origin: origin, memory: memory, disk: disk, processing: processing, delegate: delegate,
             keyFilter: keyFilter, now: { wall.now }, clock: clock, random: { random })
     }

@@ -18,11 +18,10 @@ extension Bench {
     static func withMark(
         _ fields: HTTPFields = .control("max-age=600", etag: "a"),
         mark: HTTPFields = .control("max-age=600", etag: "m"), gate: Gate? = nil,
-        continuesInBackground: Bool = false, memoryBytes: Int = 1 << 20, encodingBudget: Duration = .milliseconds(150)
+        memoryBytes: Int = 1 << 20, encodingBudget: Duration = .milliseconds(150)
     ) throws -> Bench {
         let bench = try Bench(
-            fields, gate: gate, continuesInBackground: continuesInBackground, memoryBytes: memoryBytes,
-            encodingBudget: encodingBudget)
+            fields, gate: gate, memoryBytes: memoryBytes, encodingBudget: encodingBudget)
         bench.origin.answer(markPath, .picture(try Self.mark(), mark))
         return bench
     }
