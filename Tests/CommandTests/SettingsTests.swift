@@ -40,7 +40,6 @@ struct SettingsTests {
         #expect(settings.origins.maxRedirects == 5)
         #expect(settings.origins.insecureTLSHosts.isEmpty)
         #expect(settings.cache.decodedBytes == ResourceDefaults.current.decodedCacheBytes)
-        #expect(settings.cache.memoryLowWater == 60)
         #expect(settings.cache.maxAge == nil)
         #expect(settings.freshnessPolicy == FreshnessPolicy())
         #expect(settings.freshness.variantMaxAge == .seconds(365 * 86_400))
@@ -89,7 +88,7 @@ struct SettingsTests {
         "write-timeout": "9s", "max-unsent-bytes": "1", "shutdown-grace": "9s",
         "unix-socket": "/tmp/x.sock", "base-path": "/img", "cache-dir": "/tmp/x", "cache-disk-bytes": "1GiB",
         "cache-memory-bytes": "0",
-        "cache-memory-low-water": "0", "cache-decoded-bytes": "0", "cache-max-age": "7d",
+        "cache-decoded-bytes": "0", "cache-max-age": "7d",
         "cache-key-drop-query": "*.a.org=utm_*", "respect-origin": "false", "default-fresh": "0", "min-fresh": "5m",
         "max-fresh": "30d", "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
         "failure-max-age": "5m", "failure-memory": "false",
@@ -232,7 +231,7 @@ struct SettingsTests {
         ("quarantine", "1"),
         ("log-level", "loud"),
         ("log-format", "xml"), ("log-hits", "no"), ("cache-key-drop-query", "utm_*"), ("host", ""),
-        ("cache-memory-low-water", "101"), ("cache-memory-low-water", "60%"), ("cache-decoded-bytes", "-1"),
+        ("cache-decoded-bytes", "-1"),
         ("cache-max-age", "0s"),
         ("cache-max-age", ""), ("respect-origin", "yes"), ("max-fresh", "0s"),
         ("fallback-status", "199"),

@@ -221,11 +221,10 @@ struct ImageServer {
     private func upkeep(
         _ pipeline: ImagePipeline, _ caches: Caches, _ edges: EdgePurges, _ serverState: ServerState
     ) -> [any Service] {
-        let fraction = Double(settings.cache.memoryLowWater) / 100
         let memory = PressureRelief.Cache {
             caches.bytesInMemory
         } shrink: {
-            pipeline.shrinkMemory(toFraction: fraction)
+            pipeline.shrinkMemory(toFraction: 0.6)
         }
         let clients = PressureRelief.Cache {
             serverState.transientBytes

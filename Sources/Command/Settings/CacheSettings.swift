@@ -21,9 +21,6 @@ struct CacheSettings: SettingTheme {
         "cache-memory-bytes", .bytes(atLeast: 0), default: ResourceDefaults.current.memoryCacheBytes,
         shownAs: "256MiB, or an eighth of the usable memory if that is less",
         help: "Byte budget of the memory cache. 0 disables it.")
-    let memoryLowWater = Setting(
-        "cache-memory-low-water", .integer(0...100), default: 60,
-        help: "Percentage of the memory caches that is kept each time the system runs low on memory.")
     let decodedBytes = Setting(
         "cache-decoded-bytes", .bytes(atLeast: 0), default: ResourceDefaults.current.decodedCacheBytes,
         shownAs: "128MiB, or a sixteenth of the usable memory if that is less",
