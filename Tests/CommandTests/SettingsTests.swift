@@ -34,7 +34,6 @@ struct SettingsTests {
         #expect(settings.processing.queueDepth == 64)
         #expect(settings.processing.memoryBudget == PipelineConfiguration().memoryBudgetBytes)
         #expect(settings.maxInFlightBytes == settings.processing.memoryBudget / 2)
-        #expect(settings.processing.prefetchConcurrency == 2)
         #expect(settings.origins.downloadsPerHost == 6)
         #expect(settings.origins.maxDownloads == 64)
         #expect(settings.origins.maxRedirects == 5)
@@ -117,7 +116,7 @@ struct SettingsTests {
         "download-timeout": "9s",
         "request-timeout": "2m", "pixel-workers": "7", "worker-memory": "1GiB", "worker-images": "1",
         "isolation": "none", "quarantine": "0",
-        "queue-depth": "1", "memory-budget": "100MiB", "prefetch-concurrency": "9", "resample": "linear",
+        "queue-depth": "1", "memory-budget": "100MiB", "resample": "linear",
         "passthrough": "auto", "damaged": "show",
         "downloads-per-host": "2", "max-downloads": "8", "max-inflight-bytes": "1", "log-level": "debug",
         "log-format": "logfmt", "log-hits": "false", "log-sources": "path", "playground": "false",

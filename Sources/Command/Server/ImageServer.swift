@@ -79,7 +79,7 @@ struct ImageServer {
 
         // The pipeline over these, and prefetching on top of it.
         let pipeline = await pipeline(over: origin(client, stores), caches, shared, pixels)
-        let prefetcher = Prefetcher(pipeline, concurrency: settings.processing.prefetchConcurrency)
+        let prefetcher = Prefetcher(pipeline)
         let edges = EdgePurges(settings, disk, shared, logger: logger)
 
         // The listeners, and the upkeep beside them.

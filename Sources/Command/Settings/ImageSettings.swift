@@ -74,9 +74,6 @@ struct ProcessingSettings: SettingTheme {
     let quarantine = Setting(
         "quarantine", .duration(allowsZero: true), default: .seconds(3600),
         help: "Time for which an image that crashed a worker is refused without being processed again. 0 disables it.")
-    let prefetchConcurrency = Setting(
-        "prefetch-concurrency", .integer(1...1024), default: 2,
-        help: "Number of images that all prefetch jobs together process concurrently.")
     let resample = Setting(
         "resample", .choice(of: Resampling.self), default: .fast,
         help: "Default of the query parameter 'resample'.")
