@@ -91,19 +91,16 @@ final class SharedTier: Sendable {
 
     /// Stores a record, and a variant with its original.
     ///
-    /// - Parameters:
-    ///   - cost: the time that producing the variant took.
-    ///   - isCurrent: whether the source has not been purged since the request started. Called right before the write.
+    /// - Parameter isCurrent: whether the source has not been purged since the request started. Called right before the
+    ///   write.
     func store(
         _ record: SourceRecord, of source: StoreKey,
-        variant: (key: EntryKey, entry: StoredEntry, cost: Duration)? = nil,
+        variant: (key: EntryKey, entry: StoredEntry)? = nil,
         original: Original? = nil, isCurrent: @escaping @Sendable () -> Bool
     ) {
         var write = SharedWrite(of: source, record: record.moved(by: store.clockOffset, policy: policy).bytes)
         let limits = store.configuration
-        if let variant, variant.cost >= limits.minCost, variant.entry.content.count <= limits.maxBodyBytes {
-            write.variant = (variant.key, variant.entry)
-        }
+        if let variant, variant.entry.content.count <= limits.maxBodyBytes { write.variant = variant }
         if let original, original.body.count <= limits.maxBodyBytes { write.original = (record.content, original.body) }
         store.store(write) { [self] in
             // In this order: a purge counts in the epochs before it counts here.

@@ -20,11 +20,10 @@ extension ImageCache {
 
     /// Stores a variant and its original, which is known to decode.
     ///
-    /// - Parameter cost: the time that producing the variant took; nil if another request has written it to the shared
-    ///   tier.
+    /// - Parameter isShared: whether another request has written the variant to the shared tier.
     /// - Returns: whether a nearer tier accepted the variant; with `waitsForDisk`, whether the disk has it.
     package func store(
-        _ variant: StoredEntry, from original: Original, cost: Duration? = nil, for access: CacheAccess
+        _ variant: StoredEntry, from original: Original, isShared: Bool = false, for access: CacheAccess
     ) async -> Bool {
         guard original.mayBeStored, accepts(original.record, access) else { return false }
         let options = access.options
@@ -32,7 +31,7 @@ extension ImageCache {
         var variant = variant
         variant.companion = .init(original.record.entry, for: access.keys.record.entry)
         let keepsOriginal = store(original, in: options.store, access)
-        if let cost { share(variant, from: original, cost, access) }
+        if !isShared { share(variant, from: original, access) }
         // A later process would take the record on disk for the source's current one.
         if original.replacesKnown, options.store.union == .memory { await disk?.remove(access.keys.record) }
         var isStored = false
@@ -118,7 +117,7 @@ extension ImageCache {
 
     /// Queues the request's writes to the shared tier.
     private func share(
-        _ variant: StoredEntry, from original: Original, _ cost: Duration, _ access: CacheAccess
+        _ variant: StoredEntry, from original: Original, _ access: CacheAccess
     ) {
         let tiers = access.options.store
         guard let shared, tiers.union.contains(.shared) else { return }
@@ -127,7 +126,7 @@ extension ImageCache {
             && original.claimBytes(tiers.originals.intersection(.shared)) == .shared
         shared.store(
             original.record, of: access.keys.source,
-            variant: tiers.variants.contains(.shared) ? (access.keys.variant, variant, cost) : nil,
+            variant: tiers.variants.contains(.shared) ? (access.keys.variant, variant) : nil,
             original: storesBytes ? original : nil
         ) { [self] in isCurrent(access, original.record) }
     }

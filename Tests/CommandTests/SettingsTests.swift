@@ -107,7 +107,7 @@ struct SettingsTests {
         "insecure-tls-hosts": "*.c.org",
         "local-root": "/tmp", "s3-endpoint": "http://localhost:9000", "s3-region": "eu-central-1",
         "s3-path-style": "false", "shared-store": "s3://media/darkroom", "shared-store-timeout": "300ms",
-        "shared-store-originals": "false", "shared-store-min-cost-ms": "50", "purge-poll": "1s",
+        "shared-store-originals": "false", "purge-poll": "1s",
         "source-map": "cdn=https://img.example.com/", "s3-sources": "media=media-bucket/a/",
         "s3-stores": "minio=http://minio:9000?profile=minio",
         "allow-networks": "127.0.0.0/8", "allow-hosts": "*.b.org", "allow-ports": "8080", "max-source-bytes": "512KiB",

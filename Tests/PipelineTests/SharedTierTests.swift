@@ -75,14 +75,6 @@ struct SharedTierTests {
         #expect(cluster.bucket.names.filter { !$0.hasPrefix("1/p/") && !$0.hasSuffix("-0") }.count == objects)
     }
 
-    @Test func `A variant that is cheap to make is not stored`() async throws {
-        var cluster = try Cluster()
-        cluster.shared.minCost = .seconds(3_600)
-        try await cluster.node().ask()
-        #expect(!cluster.bucket.names.contains { $0.contains("/v-") })
-        #expect(try await cluster.node().tier() == .shared)
-    }
-
     @Test func `An object that is older than the maximum age is a miss`() async throws {
         let cluster = try Cluster(.control("max-age=31536000"))
         try await cluster.node().ask()

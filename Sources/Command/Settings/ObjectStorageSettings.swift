@@ -29,9 +29,6 @@ struct ObjectStorageSettings: SettingTheme {
     let sharedStoreOriginals = Setting(
         "shared-store-originals", .boolean, default: shared.storesOriginals,
         help: "Whether to store originals in shared-store, in addition to variants.")
-    let sharedStoreMinCost = Setting(
-        "shared-store-min-cost-ms", .integer(0...60_000), default: 0,
-        help: "Minimum processing time in milliseconds of variants that are stored in shared-store.")
     let purgePoll = Setting(
         "purge-poll", .duration(), default: shared.purgeInterval,
         help: "Interval at which each server reads the purges of other servers from shared-store.")
@@ -77,7 +74,6 @@ extension Settings {
         var configuration = SharedStoreConfiguration()
         configuration.timeout = self.objectStorage.sharedStoreTimeout
         configuration.storesOriginals = self.objectStorage.sharedStoreOriginals
-        configuration.minCost = .milliseconds(self.objectStorage.sharedStoreMinCost)
         configuration.purgeInterval = self.objectStorage.purgePoll
         if let maxAge = self.cache.maxAge { configuration.maxAge = maxAge }
         return configuration

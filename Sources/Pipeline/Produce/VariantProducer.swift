@@ -60,7 +60,7 @@ struct VariantProducer: Sendable {
             let found = cache.recentVariant(request.keys.variant, of: original.record.content, for: request.access)
         else { return nil }
         original.record.markVerified()
-        let isStored = await cache.store(found.entry, from: original, for: request.access)
+        let isStored = await cache.store(found.entry, from: original, isShared: true, for: request.access)
         return Produced(body: found.body, record: found.record, isStored: isStored, timings: Timings(), isShared: true)
     }
 
@@ -82,8 +82,7 @@ struct VariantProducer: Sendable {
         // stored. The same holds for a damaged original.
         let isVerified = (image.isProven || original.tier != nil) && !image.isDamaged
         if isVerified { original.record.markVerified() }
-        let isStored =
-            isVerified ? await cache.store(entry, from: original, cost: result.duration, for: request.access) : false
+        let isStored = isVerified ? await cache.store(entry, from: original, for: request.access) : false
         timings.store = stopwatch.lap()
         return Produced(
             body: image.body, record: record, isStored: isStored, timings: timings, isDamaged: image.isDamaged)

@@ -11,8 +11,6 @@ package struct SharedStoreConfiguration: Sendable {
     package var writeTimeout = Duration.seconds(15)
     /// Whether originals are stored too. Default: true.
     package var storesOriginals = true
-    /// Variants that took less time to make are not stored. Default: 0 s.
-    package var minCost = Duration.zero
     /// The age from which objects count as missing, and for which purges are kept. Default: 30 days.
     package var maxAge = Duration.seconds(30 * 86_400)
     /// The time between two reads of the purge log. Default: 5 s.
