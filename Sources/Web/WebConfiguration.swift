@@ -28,8 +28,6 @@ package struct WebConfiguration: Sendable {
     /// The bearer token for administration and forced refresh. When nil, only an admin listener serves administration,
     /// without authentication.
     package var adminToken: String?
-    /// The status of responses with a fallback image: 200…599, except statuses without a body.
-    package var fallbackStatus = 200
     /// The prefix of URLs that the server hands out, without a trailing slash; nil = they are relative to the host.
     package var publicURL: String?
     /// This server's pseudonym in `Via`. A request that has it already passed through this server.

@@ -48,7 +48,6 @@ struct SettingsTests {
         #expect(settings.accessRules == Access() && !settings.access.openProxy)
         #expect(settings.listeners.adminHost == "127.0.0.1")
         #expect(settings.clientLimits == .default)
-        #expect(settings.processing.fallbackStatus == 200)
         #expect(settings.processing.resample == .fast && settings.processing.passthrough == .off)
         #expect(settings.logging.format == .text && settings.logging.hits)
     }
@@ -103,7 +102,7 @@ struct SettingsTests {
         "imgproxy-formats": "avif,webp",
         "presets": "avatar=w=96&h=96&fit=cover,cut=crop=0%2C0%2C9%2C9", "presets-only": "true", "open-proxy": "true",
         "cors-origins": "https://www.example.com,http://localhost:3000",
-        "fallback-status": "404", "public-url": "https://img.example.com",
+        "public-url": "https://img.example.com",
         "insecure-tls-hosts": "*.c.org",
         "local-root": "/tmp", "s3-endpoint": "http://localhost:9000", "s3-region": "eu-central-1",
         "s3-path-style": "false", "shared-store": "s3://media/darkroom", "shared-store-timeout": "300ms",
@@ -233,8 +232,7 @@ struct SettingsTests {
         ("cache-decoded-bytes", "-1"),
         ("cache-max-age", "0s"),
         ("cache-max-age", ""), ("respect-origin", "yes"), ("max-fresh", "0s"),
-        ("fallback-status", "199"),
-        ("fallback-status", "600"), ("fallback-status", "204"), ("fallback-status", "304"),
+
         ("allow-forced-refresh", "TRUE"), ("allow-gps", "yes"), ("public-url", ""), ("public-url", "img.example.com"),
         ("public-url", "ftp://a.org"),
         ("public-url", "https://a.org/?x"), ("public-url", "https://a.org/#x"), ("public-url", "https://me@a.org"),

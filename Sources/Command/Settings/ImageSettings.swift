@@ -95,9 +95,6 @@ struct ProcessingSettings: SettingTheme {
     let pngEffort = Setting(
         "png-effort", .integer(EncoderEfforts.pngRange), default: EncoderEfforts().png,
         help: "Compression level of PNG.")
-    let fallbackStatus = Setting(
-        "fallback-status", .statusWithContent, default: 200, isReloadable: true,
-        help: "Status of responses that carry the fallback image of the query parameter 'default'.")
 }
 
 struct FormatSettings: SettingTheme {

@@ -23,7 +23,6 @@ extension Settings {
         configuration.allowGPS = self.access.allowGPS
         configuration.uploads = uploadBudget
         configuration.adminToken = adminToken
-        configuration.fallbackStatus = self.processing.fallbackStatus
         configuration.publicURL = self.listeners.publicURL
         configuration.viaPseudonym = GuardedHTTPClient.Settings().viaPseudonym
         configuration.limits = grammarLimits

@@ -104,13 +104,6 @@ extension SettingKind where Value == Int {
             return overflow || bytes < minimum ? nil : bytes
         }
     }
-
-    /// A status of a response with content (RFC 9110 §6.4.1).
-    static var statusWithContent: SettingKind {
-        SettingKind("STATUS", "a status from 200 to 599 except 204, 205 and 304", format: \.description) {
-            Int($0).flatMap { (200...599).contains($0) && ![204, 205, 304].contains($0) ? $0 : nil }
-        }
-    }
 }
 
 extension SettingKind where Value == Duration {

@@ -81,7 +81,7 @@ extension ImportedVariable {
                 settings.add("\(bucket)=\(bucket)/", to: "s3-sources", for: name)
             }
         },
-        .setting("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", as: "fallback-status", limit),
+        .note("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", because: "The status of a fallback image is 200."),
         .option("IMGPROXY_FALLBACK_IMAGE_URL") { "fiu:\(Base64URL.text(of: Data($0.utf8)))" },
     ]
 

@@ -34,7 +34,7 @@ struct ImageHTTPResponse {
             return response
         }
         return Response(
-            status: status, headers: fullFields(fields),
+            status: .ok, headers: fullFields(fields),
             body: image.deferredBody.map { ResponseBody($0) } ?? ResponseBody(byteBuffer: body))
     }
 
@@ -52,7 +52,7 @@ struct ImageHTTPResponse {
         report.isUpload = true
         fields[.cacheStatus] = report.status(remaining: .zero).description
         fields[.cacheControl] = CacheControl.noStore.description
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
+        return Response(status: .ok, headers: fields, body: ResponseBody(byteBuffer: body))
     }
 
     /// The fields of a response that has a body.
@@ -69,19 +69,15 @@ struct ImageHTTPResponse {
         return name.dropLast() + image.format.fileExtension
     }
 
-    /// Whether the client has the image. Preconditions apply only to successful responses (RFC 9110 §13.2.1).
+    /// Whether the client has the image.
     func isNotModified(_ head: RequestHead) -> Bool {
-        guard status.kind == .successful, caching == nil else { return false }
+        guard caching == nil else { return false }
         return Preconditions.evaluate(
             method: head.method, fields: head.fields(.ifNoneMatch, .ifModifiedSince), tag: tag,
             lastModified: lastModified) == .notModified
     }
 
     private var isFallback: Bool { image.fallbackReason != nil }
-
-    private var status: HTTPResponse.Status {
-        isFallback ? HTTPResponse.Status(code: configuration.fallbackStatus) : .ok
-    }
 
     /// Omitted for a fallback: the source may have an older date once it is available again. Omitted for an interim
     /// format too: the image in the preferred format has the same date.
