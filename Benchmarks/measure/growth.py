@@ -31,9 +31,9 @@ def measure_connections(context: Context) -> None:
     rates: dict[tuple[str, int], list[float]] = {}
     with ExitStack() as stack:
         (source,) = stack.enter_context(sources(context.nginx, context.images[:1], "connections"))
-        # All connections come from one address, which may have 1,024 of them by default.
+        # All connections come from one address, which may have 1,024 of them unless it is a proxy.
         server = stack.enter_context(
-            Darkroom(context.darkroom, context.folder("connections"), "--max-connections-per-client=4096"))
+            Darkroom(context.darkroom, context.folder("connections"), "--trusted-proxies=127.0.0.1/32"))
         (context.nginx.static / "connections.jpg").write_bytes(warm(server.url(source), "memory"))
         targets = {"nginx": f"{context.nginx.base}/static/connections.jpg", "darkroom": server.url(source)}
         for _ in range(context.report.rounds):

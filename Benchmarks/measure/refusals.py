@@ -36,7 +36,7 @@ def measure_refusals(context: Context) -> None:
 
 def refusal_costs(context: Context, source: str, length: int) -> list[float]:
     settings = ("--pixel-workers=1", f"--queue-depth={length}", "--request-timeout=10m", "--downloads-per-host=64",
-                "--max-connections-per-client=4096")
+                "--trusted-proxies=127.0.0.1/32")
     with Darkroom(context.darkroom, context.folder("refusals"), *settings) as server:
         fetch_all([server.url(f"{source}?warm={number}") for number in range(WARM_UP)], 4)
         with stopped_workers(server):

@@ -82,7 +82,7 @@ struct SettingsTests {
     static let others: [String: String] = [
         "host": "localhost", "port": "0", "admin-host": "localhost", "admin-port": "0",
         "trusted-proxies": "127.0.0.0/8", "rate-limit": "1000/s", "max-connections": "3000",
-        "max-connections-per-client": "900", "header-timeout": "9s", "body-timeout": "9s", "idle-timeout": "9s",
+        "header-timeout": "9s", "body-timeout": "9s", "idle-timeout": "9s",
         "write-timeout": "9s", "max-unsent-bytes": "1", "shutdown-grace": "9s",
         "unix-socket": "/tmp/x.sock", "base-path": "/img", "cache-dir": "/tmp/x", "cache-disk-bytes": "1GiB",
         "cache-memory-bytes": "0",
@@ -232,14 +232,13 @@ struct SettingsTests {
         ("cache-decoded-bytes", "-1"),
         ("cache-max-age", "0s"),
         ("cache-max-age", ""), ("respect-origin", "yes"), ("max-fresh", "0s"),
-
         ("allow-forced-refresh", "TRUE"), ("allow-gps", "yes"), ("public-url", ""), ("public-url", "img.example.com"),
         ("public-url", "ftp://a.org"),
         ("public-url", "https://a.org/?x"), ("public-url", "https://a.org/#x"), ("public-url", "https://me@a.org"),
         ("public-url", "local:///a"), ("allow-longer-maxage", "2"),
         ("admin-token", ""),
         ("local-root", "/no/such/folder"), ("trusted-proxies", "10.0.0.1/8"), ("rate-limit", "20"), ("rate-limit", ""),
-        ("max-connections", "0"), ("max-connections-per-client", "x"), ("header-timeout", "0s"), ("body-timeout", "0"),
+        ("max-connections", "0"), ("header-timeout", "0s"), ("body-timeout", "0"),
         ("idle-timeout", "5"), ("write-timeout", "-1s"), ("shutdown-grace", "9"),
     ])
     func `An invalid value is refused with the name of its setting`(key: String, value: String) throws {
@@ -251,7 +250,6 @@ struct SettingsTests {
     @Test(arguments: [
         ["admin-port": "8080"], ["connect-timeout": "20s"], ["download-timeout": "40s"], ["downloads-per-host": "65"],
         ["max-source-pixels": "130000000"], ["max-output-pixels": "10"], ["min-fresh": "366d"],
-        ["max-connections-per-client": "8193"],
     ])
     func `An impossible combination is refused with the names of both settings`(flags: [String: String]) throws {
         let sentence = try Settings.refusal(flags)

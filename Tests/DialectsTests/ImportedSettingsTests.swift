@@ -40,10 +40,9 @@ struct ImportedSettingsTests {
     }
 
     @Test func `defaults that the server would refuse are lowered`() {
-        let lines = lines("IMGPROXY_TIMEOUT=4\nIMGPROXY_MAX_CLIENTS=100")
+        let lines = lines("IMGPROXY_TIMEOUT=4")
         #expect(lines.contains { $0.hasPrefix("download-timeout: \"4s\"") })
         #expect(lines.contains { $0.hasPrefix("connect-timeout: \"4s\"") })
-        #expect(lines.contains { $0.hasPrefix("max-connections-per-client: \"100\"") })
     }
 
     @Test func `variables of imagor`() {

@@ -60,7 +60,6 @@ extension Settings {
         limits.trustedProxies = self.listeners.trustedProxies
         limits.rateLimit = self.access.rateLimit
         limits.connections.maxConnections = self.listeners.maxConnections
-        limits.connections.maxConnectionsPerClient = self.listeners.maxConnectionsPerClient
         limits.connections.headerTimeout = self.listeners.headerTimeout
         limits.connections.bodyTimeout = self.listeners.bodyTimeout
         limits.connections.idleTimeout = self.listeners.idleTimeout

@@ -46,14 +46,7 @@ struct ListenerSettings: SettingTheme {
         "max-connections", .integer(1...1_000_000), default: ConnectionLimits.default.maxConnections,
         help: """
             Maximum number of concurrent connections per listener. Further connections wait. The limit of open file \
-            descriptors may lower this number.
-            """)
-    let maxConnectionsPerClient = Setting(
-        "max-connections-per-client", .integer(1...1_000_000),
-        default: ConnectionLimits.default.maxConnectionsPerClient,
-        help: """
-            Maximum number of concurrent connections per client (an IPv4 address or an IPv6 /64 network). Further \
-            connections are closed. Trusted proxies are exempt.
+            descriptors may lower this number. A client that is not in trusted-proxies has at most 1024 of them.
             """)
     let headerTimeout = Setting(
         "header-timeout", .duration(), default: ConnectionLimits.default.headerTimeout,

@@ -103,7 +103,6 @@ package struct ImportedSettings: Sendable {
     private mutating func fitDefaults() {
         lower("download-timeout", to: "request-timeout", fromDefault: 15_000, Self.milliseconds)
         lower("connect-timeout", to: "download-timeout", fromDefault: 5_000, Self.milliseconds)
-        lower("max-connections-per-client", to: "max-connections", fromDefault: 1_024) { Int($0) }
         if let pixels = value(of: "max-source-pixels"), Int(pixels).map({ $0 > 120_000_000 }) == true {
             set("max-animation-pixels", pixels, for: "at least 'max-source-pixels'")
         }
