@@ -66,7 +66,6 @@ struct FreshnessRouteTests {
         ("206 Partial Content", "max-age=60", [], 200, false),
         ("403 No", "max-age=60", [], 403, false), ("599 Odd", "s-maxage=60", ["--failure-memory", "0"], 502, false),
         ("500 Oops", "max-age=0", ["--failure-memory", "0"], 502, true), ("503 Soon", "public", [], 502, false),
-        ("503 Soon", "max-age=60", ["--failure-memory", "0", "--failure-max-age", "0s"], 502, true),
     ])
     func `Any success may be an image, and failures are remembered as long as they state`(
         status: String, control: String, flags: [String], expected: Int, asks: Bool

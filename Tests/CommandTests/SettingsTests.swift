@@ -89,7 +89,7 @@ struct SettingsTests {
         "cache-decoded-bytes": "0", "cache-max-age": "7d",
         "cache-key-drop-query": "*.a.org=utm_*", "respect-origin": "false", "default-fresh": "0", "min-fresh": "5m",
         "max-fresh": "30d", "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
-        "failure-max-age": "5m", "failure-memory": "false",
+        "failure-memory": "false",
         "allow-longer-maxage": "true", "allow-forced-refresh": "1", "allow-gps": "true", "uploads": "true",
         "admin-token": "correct-horse-battery", "admin-token-file": tokenFile,
         "otlp-endpoint": "http://collector:4318", "otlp-headers": "authorization=Bearer%20abc",

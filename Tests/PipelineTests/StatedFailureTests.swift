@@ -10,7 +10,7 @@ struct StatedFailureTests {
     @Test(
         arguments: [400, 401, 403, 405, 451, 499, 500, 502, 503, 504, 599],
         [("max-age=300", 300.0), ("max-age=300, s-maxage=30", 30), ("max-age=86400", 3_600)])
-    func `An error is remembered as long as its response states, for failure-max-age at most`(
+    func `An error is remembered as long as its response states, for an hour at most`(
         status: Int, stated: (control: String, seconds: Double)
     ) async throws {
         for remembersFailures in [true, false] {

@@ -76,12 +76,6 @@ struct FreshnessSettings: SettingTheme {
     let staleIfError = Setting(
         "stale-if-error", .duration(allowsZero: true), default: FreshnessPolicy().staleIfError,
         help: "Time for which a stale response may be served while the origin fails, if the origin states none.")
-    let failureMaxAge = Setting(
-        "failure-max-age", .duration(allowsZero: true), default: FreshnessPolicy().maxFailureFresh,
-        help: """
-            Maximum time that an error response of an origin is remembered if it states a freshness lifetime, other \
-            than 404 and 410, which max-fresh limits.
-            """)
     let failureMemory = Setting(
         "failure-memory", .boolean, default: FreshnessPolicy().remembersFailures,
         help: """

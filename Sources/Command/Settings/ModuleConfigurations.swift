@@ -89,7 +89,7 @@ extension Settings {
             defaultFresh: self.freshness.defaultFresh, minFresh: self.freshness.minFresh,
             maxFresh: self.freshness.maxFresh,
             staleWhileRevalidate: self.freshness.staleWhileRevalidate, staleIfError: self.freshness.staleIfError,
-            respectsOrigin: self.freshness.respectOrigin, maxFailureFresh: self.freshness.failureMaxAge,
+            respectsOrigin: self.freshness.respectOrigin,
             remembersFailures: self.freshness.failureMemory)
     }
 

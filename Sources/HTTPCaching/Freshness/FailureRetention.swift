@@ -12,6 +12,8 @@ package enum FailureRetention: Sendable {
 
     static let goneSeconds = 60.0
     static let maxBackoffSeconds = 60.0
+    /// The longest lifetime that the response of a transient failure may state.
+    static let maxStated = Duration.seconds(3_600)
     /// The longest wait that an origin may ask for. A maintenance page that asks for a day must not hide an image that
     /// is back after an hour.
     package static let maxRetryAfter = Duration.seconds(300)
@@ -51,6 +53,6 @@ package enum FailureRetention: Sendable {
 
     /// The lifetime that the response of a transient failure states; zero without one.
     private static func stated(_ response: StoredResponse?, _ policy: FreshnessPolicy) -> Duration {
-        min(response?.explicitLifetime(policy) ?? .zero, policy.maxFailureFresh)
+        min(response?.explicitLifetime(policy) ?? .zero, maxStated)
     }
 }

@@ -15,9 +15,6 @@ public struct FreshnessPolicy: Hashable, Sendable {
     /// Whether the origin's caching fields are respected. If not, every 200 is stored and is fresh for ``defaultFresh``
     /// from its arrival; only validators and `Vary` still count. Default: true.
     public var respectsOrigin: Bool
-    /// The maximum time for which a failure is remembered if its response states a lifetime, except 404 and 410.
-    /// Default: 1 hour.
-    public var maxFailureFresh: Duration
     /// Whether a source whose origin failed without stating a lifetime is not requested again for a moment. This
     /// protects both sides and goes beyond RFC 9111. Default: true.
     public var remembersFailures: Bool
@@ -30,7 +27,7 @@ public struct FreshnessPolicy: Hashable, Sendable {
         defaultFresh: Duration = .seconds(3_600), minFresh: Duration = .zero,
         maxFresh: Duration = .seconds(365 * 86_400), staleWhileRevalidate: Duration = .zero,
         staleIfError: Duration = .seconds(86_400), respectsOrigin: Bool = true,
-        maxFailureFresh: Duration = .seconds(3_600), remembersFailures: Bool = true
+        remembersFailures: Bool = true
     ) {
         self.defaultFresh = defaultFresh
         self.minFresh = minFresh
@@ -38,7 +35,6 @@ public struct FreshnessPolicy: Hashable, Sendable {
         self.staleWhileRevalidate = staleWhileRevalidate
         self.staleIfError = staleIfError
         self.respectsOrigin = respectsOrigin
-        self.maxFailureFresh = maxFailureFresh
         self.remembersFailures = remembersFailures
     }
 
