@@ -97,8 +97,7 @@ extension Settings {
         PipelineConfiguration(
             limits: pixelLimits,
             efforts: EncoderEfforts(
-                webp: self.processing.webpEffort, avif: self.processing.avifEffort, jxl: self.processing.jxlEffort,
-                png: self.processing.pngEffort),
+                webp: self.processing.webpEffort, avif: self.processing.avifEffort, png: self.processing.pngEffort),
             pixelWorkers: self.processing.pixelWorkers, queueDepth: self.processing.queueDepth,
             memoryBudgetBytes: self.processing.memoryBudget, requestTimeout: self.limits.requestTimeout,
             freshness: freshnessPolicy, encodingBudget: self.formats.avifBudget)

@@ -119,7 +119,7 @@ extension ImportedVariable {
         .setting("IMGPROXY_AVIF_SPEED", as: "avif-effort") { text in
             Int(text).flatMap { (0...9).contains($0) ? "\(9 - $0)" : nil }
         },
-        .setting("IMGPROXY_JXL_EFFORT", as: "jxl-effort"),
+        .note("IMGPROXY_JXL_EFFORT", because: "JPEG XL is encoded with effort 4."),
         .setting("IMGPROXY_ENABLE_CLIENT_HINTS", as: "client-hints", boolean),
     ]
 
