@@ -89,9 +89,6 @@ struct ProcessingSettings: SettingTheme {
     let avifEffort = Setting(
         "avif-effort", .integer(EncoderEfforts.avifRange), default: EncoderEfforts().avif,
         help: "Effort of the AVIF encoder to make smaller files; 4 takes seven times as long as 2.")
-    let pngEffort = Setting(
-        "png-effort", .integer(EncoderEfforts.pngRange), default: EncoderEfforts().png,
-        help: "Compression level of PNG.")
 }
 
 struct FormatSettings: SettingTheme {

@@ -96,8 +96,7 @@ extension Settings {
     var pipelineConfiguration: PipelineConfiguration {
         PipelineConfiguration(
             limits: pixelLimits,
-            efforts: EncoderEfforts(
-                webp: self.processing.webpEffort, avif: self.processing.avifEffort, png: self.processing.pngEffort),
+            efforts: EncoderEfforts(webp: self.processing.webpEffort, avif: self.processing.avifEffort),
             pixelWorkers: self.processing.pixelWorkers, queueDepth: self.processing.queueDepth,
             memoryBudgetBytes: self.processing.memoryBudget, requestTimeout: self.limits.requestTimeout,
             freshness: freshnessPolicy, encodingBudget: self.formats.avifBudget)

@@ -42,7 +42,7 @@ extension ImageParameters {
                 + "encoding it again saves nothing. The default is a setting."),
         Row(
             "l", .integer(EncoderEfforts.pngRange), \.output.compression, .encoding, .encode, cost: .medium,
-            "Compression level of a PNG; by default the setting `png-effort`."),
+            "Compression level of a PNG; by default 6."),
         Row(
             "af", .boolean, \.output.filtersRows, .encoding, .encode, cost: .medium,
             "PNG with adaptive filters for its rows. By default, the pixels decide."
