@@ -197,16 +197,14 @@ struct TwoStepTests {
     // MARK: Other fields
 
     @Test func `Clients that save data and others get their own hits`() async throws {
-        var configuration = WebConfiguration.test(token: "t")
-        configuration.negotiation.saveDataQuality = 40
-        let server = HitServer(configuration, clock: TestClock())
+        let server = HitServer(.test(token: "t"), clock: TestClock())
         try await server.run { address in
             var client = try await HitClient(address)
             for _ in 0..<3 {
-                let saving = try await ask(&client, "fresh", fields: ["Save-Data: on"])
+                let saving = try await ask(&client, "fresh&slow_q=40", fields: ["Save-Data: on"])
                 #expect(saving.body == "webp of bytes of fresh at 40 quality")
-                #expect(saving.fields["vary"] == ["Accept, Save-Data"])
-                #expect(try await ask(&client, "fresh").body == "webp of bytes of fresh at any quality")
+                #expect(saving.fields["vary"] == ["Accept, Save-Data, ECT, RTT, Downlink"])
+                #expect(try await ask(&client, "fresh&slow_q=40").body == "webp of bytes of fresh at any quality")
             }
             #expect(server.answers.count == 4)
             try await client.close()

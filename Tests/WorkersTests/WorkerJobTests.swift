@@ -135,7 +135,7 @@ struct WorkerJobTests {
         let options = [
             OutputOptions(format: .jpeg, target: .high, maxBytes: 900, interlaced: true),
             OutputOptions(format: .webp, quality: 7, nearLossless: true), OutputOptions(format: .png, palette: true),
-            OutputOptions(maxQuality: 40), OutputOptions(maxBytes: 900, passthrough: .auto),
+            OutputOptions(maxBytes: 900, passthrough: .auto),
             OutputOptions(format: .png, compression: 9, filtersRows: true),
             OutputOptions(format: .avif, alternative: .webp), OutputOptions(format: .webp, alternative: .natural),
         ]

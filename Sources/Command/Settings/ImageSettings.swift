@@ -107,9 +107,6 @@ struct FormatSettings: SettingTheme {
             responses have the client's next format, while the preferred format is made in the background. 0 makes all \
             requests wait.
             """)
-    let saveDataQuality = Setting(
-        "save-data-quality", .optional(.integer(1...100)), default: nil, isReloadable: true,
-        help: "Maximum default quality for clients that send 'Save-Data: on'. Vary then includes Save-Data.")
     let clientHints = Setting(
         "client-hints", .boolean, default: NegotiationPolicy().usesClientHints, isReloadable: true,
         help: """

@@ -36,8 +36,7 @@ extension Settings {
         configuration.allowsRobots = self.access.allowRobots
         configuration.servesIIIF = self.access.iiif
         configuration.negotiation = NegotiationPolicy(
-            formats: self.formats.formats, saveDataQuality: self.formats.saveDataQuality,
-            usesClientHints: self.formats.clientHints)
+            formats: self.formats.formats, usesClientHints: self.formats.clientHints)
         configuration.dialect = self.access.compat.queryDialect
         configuration.pathDialect = pathDialect
         configuration.logSources = self.logging.sources

@@ -11,8 +11,6 @@ package struct ConnectionHints: Hashable, Sendable {
     /// Below this rate, in megabits per second, a connection is slow.
     private static let minDownlink = 5.0
 
-    /// Whether the client asks for less data.
-    package let savesData: Bool
     /// Whether the client asks for less data, or its connection is 3G or slower, has a long round-trip time or a low
     /// rate.
     package let isSlow: Bool
@@ -21,7 +19,7 @@ package struct ConnectionHints: Hashable, Sendable {
     package init(
         saveData: String?, effectiveType: String? = nil, roundTrip: String? = nil, downlink: String? = nil
     ) {
-        savesData = saveData.map(Self.isOn) ?? false
+        let savesData = saveData.map(Self.isOn) ?? false
         isSlow =
             savesData || ["slow-2g", "2g", "3g"].contains(effectiveType.map(Self.word))
             || roundTrip.flatMap(Self.number).map { $0 > Self.maxRoundTrip } ?? false

@@ -4,19 +4,13 @@ package import DarkroomTransforms
 package struct NegotiationPolicy: Hashable, Sendable {
     /// The formats that `output=auto` may choose, the preferred one first.
     package var formats: FormatList
-    /// The highest default quality for clients that send `Save-Data: on`; nil = the field is ignored.
-    package var saveDataQuality: Int?
     /// Whether `Sec-CH-DPR` and `Sec-CH-Width` set the size of images whose URL does not.
     package var usesClientHints: Bool
     /// The formats for which the server has no encoder. They are never chosen, even where a query lists them.
     package var unwritable = FormatList()
 
-    package init(
-        formats: FormatList = FormatList([.webp]) ?? FormatList(), saveDataQuality: Int? = nil,
-        usesClientHints: Bool = false
-    ) {
+    package init(formats: FormatList = FormatList([.webp]) ?? FormatList(), usesClientHints: Bool = false) {
         self.formats = formats
-        self.saveDataQuality = saveDataQuality
         self.usesClientHints = usesClientHints
     }
 
@@ -31,11 +25,7 @@ package struct NegotiationPolicy: Hashable, Sendable {
             preferences.formats = field.named(of: choices(for: query))
             if !preferences.formats.contains(.webp) { preferences.excluded = field.excluded }
         }
-        if connection.isSlow, query.slowQuality != nil {
-            preferences.quality = query.slowQuality
-        } else if connection.savesData, query.hasDefaultQuality {
-            preferences.maxQuality = saveDataQuality
-        }
+        if connection.isSlow { preferences.quality = query.slowQuality }
         return preferences
     }
 
@@ -46,11 +36,7 @@ package struct NegotiationPolicy: Hashable, Sendable {
     package func vary(of query: ImageQuery) -> String? {
         var names: [String] = []
         if query.isNegotiated { names.append("Accept") }
-        if query.slowQuality != nil {
-            names += ConnectionHints.fieldNames
-        } else if saveDataQuality != nil, query.hasDefaultQuality {
-            names.append("Save-Data")
-        }
+        if query.slowQuality != nil { names += ConnectionHints.fieldNames }
         if query.dependsOnClientHints { names += ClientHints.fieldNames }
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }
@@ -71,8 +57,6 @@ package struct ClientPreferences: Hashable, Sendable {
     /// The formats that the client may not show; empty if the format is not negotiated, or may be WebP, which holds
     /// every image.
     package var excluded = FormatSet()
-    /// The highest default quality; nil = no limit.
-    package var maxQuality: Int?
     /// The quality instead of the query's quality; nil = the query's quality.
     package var quality: Int?
 
@@ -85,11 +69,6 @@ package struct ClientPreferences: Hashable, Sendable {
 }
 
 extension ImageQuery {
-    /// Whether the image may have the default quality of its format.
-    fileprivate var hasDefaultQuality: Bool {
-        output.quality == nil && output.target == nil && output.mayBeLossy
-    }
-
     /// The encoding for a client.
     package func output(for preferences: ClientPreferences) -> OutputOptions {
         guard let best = preferences.formats.first else {
@@ -109,14 +88,12 @@ extension ImageQuery {
                 ? output.converted(to: .webp, alternative: .natural) : output.converted(to: nil), preferences)
     }
 
-    /// The options without formats that the client may not show, and with the quality for a slow connection, or with
-    /// their default quality limited.
+    /// The options without formats that the client may not show, and with the quality for a slow connection.
     private func limited(_ options: OutputOptions, _ preferences: ClientPreferences) -> OutputOptions {
         var options = options
         options.excluded = preferences.excluded
         if let quality = preferences.quality { (options.quality, options.target) = (quality, nil) }
-        return options.converted(
-            to: options.format, alternative: options.alternative, maxQuality: preferences.maxQuality)
+        return options.converted(to: options.format, alternative: options.alternative)
     }
 }
 

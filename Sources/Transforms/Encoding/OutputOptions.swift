@@ -6,8 +6,6 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var format: OutputFormat?
     /// 1…100; nil = the format's default. With `nearLossless`, the least fidelity; its default is 60.
     public package(set) var quality: Int?
-    /// The highest default quality, 1…100, while the format is not known; nil = any.
-    public package(set) var maxQuality: Int?
     /// Chooses the quality by the image; nil = `quality`.
     public package(set) var target: QualityTarget?
     /// The most bytes of the result: quality is lowered, to 20 at worst, until it fits; nil = any number.
@@ -41,16 +39,14 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var excluded: FormatSet
 
     /// By default the source's own format at its default quality.
-    ///
-    /// - Parameter maxQuality: limits the default quality of a format; nil = no limit.
     public init(
-        format: OutputFormat? = nil, quality: Int? = nil, maxQuality: Int? = nil, target: QualityTarget? = nil,
+        format: OutputFormat? = nil, quality: Int? = nil, target: QualityTarget? = nil,
         maxBytes: Int? = nil, chroma: ChromaSampling? = nil,
         lossless: Bool = false, nearLossless: Bool = false, interlaced: Bool = false, palette: Bool = false,
         compression: Int? = nil, filtersRows: Bool = false, passthrough: Passthrough = .off,
         details: ImageDetails = [], alternative: AlternativeFormat = .none, excluded: FormatSet = []
     ) {
-        (self.format, self.quality, self.maxQuality, self.target) = (format, quality, maxQuality, target)
+        (self.format, self.quality, self.target) = (format, quality, target)
         (self.maxBytes, self.chroma) = (maxBytes, chroma)
         (self.lossless, self.nearLossless) = (lossless, nearLossless)
         (self.interlaced, self.palette, self.passthrough) = (interlaced, palette, passthrough)
@@ -69,7 +65,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         let isLossy = !lossless && !nearLossless && (format?.isLossy ?? true)
         let isJudged = isLossy && (format.map { $0.row.qualityModel != nil } ?? true)
         if !isJudged, !nearLossless || format != nil { target = nil }
-        limitQuality(hasQuality: target == nil && (isLossy || nearLossless))
+        normalizeQuality(hasQuality: target == nil && (isLossy || nearLossless))
         if let format, !isOpen, !isLossy || !format.row.samplesChroma { chroma = nil }
         if format?.isText == true { maxBytes = nil }
         interlaced = interlaced && (format?.row.isInterlaceable ?? true)
@@ -88,17 +84,12 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if format != nil { excluded.remove(FormatSet(.avif)) }
     }
 
-    private mutating func limitQuality(hasQuality: Bool) {
+    private mutating func normalizeQuality(hasQuality: Bool) {
         // The result may become another format, whose default differs.
         let defaultQuality =
             alternative == .none
             ? nearLossless ? format.map { _ in Self.nearLosslessQuality } : format?.defaultQuality : nil
-        let limit = hasQuality && quality == nil && !lossless ? maxQuality : nil
-        maxQuality = isOpen ? limit : nil
-        let limited =
-            isOpen || nearLossless ? nil : limit.flatMap { limit in format?.defaultQuality.map { min(limit, $0) } }
-        let asked = quality ?? limited
-        quality = hasQuality && asked != defaultQuality ? asked : nil
+        if !hasQuality || quality == defaultQuality { quality = nil }
     }
 
     /// Whether the server chooses the format, by the source or by what the client accepts.
@@ -108,7 +99,6 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public var key: String {
         let name = format?.rawValue ?? "natural"
         var parts = [quality.map(String.init) ?? "-", lossless ? "ll" : "-", interlaced ? "il" : "-"]
-        if let maxQuality { parts.append("most-\(maxQuality)") }
         if let target { parts.append("auto-\(target.rawValue)") }
         if let maxBytes { parts.append("max-\(maxBytes)") }
         if let chroma { parts.append("chroma-\(chroma.rawValue)") }
@@ -128,14 +118,9 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     package var isHeaderOnly: Bool { format == .json && !details.needsPixels }
 
     /// The same options for another format.
-    ///
-    /// - Parameter maxQuality: nil = the same.
-    package func converted(
-        to format: OutputFormat?, alternative: AlternativeFormat = .none, maxQuality: Int? = nil
-    ) -> OutputOptions {
+    package func converted(to format: OutputFormat?, alternative: AlternativeFormat = .none) -> OutputOptions {
         var converted = self
         (converted.format, converted.alternative) = (format, alternative)
-        converted.maxQuality = maxQuality ?? self.maxQuality
         converted.normalize()
         return converted
     }

@@ -219,7 +219,7 @@ extension OutputOptions {
     var isFine: Bool { chroma == .full || (quality ?? 0) >= 90 && chroma != .half }
     /// Whether a GIF may have fewer colors than its source.
     fileprivate var reducesColors: Bool {
-        maxBytes != nil || OutputFormat.Row.colorBits(quality ?? maxQuality ?? 100) < 8
+        maxBytes != nil || OutputFormat.Row.colorBits(quality ?? 100) < 8
     }
 }
 

@@ -32,7 +32,7 @@ struct OutputOptionsTests {
         for output in [
             OutputOptions(format: .avif, passthrough: .auto, alternative: .webp),
             OutputOptions(format: .jpeg, quality: 5, palette: true, passthrough: .auto),
-            OutputOptions(maxQuality: 50, passthrough: .auto).converted(to: .gif),
+            OutputOptions(passthrough: .auto).converted(to: .gif),
         ] { #expect(output.passthrough == .auto && output.key.contains("pass-auto")) }
         #expect(OutputOptions(format: .json, maxBytes: 100) == OutputOptions(format: .json))
         #expect(OutputOptions(format: .lqip, quality: 3, lossless: true, details: .all) == OutputOptions(format: .lqip))
@@ -99,24 +99,6 @@ struct OutputOptionsTests {
         #expect(!OutputOptions(excluded: FormatSet(.webp)).holdsSeveralFrames(of: .png))
         #expect(OutputOptions(excluded: FormatSet(.png)).holdsSeveralFrames(of: .png))
         #expect(OutputOptions(format: .avif, alternative: .webp).holdsSeveralFrames(of: .png))
-    }
-
-    @Test func `A highest default quality is kept until the format is known`() {
-        let open = OutputOptions(maxQuality: 70)
-        #expect(open.quality == nil && open.key != OutputOptions().key)
-        #expect(open.converted(to: .jpeg) == OutputOptions(format: .jpeg, quality: 70))
-        #expect(open.converted(to: .avif) == OutputOptions(format: .avif))
-        #expect(open.converted(to: .png) == OutputOptions(format: .png))
-        #expect(OutputOptions(format: .webp, maxQuality: 90) == OutputOptions(format: .webp))
-        let animated = OutputOptions(format: .avif, maxQuality: 70, alternative: .webp)
-        #expect(animated.quality == nil)
-        #expect(animated.converted(to: .webp) == OutputOptions(format: .webp, quality: 70))
-        #expect(animated.converted(to: .avif) == OutputOptions(format: .avif))
-        #expect(OutputOptions(quality: 95, maxQuality: 70) == OutputOptions(quality: 95))
-        #expect(OutputOptions(maxQuality: 70, target: .low) == OutputOptions(target: .low))
-        let near = OutputOptions(maxQuality: 70, nearLossless: true)
-        #expect(near.converted(to: .webp) == OutputOptions(format: .webp, nearLossless: true))
-        #expect(near.converted(to: .jpeg) == OutputOptions(format: .jpeg, quality: 70))
     }
 
     @Test func `Options without a format become that format's own`() {

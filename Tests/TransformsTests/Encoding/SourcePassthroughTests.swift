@@ -112,7 +112,7 @@ struct SourcePassthroughTests {
         let length = try #require(JPEGContainer.stripped(source)).readableBytes
         for output in [
             OutputOptions(quality: 95, passthrough: .auto), OutputOptions(target: .high, passthrough: .auto),
-            OutputOptions(maxBytes: length * 2, passthrough: .auto), OutputOptions(maxQuality: 50, passthrough: .auto),
+            OutputOptions(maxBytes: length * 2, passthrough: .auto),
         ] { #expect(try produce(source, output: output).quality == .ofSource()) }
         let png = try Self.palettePNG()
         let tight = try produce(png, output: OutputOptions(maxBytes: 9, passthrough: .auto))
