@@ -338,8 +338,8 @@ struct ImageParametersTests {
 
     @Test func `limits are those of the server`() throws {
         let narrow = ImageQueryGrammar(
-            limits: QueryLimits(maxOutputSide: 100, maxFrames: 2, defaultResampling: .linear))
-        #expect(try narrow.parse("url=x&w=100&n=2").recipe.resampling == .linear)
+            limits: QueryLimits(maxOutputSide: 100, maxFrames: 2))
+        #expect(try narrow.parse("url=x&w=100&n=2").pages.count == 2)
         #expect(throws: InvalidParameter.self) { try narrow.parse("url=x&w=101") }
         #expect(throws: InvalidParameter.self) { try narrow.parse("url=x&w=60&dpr=2") }
         #expect(throws: InvalidParameter.self) { try narrow.parse("url=x&n=3") }

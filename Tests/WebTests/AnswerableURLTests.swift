@@ -176,7 +176,7 @@ struct AnswerableURLTests {
             for listed in IIIFPyramid(full: size, limits: PixelLimits()).sizes {
                 let path = try IIIFImagePath(
                     region: "full", size: "\(listed.width),\(listed.height)", rotation: "0", file: "default.jpg")
-                let image = try path.image(of: "http://a.org/a", full: size, limits: PixelLimits(), resampling: .fast)
+                let image = try path.image(of: "http://a.org/a", full: size, limits: PixelLimits())
                 try await site.expectAnswer(to: image.query, "iiif \(listed)")
             }
         }

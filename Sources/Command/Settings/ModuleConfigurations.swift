@@ -71,8 +71,7 @@ extension Settings {
     var grammarLimits: QueryLimits {
         QueryLimits(
             maxOutputSide: self.limits.maxOutputSide, maxFrames: self.limits.maxFrames,
-            defaultResampling: self.processing.resample, defaultPassthrough: self.processing.passthrough,
-            defaultDamaged: self.processing.damaged)
+            defaultPassthrough: self.processing.passthrough, defaultDamaged: self.processing.damaged)
     }
 
     var pixelLimits: PixelLimits {

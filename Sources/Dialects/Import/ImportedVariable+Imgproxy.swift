@@ -110,7 +110,7 @@ extension ImportedVariable {
         .option("IMGPROXY_PNG_INTERLACED") { isTrue($0) ? "pngo:1" : nil },
         .option("IMGPROXY_PNG_QUANTIZE") { isTrue($0) ? "pngo::1" : nil },
         .option("IMGPROXY_AUTOQUALITY_METHOD") { $0 == "none" ? nil : "aq:\($0)" },
-        .setting("IMGPROXY_USE_LINEAR_COLORSPACE", as: "resample") { isTrue($0) ? "linear" : "fast" },
+        .note("IMGPROXY_USE_LINEAR_COLORSPACE", because: "Only queries of Darkroom have it: 'resample=linear'."),
     ]
 
     private static let imgproxyFormats: [ImportedVariable] = [

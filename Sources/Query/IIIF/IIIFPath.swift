@@ -45,10 +45,8 @@ package struct IIIFImagePath: Hashable, Sendable {
 extension ImageQuery {
     /// The document of `/info` that has the size of a source. Asks for a color, because only a document that requires
     /// decoding the whole source is cached, together with the source.
-    package static func information(about source: String, resampling: Resampling) -> ImageQuery {
-        ImageQuery(
-            url: source, recipe: Recipe(resampling: resampling),
-            output: OutputOptions(format: .json, details: .color))
+    package static func information(about source: String) -> ImageQuery {
+        ImageQuery(url: source, output: OutputOptions(format: .json, details: .color))
     }
 }
 
@@ -63,12 +61,12 @@ package struct IIIFImage: Hashable, Sendable {
 extension IIIFImagePath {
     /// The image for the URL or short name of a source, whose size is in upright orientation.
     package func image(
-        of source: String, full: PixelSize, limits: PixelLimits, resampling: Resampling
+        of source: String, full: PixelSize, limits: PixelLimits
     ) throws(InvalidParameter) -> IIIFImage {
         let rectangle = try region.rectangle(in: full)
         let scaled = try size.scaled(rectangle.size, within: limits)
         try limits.check(scaled, rotatedBy: rotation.degrees)
-        var recipe = Recipe(resampling: resampling)
+        var recipe = Recipe()
         if rectangle.size != full {
             recipe.crop = Crop(
                 x: rectangle.x, y: rectangle.y, width: rectangle.size.width, height: rectangle.size.height)

@@ -23,7 +23,7 @@ extension ImageQueryDraft {
             return
         }
         recipe.fit = fit ?? (aspectRatio == nil ? .inside : .cover)
-        let plain = Recipe(resampling: limits.defaultResampling)
+        let plain = Recipe()
         if !recipe.box.hasSide {
             recipe.enlarge = plain.enlarge
             if !recipe.box.hasMinimum { recipe.resampling = plain.resampling }

@@ -20,7 +20,7 @@ package struct ImageQuery: Hashable, Sendable {
     package var fallbackStatuses: Set<Int> = []
     /// The URL or the name of the image that ``Recipe/mark`` draws; nil = none.
     package var mark: String?
-    package var recipe: Recipe
+    package var recipe = Recipe()
     package var pages = PageSelection()
     /// The encoding. Without a format it is negotiated by `Accept`.
     package var output = OutputOptions()

@@ -48,7 +48,7 @@ struct ImageQueryDraft: Sendable {
 
     /// What a query without parameters means.
     init(_ limits: QueryLimits) {
-        query = ImageQuery(recipe: Recipe(resampling: limits.defaultResampling))
+        query = ImageQuery()
         output.passthrough = limits.defaultPassthrough
         output.damaged = limits.defaultDamaged
     }

@@ -8,8 +8,6 @@ package struct QueryLimits: Hashable, Sendable {
     package var maxOutputSide: Int
     /// The largest number of frames or pages that `n` may ask for.
     package var maxFrames: Int
-    /// The default of `resample`.
-    package var defaultResampling: Resampling
     /// The default of `passthrough`.
     package var defaultPassthrough: Passthrough
     /// The default of `damaged`.
@@ -18,12 +16,11 @@ package struct QueryLimits: Hashable, Sendable {
     package var unwritable: Set<OutputFormat> = []
 
     package init(
-        maxOutputSide: Int = 8192, maxFrames: Int = PixelLimits.unlimitedFrames, defaultResampling: Resampling = .fast,
+        maxOutputSide: Int = 8192, maxFrames: Int = PixelLimits.unlimitedFrames,
         defaultPassthrough: Passthrough = .off, defaultDamaged: DamagePolicy = .refuse
     ) {
         self.maxOutputSide = maxOutputSide
         self.maxFrames = maxFrames
-        self.defaultResampling = defaultResampling
         self.defaultPassthrough = defaultPassthrough
         self.defaultDamaged = defaultDamaged
     }

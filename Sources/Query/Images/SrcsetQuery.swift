@@ -30,8 +30,8 @@ package struct SrcsetQuery: Sendable {
     /// The query of `/info` that describes the same source.
     package var sourceQuery: ImageQuery {
         ImageQuery(
-            url: first.url, fallback: first.fallback, recipe: Recipe(resampling: limits.defaultResampling),
-            pages: first.pages, output: OutputOptions(format: .json), priority: first.priority)
+            url: first.url, fallback: first.fallback, pages: first.pages, output: OutputOptions(format: .json),
+            priority: first.priority)
     }
 
     /// The image in the least width in CSS pixels that makes at least this many pixels; nil if the other parameters do

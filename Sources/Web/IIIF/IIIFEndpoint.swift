@@ -81,10 +81,7 @@ struct IIIFEndpoint: Sendable {
         let base = identifier.baseReference(configuration)
         let information = try identifier.informationQuery(configuration)
         let source = try IIIFSource(try await response(to: information, request, head, context, permit, describe))
-        let image = try requireValid(
-            path.image(
-                of: information.url, full: source.size, limits: limits,
-                resampling: configuration.limits.defaultResampling))
+        let image = try requireValid(path.image(of: information.url, full: source.size, limits: limits))
         var query = image.query
         // The freshness of the document has just been evaluated, for the client and by the origin's fields.
         query.cache = .forceCache

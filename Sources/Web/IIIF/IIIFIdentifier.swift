@@ -33,7 +33,7 @@ struct IIIFIdentifier {
     /// The query for the document of `/info`.
     func informationQuery(_ configuration: WebConfiguration) throws(Problem) -> ImageQuery {
         let source = try source(configuration.sourceMap).text
-        return .information(about: source, resampling: configuration.limits.defaultResampling)
+        return .information(about: source)
     }
 
     /// The URI that the paths of the image begin with, with the identifier in the client's spelling. Without

@@ -38,6 +38,6 @@ extension FuzzTests {
         }
         guard texts.count == 4 else { return nil }
         return try IIIFImagePath(region: texts[0], size: texts[1], rotation: texts[2], file: texts[3])
-            .image(of: "a:b", full: full, limits: limits, resampling: .fast)
+            .image(of: "a:b", full: full, limits: limits)
     }
 }
