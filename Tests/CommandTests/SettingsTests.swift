@@ -48,7 +48,6 @@ struct SettingsTests {
         #expect(settings.accessRules == Access() && !settings.access.openProxy)
         #expect(settings.listeners.adminHost == "127.0.0.1")
         #expect(settings.clientLimits == .default)
-        #expect(settings.processing.passthrough == .off)
         #expect(settings.logging.format == .text && settings.logging.hits)
     }
 
@@ -116,7 +115,7 @@ struct SettingsTests {
         "request-timeout": "2m", "pixel-workers": "7", "worker-memory": "1GiB", "worker-images": "1",
         "isolation": "none", "quarantine": "0",
         "queue-depth": "1", "memory-budget": "100MiB",
-        "passthrough": "auto", "damaged": "show",
+        "damaged": "show",
         "downloads-per-host": "2", "max-downloads": "8", "max-inflight-bytes": "1", "log-level": "debug",
         "log-format": "logfmt", "log-hits": "false", "log-sources": "path", "playground": "false",
         "allow-robots": "true", "compat": "wsrv",
@@ -224,7 +223,7 @@ struct SettingsTests {
         ("max-source-bytes", "0"), ("max-source-bytes", "99999999999GiB"), ("connect-timeout", "5"),
         ("connect-timeout", "0s"),
         ("allow-networks", "10.0.0.1/8"), ("allow-networks", "nonsense"), ("allow-ports", "80,http"),
-        ("passthrough", "always"), ("damaged", "maybe"),
+        ("damaged", "maybe"),
         ("pixel-workers", "0"), ("worker-memory", "1MiB"), ("worker-images", "0"), ("isolation", "some"),
         ("quarantine", "1"),
         ("log-level", "loud"),

@@ -110,14 +110,12 @@ struct CanonicalQueryTests {
     }
 
     @Test func `what a server takes as given is left out there, and said elsewhere`() throws {
-        let passing = QueryLimits(defaultPassthrough: .auto)
+        let showing = QueryLimits(defaultDamaged: .show)
         for (given, here, there) in [
-            ("url=x", "url=x", "url=x&passthrough=auto"), ("url=x&passthrough=off", "url=x&passthrough=off", "url=x"),
-            ("url=x&output=avif", "url=x&output=avif", "url=x&output=avif"),
-            ("url=x&il", "url=x&il=true", "url=x&il=true"),
+            ("url=x", "url=x", "url=x&damaged=show"), ("url=x&damaged=refuse", "url=x&damaged=refuse", "url=x"),
         ] {
-            let query = try ImageQueryGrammar(limits: passing).parse(given)
-            #expect(CanonicalQuery(query, limits: passing).text == here)
+            let query = try ImageQueryGrammar(limits: showing).parse(given)
+            #expect(CanonicalQuery(query, limits: showing).text == here)
             #expect(CanonicalQuery(query, limits: Self.limits).text == there)
         }
     }

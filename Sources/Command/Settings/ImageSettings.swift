@@ -74,9 +74,6 @@ struct ProcessingSettings: SettingTheme {
     let quarantine = Setting(
         "quarantine", .duration(allowsZero: true), default: .seconds(3600),
         help: "Time for which an image that crashed a worker is refused without being processed again. 0 disables it.")
-    let passthrough = Setting(
-        "passthrough", .choice(of: Passthrough.self), default: .off,
-        help: "Default of the query parameter 'passthrough'.")
     let damaged = Setting(
         "damaged", .choice(of: DamagePolicy.self), default: .refuse,
         help: "Default of the query parameter 'damaged'.")

@@ -71,7 +71,7 @@ extension Settings {
     var grammarLimits: QueryLimits {
         QueryLimits(
             maxOutputSide: self.limits.maxOutputSide, maxFrames: self.limits.maxFrames,
-            defaultPassthrough: self.processing.passthrough, defaultDamaged: self.processing.damaged)
+            defaultDamaged: self.processing.damaged)
     }
 
     var pixelLimits: PixelLimits {

@@ -49,7 +49,6 @@ struct ImageQueryDraft: Sendable {
     /// What a query without parameters means.
     init(_ limits: QueryLimits) {
         query = ImageQuery()
-        output.passthrough = limits.defaultPassthrough
         output.damaged = limits.defaultDamaged
     }
 
@@ -78,7 +77,6 @@ struct ImageQueryDraft: Sendable {
         target = query.output.target ?? target
         mark = query.recipe.mark ?? Mark()
         output = query.output
-        if !output.supportsPassthrough { output.passthrough = limits.defaultPassthrough }
     }
 
     /// The query that the parameters describe. Values that change nothing become the default, so that equal images have

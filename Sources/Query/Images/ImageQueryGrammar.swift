@@ -8,8 +8,6 @@ package struct QueryLimits: Hashable, Sendable {
     package var maxOutputSide: Int
     /// The largest number of frames or pages that `n` may ask for.
     package var maxFrames: Int
-    /// The default of `passthrough`.
-    package var defaultPassthrough: Passthrough
     /// The default of `damaged`.
     package var defaultDamaged: DamagePolicy
     /// The formats for which the server has no encoder.
@@ -17,11 +15,10 @@ package struct QueryLimits: Hashable, Sendable {
 
     package init(
         maxOutputSide: Int = 8192, maxFrames: Int = PixelLimits.unlimitedFrames,
-        defaultPassthrough: Passthrough = .off, defaultDamaged: DamagePolicy = .refuse
+        defaultDamaged: DamagePolicy = .refuse
     ) {
         self.maxOutputSide = maxOutputSide
         self.maxFrames = maxFrames
-        self.defaultPassthrough = defaultPassthrough
         self.defaultDamaged = defaultDamaged
     }
 

@@ -24,8 +24,6 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var passthrough: Passthrough
     /// Whether a damaged source is shown as far as it can be decoded.
     public package(set) var damaged = DamagePolicy.refuse
-    /// Whether the other options permit that a source is the result.
-    package private(set) var supportsPassthrough = false
     /// The compression level of a PNG, 1…9; nil = the level of the server's efforts.
     public package(set) var compression: Int?
     /// Whether each row of a PNG is filtered by the filter that suits it, and a PNG of few colors has no palette.
@@ -71,8 +69,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         interlaced = interlaced && (format?.row.isInterlaceable ?? true)
         palette = palette && (format ?? .png) == .png
         let canPassOn = isOpen || format?.row.stripped != nil
-        supportsPassthrough = canPassOn && !interlaced && !palette
-        if !supportsPassthrough { passthrough = .off }
+        if !canPassOn || interlaced || palette { passthrough = .off }
         if (format ?? .png) != .png { (compression, filtersRows) = (nil, false) }
         if format != .json { details = [] }
     }

@@ -39,7 +39,7 @@ extension ImageParameters {
         Row(
             "passthrough", .choice(Passthrough.self), \.output.passthrough, .encoding, .encode,
             "Whether to return the pixel data of a JPEG, PNG, WebP or GIF that no step changes, without metadata, if "
-                + "encoding it again saves nothing. The default is a setting."),
+                + "encoding it again saves nothing."),
         Row(
             "l", .integer(EncoderEfforts.pngRange), \.output.compression, .encoding, .encode, cost: .medium,
             "Compression level of a PNG; by default 6."),

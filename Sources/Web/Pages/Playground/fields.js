@@ -51,7 +51,7 @@ const GROUPS = [
     range("blur", "Blur", 0, 40, 0.5, 0, "px"), range("sharp", "Sharpen", 0, 10, 0.1, 0, "px"), fitting("pixelate", "Pixelate", "8"),
     fitting("steps", "Effects in order", "blur:5,ro:90"), fitting("digest", "Hash of the source", "sha256:…"),
     fitting("sharpf", "Sharpening of flat areas", "0"), fitting("sharpj", "Sharpening of jagged areas", "3"),
-    choice("resample", "Resampling", { "": "Server default", fast: "Fast", accurate: "Accurate", linear: "Linear light" }),
+    choice("resample", "Resampling", { "": "Default", fast: "Fast", accurate: "Accurate", linear: "Linear light" }),
   ]],
   ["Rotate and trim", () => [
     range("ro", "Rotate", 0, 359, 1, 0, "°"), check("flop", "Mirror horizontally"), check("flip", "Mirror vertically"),
@@ -69,7 +69,7 @@ const GROUPS = [
     check("il", "Progressive or interlaced"), fitting("palette", "Palette PNG"), fitting("l", "Compression of PNG", "6"),
     fitting("af", "Filters of PNG rows"),
     choice("damaged", "Damaged source", { "": "Server default", refuse: "Is refused", show: "Is shown as far as possible" }),
-    choice("passthrough", "Source as the result", { "": "Server default", off: "Never", auto: "Where encoding saves nothing" }),
+    choice("passthrough", "Source as the result", { "": "Default", off: "Never", auto: "Where encoding saves nothing" }),
     text("n", "Number of frames or pages", "all", "number"), text("page", "First frame or page", "1"),
   ]],
   ["Caching and delivery", () => [
