@@ -94,7 +94,7 @@ struct SettingsTests {
         "otlp-endpoint": "http://collector:4318", "otlp-headers": "authorization=Bearer%20abc",
         "otlp-sample-ratio": "0.5",
         "signing-keys": "k1:0123456789abcdef0123456789abcdef", "signing-keys-file": keysFile,
-        "imgproxy-keys": "736563726574:68656C6C6F", "imgproxy-keys-file": "/tmp/pairs", "imgproxy-signature-size": "8",
+        "imgproxy-keys": "736563726574:68656C6C6F", "imgproxy-keys-file": "/tmp/pairs",
         "imgproxy-trusted-signatures": "trusted", "imgproxy-base-url": "https://a.org/",
         "imgproxy-presets": "thumb=rs:fill:9:9", "imgproxy-separator": ";", "imgproxy-options": "rs,pr",
         "imgproxy-file-names": "true", "imgproxy-frames": "9", "imgproxy-watermark": "logo",

@@ -15,9 +15,6 @@ struct DialectSettings: SettingTheme {
     let imgproxyKeysFile = Setting(
         "imgproxy-keys-file", .optional(.text("PATH", "the path of a file")), default: nil, isReloadable: true,
         help: "File of additional pairs for imgproxy-keys, one KEY:SALT on each line.")
-    let imgproxySignatureSize = Setting(
-        "imgproxy-signature-size", .integer(ImgproxyKeys.sizes), default: 32, isReloadable: true,
-        help: "Bytes that signatures of imgproxy paths are truncated to.")
     let imgproxyTrustedSignatures = Setting(
         "imgproxy-trusted-signatures", .secretTexts("TEXT,...", "texts separated by commas"), default: [],
         isSecret: true, isReloadable: true,

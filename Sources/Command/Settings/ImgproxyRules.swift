@@ -45,8 +45,7 @@ extension Settings {
         }
         do throws(ImgproxyKeys.Flaw) {
             return try ImgproxyKeys(
-                pairs: pairs, size: self.dialects.imgproxySignatureSize,
-                trusted: self.dialects.imgproxyTrustedSignatures)
+                pairs: pairs, trusted: self.dialects.imgproxyTrustedSignatures)
         } catch {
             throw SettingError("\(spelling): \(error).")
         }

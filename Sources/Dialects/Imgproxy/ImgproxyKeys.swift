@@ -11,20 +11,12 @@ package struct ImgproxyKeys: Sendable {
     }
 
     private var pairs: [(key: SymmetricKey, salt: Data)] = []
-    private let size: Int
     private let trusted: [Data]
-
-    /// The accepted values of the signature size in bytes.
-    package static let sizes = 1...32
 
     /// - Parameters:
     ///   - pairs: key and salt in hexadecimal, each at least one byte.
-    ///   - size: the bytes that signatures are truncated to, one of ``sizes``.
     ///   - trusted: texts that are accepted in place of a signature.
-    package init(
-        pairs: [(key: String, salt: String)] = [], size: Int = 32, trusted: [String] = []
-    ) throws(Flaw) {
-        self.size = size
+    package init(pairs: [(key: String, salt: String)] = [], trusted: [String] = []) throws(Flaw) {
         self.trusted = trusted.map { Data($0.utf8) }
         for (index, pair) in pairs.enumerated() {
             guard let key = Self.bytes(ofHex: pair.key), let salt = Self.bytes(ofHex: pair.salt) else {
@@ -61,9 +53,9 @@ package struct ImgproxyKeys: Sendable {
         pairs.first.map { Base64URL.text(of: code(for: path, $0.key, $0.salt)) }
     }
 
-    /// The HMAC-SHA256 of salt and path, truncated.
+    /// The HMAC-SHA256 of salt and path.
     private func code(for path: String, _ key: SymmetricKey, _ salt: Data) -> Data {
-        Data(HMAC<SHA256>.authenticationCode(for: salt + Data(path.utf8), using: key).prefix(size))
+        Data(HMAC<SHA256>.authenticationCode(for: salt + Data(path.utf8), using: key))
     }
 
     private static func bytes(ofHex text: String) -> Data? {

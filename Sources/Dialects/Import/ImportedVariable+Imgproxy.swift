@@ -41,7 +41,7 @@ extension ImportedVariable {
     private static let imgproxyAccess: [ImportedVariable] = [
         ImportedVariable("IMGPROXY_KEY", "IMGPROXY_KEYS") { value, _, settings in settings.parts["key"] = value },
         ImportedVariable("IMGPROXY_SALT", "IMGPROXY_SALTS") { value, _, settings in settings.parts["salt"] = value },
-        .setting("IMGPROXY_SIGNATURE_SIZE", as: "imgproxy-signature-size"),
+        .note("IMGPROXY_SIGNATURE_SIZE", because: "Signatures are complete: 32 bytes."),
         .setting("IMGPROXY_TRUSTED_SIGNATURES", as: "imgproxy-trusted-signatures"),
         .setting("IMGPROXY_ALLOW_ORIGIN", as: "cors-origins"),
         ImportedVariable("IMGPROXY_ALLOWED_SOURCES") { value, name, settings in

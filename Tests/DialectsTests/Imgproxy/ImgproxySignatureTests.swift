@@ -53,13 +53,10 @@ struct ImgproxySignatureTests {
         #expect(try bench.translation("/\(signature)\(Self.path)").isSigned)
     }
 
-    @Test(arguments: [1, 8, 31]) func `signatures are truncated to the given size`(size: Int) throws {
-        let bench = try ImgproxyBench(pairs: [Self.documented], size: size)
-        let signature = try #require(try ImgproxyKeys(pairs: [Self.documented], size: size).signature(of: Self.path))
-        #expect(signature.count == (size * 8 + 5) / 6)
-        #expect(try bench.translation("/\(signature)\(Self.path)").isSigned)
+    @Test func `a truncated signature is none`() throws {
+        let bench = try ImgproxyBench(pairs: [Self.documented])
         #expect(throws: AuthorizationError.pathSignatureWrong) {
-            try bench.translation("/\(Self.signature)\(Self.path)")
+            try bench.translation("/\(Self.signature.dropLast(32))\(Self.path)")
         }
     }
 
