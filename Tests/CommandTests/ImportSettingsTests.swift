@@ -12,7 +12,6 @@ struct ImportSettingsTests {
             IMGPROXY_BIND=:8080
             IMGPROXY_KEY=736563726574
             IMGPROXY_SALT=68656C6C6F
-            IMGPROXY_TRUSTED_SIGNATURES=trusted
             IMGPROXY_TIMEOUT=10
             IMGPROXY_WORKERS=4
             IMGPROXY_MAX_CLIENTS=512

@@ -95,7 +95,7 @@ struct SettingsTests {
         "otlp-sample-ratio": "0.5",
         "signing-keys": "k1:0123456789abcdef0123456789abcdef", "signing-keys-file": keysFile,
         "imgproxy-keys": "736563726574:68656C6C6F", "imgproxy-keys-file": "/tmp/pairs",
-        "imgproxy-trusted-signatures": "trusted", "imgproxy-base-url": "https://a.org/",
+        "imgproxy-base-url": "https://a.org/",
         "imgproxy-presets": "thumb=rs:fill:9:9", "imgproxy-separator": ";", "imgproxy-options": "rs,pr",
         "imgproxy-file-names": "true", "imgproxy-frames": "9", "imgproxy-watermark": "logo",
         "imgproxy-formats": "avif,webp",

@@ -15,10 +15,6 @@ struct DialectSettings: SettingTheme {
     let imgproxyKeysFile = Setting(
         "imgproxy-keys-file", .optional(.text("PATH", "the path of a file")), default: nil, isReloadable: true,
         help: "File of additional pairs for imgproxy-keys, one KEY:SALT on each line.")
-    let imgproxyTrustedSignatures = Setting(
-        "imgproxy-trusted-signatures", .secretTexts("TEXT,...", "texts separated by commas"), default: [],
-        isSecret: true, isReloadable: true,
-        help: "Texts that are accepted in place of a signature of an imgproxy path.")
     let imgproxyBaseURL = Setting(
         "imgproxy-base-url", .optional(.sourcePrefix), default: nil, isReloadable: true,
         help: """

@@ -44,8 +44,7 @@ extension Settings {
             return (key: halves[0], salt: halves.count == 2 ? halves[1] : "")
         }
         do throws(ImgproxyKeys.Flaw) {
-            return try ImgproxyKeys(
-                pairs: pairs, trusted: self.dialects.imgproxyTrustedSignatures)
+            return try ImgproxyKeys(pairs: pairs)
         } catch {
             throw SettingError("\(spelling): \(error).")
         }

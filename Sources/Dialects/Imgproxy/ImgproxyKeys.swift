@@ -3,7 +3,7 @@ import DarkroomNetwork
 import DarkroomQuery
 import Foundation
 
-/// The pairs of key and salt that sign paths of imgproxy, and the texts that are accepted as signatures.
+/// The pairs of key and salt that sign paths of imgproxy.
 package struct ImgproxyKeys: Sendable {
     /// A pair that is invalid; the description never repeats a secret.
     package struct Flaw: Error, CustomStringConvertible {
@@ -11,13 +11,9 @@ package struct ImgproxyKeys: Sendable {
     }
 
     private var pairs: [(key: SymmetricKey, salt: Data)] = []
-    private let trusted: [Data]
 
-    /// - Parameters:
-    ///   - pairs: key and salt in hexadecimal, each at least one byte.
-    ///   - trusted: texts that are accepted in place of a signature.
-    package init(pairs: [(key: String, salt: String)] = [], trusted: [String] = []) throws(Flaw) {
-        self.trusted = trusted.map { Data($0.utf8) }
+    /// - Parameter pairs: key and salt in hexadecimal, each at least one byte.
+    package init(pairs: [(key: String, salt: String)] = []) throws(Flaw) {
         for (index, pair) in pairs.enumerated() {
             guard let key = Self.bytes(ofHex: pair.key), let salt = Self.bytes(ofHex: pair.salt) else {
                 throw Flaw(
@@ -30,15 +26,12 @@ package struct ImgproxyKeys: Sendable {
 
     package var isEmpty: Bool { pairs.isEmpty }
 
-    /// The path, if a key has signed it or the signature is a trusted text, and the one spelling of the signature:
-    /// base64url without padding; nil for a wrong signature, and without keys.
+    /// The path, if a key has signed it, and the one spelling of the signature: base64url without padding; nil for a
+    /// wrong signature, and without keys.
     ///
     /// - Parameter path: What follows the signature, beginning with a slash.
     func verify(_ path: String, by signature: Substring) -> (text: VerifiedText, signature: Substring)? {
         guard !isEmpty else { return nil }
-        if let text = VerifiedText.signed([path], as: signature.utf8, codes: { _ in trusted }) {
-            return (text, signature)
-        }
         // imgproxy ignores padding.
         let padding = signature.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         let unpadded = signature.dropLast(padding)

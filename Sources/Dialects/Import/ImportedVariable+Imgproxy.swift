@@ -42,7 +42,7 @@ extension ImportedVariable {
         ImportedVariable("IMGPROXY_KEY", "IMGPROXY_KEYS") { value, _, settings in settings.parts["key"] = value },
         ImportedVariable("IMGPROXY_SALT", "IMGPROXY_SALTS") { value, _, settings in settings.parts["salt"] = value },
         .note("IMGPROXY_SIGNATURE_SIZE", because: "Signatures are complete: 32 bytes."),
-        .setting("IMGPROXY_TRUSTED_SIGNATURES", as: "imgproxy-trusted-signatures"),
+        .note("IMGPROXY_TRUSTED_SIGNATURES", because: "Sign these paths, or request them with 'admin-token'."),
         .setting("IMGPROXY_ALLOW_ORIGIN", as: "cors-origins"),
         ImportedVariable("IMGPROXY_ALLOWED_SOURCES") { value, name, settings in
             for source in value.split(separator: ",") {

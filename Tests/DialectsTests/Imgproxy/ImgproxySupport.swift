@@ -8,10 +8,10 @@ struct ImgproxyBench {
     var dialect: ImgproxyDialect
 
     init(
-        pairs: [(key: String, salt: String)] = [], trusted: [String] = [], presets: [String] = [],
+        pairs: [(key: String, salt: String)] = [], presets: [String] = [],
         _ change: (inout ImgproxyDialect.Rules) -> Void = { _ in }
     ) throws {
-        var rules = ImgproxyDialect.Rules(keys: try ImgproxyKeys(pairs: pairs, trusted: trusted))
+        var rules = ImgproxyDialect.Rules(keys: try ImgproxyKeys(pairs: pairs))
         change(&rules)
         dialect = try ImgproxyDialect(rules, presets: presets)
     }
