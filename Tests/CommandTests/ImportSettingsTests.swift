@@ -46,7 +46,7 @@ struct ImportSettingsTests {
 
     @Test(arguments: [
         ("imgproxy-keys: \"xx:11\"", "imgproxy-keys"), ("imgproxy-presets: [\"a=nope:1\"]", "imgproxy-presets"),
-        ("imgproxy-separator: \"/\"", "imgproxy-separator"), ("imgproxy-formats: [png]", "imgproxy-formats"),
+        ("imgproxy-formats: [png]", "imgproxy-formats"),
     ])
     func `invalid rules of imgproxy stop the start and name the key`(line: String, key: String) throws {
         let error = try #require(throws: SettingError.self) {

@@ -7,7 +7,6 @@ extension Settings {
         let dialects = self.dialects
         var rules = ImgproxyDialect.Rules(keys: try imgproxyKeys(sources))
         rules.base = dialects.imgproxyBaseURL
-        rules.separator = dialects.imgproxySeparator
         rules.onlyPresets = self.access.presetsOnly
         rules.allowedOptions = Set(dialects.imgproxyOptions)
         rules.hasFileNames = dialects.imgproxyFileNames
@@ -19,10 +18,6 @@ extension Settings {
         else {
             throw SettingError(
                 "\(sources.spelling(of: \.dialects.imgproxyFormats)) must be a list of \(FormatList.names), each once.")
-        }
-        guard !rules.separator.contains(where: { "/?#%".contains($0) }) else {
-            throw SettingError(
-                "\(sources.spelling(of: \.dialects.imgproxySeparator)) must be a text without /, ?, # and %.")
         }
         do throws(ImgproxyPresets.Flaw) {
             return try ImgproxyDialect(rules, presets: dialects.imgproxyPresets)

@@ -10,8 +10,6 @@ package struct ImgproxyDialect: PathDialect {
         package var keys: ImgproxyKeys
         /// The prefix that source URLs get unless they begin with it; nil = none.
         package var base: SourcePrefix?
-        /// Separates an option from its arguments.
-        package var separator = ":"
         /// Whether paths have the names of presets in place of options.
         package var onlyPresets = false
         /// The names of the options that paths may have outside presets; empty = all.
@@ -34,7 +32,7 @@ package struct ImgproxyDialect: PathDialect {
     /// - Parameter presets: definitions such as `thumb=resize:fill:200:200/quality:80`.
     package init(_ rules: Rules, presets: [String] = []) throws(ImgproxyPresets.Flaw) {
         self.rules = rules
-        self.presets = try ImgproxyPresets(presets, separator: rules.separator)
+        self.presets = try ImgproxyPresets(presets)
     }
 
     package let name = Compatibility.imgproxy
@@ -60,7 +58,7 @@ package struct ImgproxyDialect: PathDialect {
     ) throws(InvalidParameter) -> PathTranslation {
         let segments = try ImgproxyPath.segments(of: text)
         var reader = ImgproxyReader(
-            presets: presets, separator: rules.separator, allowedOptions: rules.allowedOptions,
+            presets: presets, allowedOptions: rules.allowedOptions,
             table: isInformation ? ImgproxyTable.information : ImgproxyTable.image)
         try reader.applyDefaultPreset()
         let source = rules.onlyPresets ? try reader.readPresets(segments) : try reader.readOptions(segments)
@@ -181,6 +179,6 @@ struct ImgproxySource {
         throw InvalidParameter(
             "url",
             "The source is not UTF-8 in base64url. Begin a plain URL with 'plain/', and separate an option from its "
-                + "value by the arguments separator.")
+                + "value by a colon.")
     }
 }

@@ -6,12 +6,10 @@ struct ImgproxyOption: Hashable, Sendable {
     let arguments: [Substring]
 
     /// The options at the beginning of a list of segments, and the segments after them.
-    static func split(
-        _ segments: [Substring], by separator: String
-    ) -> (options: [ImgproxyOption], rest: ArraySlice<Substring>) {
+    static func split(_ segments: [Substring]) -> (options: [ImgproxyOption], rest: ArraySlice<Substring>) {
         var options: [ImgproxyOption] = []
         for segment in segments {
-            let parts = segment.split(separator: separator, omittingEmptySubsequences: false)
+            let parts = segment.split(separator: ":", omittingEmptySubsequences: false)
             guard parts.count > 1 else { break }
             options.append(ImgproxyOption(name: String(parts[0]), arguments: Array(parts.dropFirst())))
         }
@@ -29,7 +27,7 @@ package struct ImgproxyPresets: Sendable {
     }
 
     /// - Parameter texts: definitions such as `thumb=resize:fill:200:200/quality:80`.
-    init(_ texts: [String], separator: String) throws(Flaw) {
+    init(_ texts: [String]) throws(Flaw) {
         for text in texts {
             let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = halves[0].trimmingPrefix(" ")
@@ -39,7 +37,7 @@ package struct ImgproxyPresets: Sendable {
                         + "thumb=resize:fill:200:200/quality:80")
             }
             let (options, rest) = ImgproxyOption.split(
-                halves[1].split(separator: "/", omittingEmptySubsequences: false), by: separator)
+                halves[1].split(separator: "/", omittingEmptySubsequences: false))
             guard rest.isEmpty, definitions.updateValue(options, forKey: String(name)) == nil else {
                 throw Flaw(
                     description: "the preset '\(InvalidParameter.clipped(String(name)))' "
@@ -48,7 +46,7 @@ package struct ImgproxyPresets: Sendable {
             }
         }
         for name in definitions.keys.sorted() {
-            var reader = ImgproxyReader(presets: self, separator: separator)
+            var reader = ImgproxyReader(presets: self)
             do throws(InvalidParameter) { try reader.applyPreset(name[...]) } catch {
                 throw Flaw(description: "the preset '\(InvalidParameter.clipped(name))' is invalid: \(error.detail)")
             }
@@ -61,7 +59,6 @@ package struct ImgproxyPresets: Sendable {
 struct ImgproxyReader {
     private(set) var draft = ImgproxyDraft()
     private let presets: ImgproxyPresets
-    private let separator: String
     private let allowedOptions: Set<String>
     private let table: OptionTable<ImgproxyArguments, ImgproxyDraft>
     private var optionCount = 0
@@ -74,11 +71,10 @@ struct ImgproxyReader {
     private static let maxOptions = 500
 
     init(
-        presets: ImgproxyPresets, separator: String, allowedOptions: Set<String> = [],
+        presets: ImgproxyPresets, allowedOptions: Set<String> = [],
         table: OptionTable<ImgproxyArguments, ImgproxyDraft> = ImgproxyTable.image
     ) {
         self.presets = presets
-        self.separator = separator
         self.allowedOptions = allowedOptions
         self.table = table
     }
@@ -93,7 +89,7 @@ struct ImgproxyReader {
 
     /// Reads the options, and returns the segments of the source.
     mutating func readOptions(_ segments: [Substring]) throws(InvalidParameter) -> ArraySlice<Substring> {
-        let (options, rest) = ImgproxyOption.split(segments, by: separator)
+        let (options, rest) = ImgproxyOption.split(segments)
         if rest.first == "-" {
             throw InvalidParameter("-", "Chained pipelines are not supported. See docs/imgproxy.md.")
         }
@@ -108,7 +104,7 @@ struct ImgproxyReader {
 
     /// Reads the names of presets in the first segment, and returns the segments of the source.
     mutating func readPresets(_ segments: [Substring]) throws(InvalidParameter) -> ArraySlice<Substring> {
-        for name in segments[0].split(separator: separator, omittingEmptySubsequences: false) {
+        for name in segments[0].split(separator: ":", omittingEmptySubsequences: false) {
             try applyPreset(name)
         }
         return segments.dropFirst()

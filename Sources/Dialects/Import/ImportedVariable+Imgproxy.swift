@@ -91,7 +91,7 @@ extension ImportedVariable {
             settings.parts["presets-separator"] = value
         },
         .note("IMGPROXY_PRESETS_PATH", because: "Append the lines of that file to 'imgproxy-presets', with commas."),
-        .setting("IMGPROXY_ARGUMENTS_SEPARATOR", as: "imgproxy-separator"),
+        .note("IMGPROXY_ARGUMENTS_SEPARATOR", because: "Arguments are separated by colons."),
         .setting("IMGPROXY_MAX_ANIMATION_FRAMES", as: "imgproxy-frames", limit),
         .setting("IMGPROXY_WATERMARK_URL", as: "imgproxy-watermark"),
         .note("IMGPROXY_WATERMARK_OPACITY", because: "Multiply the opacities of 'wm' in presets and URLs by it."),
