@@ -28,9 +28,6 @@ struct DialectSettings: SettingTheme {
             Presets of imgproxy paths, such as thumb=resize:fill:200:200/quality:80. The preset 'default' applies to \
             every path. With presets-only, paths have names of presets in place of options.
             """)
-    let imgproxyOptions = Setting(
-        "imgproxy-options", .list(of: .text("NAME", "the name of an option")), default: [], isReloadable: true,
-        help: "Options that imgproxy paths may have outside presets, by the names that paths use. By default, all.")
     let imgproxyFileNames = Setting(
         "imgproxy-file-names", .boolean, default: false, isReloadable: true,
         help: "Whether a source in base64 in an imgproxy path is followed by a file name.")

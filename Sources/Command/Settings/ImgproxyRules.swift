@@ -8,7 +8,6 @@ extension Settings {
         var rules = ImgproxyDialect.Rules(keys: try imgproxyKeys(sources))
         rules.base = dialects.imgproxyBaseURL
         rules.onlyPresets = self.access.presetsOnly
-        rules.allowedOptions = Set(dialects.imgproxyOptions)
         rules.hasFileNames = dialects.imgproxyFileNames
         rules.animationFrames = dialects.imgproxyFrames
         rules.watermark = dialects.imgproxyWatermark

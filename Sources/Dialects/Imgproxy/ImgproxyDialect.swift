@@ -12,8 +12,6 @@ package struct ImgproxyDialect: PathDialect {
         package var base: SourcePrefix?
         /// Whether paths have the names of presets in place of options.
         package var onlyPresets = false
-        /// The names of the options that paths may have outside presets; empty = all.
-        package var allowedOptions: Set<String> = []
         /// Whether the last segment of a source in base64 is a file name.
         package var hasFileNames = false
         /// The most frames of an animation.
@@ -58,8 +56,7 @@ package struct ImgproxyDialect: PathDialect {
     ) throws(InvalidParameter) -> PathTranslation {
         let segments = try ImgproxyPath.segments(of: text)
         var reader = ImgproxyReader(
-            presets: presets, allowedOptions: rules.allowedOptions,
-            table: isInformation ? ImgproxyTable.information : ImgproxyTable.image)
+            presets: presets, table: isInformation ? ImgproxyTable.information : ImgproxyTable.image)
         try reader.applyDefaultPreset()
         let source = rules.onlyPresets ? try reader.readPresets(segments) : try reader.readOptions(segments)
         let url = try ImgproxySource(source, rules)

@@ -59,7 +59,6 @@ package struct ImgproxyPresets: Sendable {
 struct ImgproxyReader {
     private(set) var draft = ImgproxyDraft()
     private let presets: ImgproxyPresets
-    private let allowedOptions: Set<String>
     private let table: OptionTable<ImgproxyArguments, ImgproxyDraft>
     private var optionCount = 0
     private var presetCount = 0
@@ -71,11 +70,10 @@ struct ImgproxyReader {
     private static let maxOptions = 500
 
     init(
-        presets: ImgproxyPresets, allowedOptions: Set<String> = [],
+        presets: ImgproxyPresets,
         table: OptionTable<ImgproxyArguments, ImgproxyDraft> = ImgproxyTable.image
     ) {
         self.presets = presets
-        self.allowedOptions = allowedOptions
         self.table = table
     }
 
@@ -93,12 +91,7 @@ struct ImgproxyReader {
         if rest.first == "-" {
             throw InvalidParameter("-", "Chained pipelines are not supported. See docs/imgproxy.md.")
         }
-        for option in options {
-            try require(
-                allowedOptions.isEmpty || allowedOptions.contains(option.name), option.name,
-                "Option '\(InvalidParameter.clipped(option.name))' is not allowed on this server ('imgproxy-options').")
-            try apply(option)
-        }
+        for option in options { try apply(option) }
         return rest
     }
 

@@ -61,7 +61,7 @@ extension ImportedVariable {
         .note("IMGPROXY_SECRET", because: "Requests for images carry no bearer token; sign their paths."),
         .note("IMGPROXY_SOURCE_URL_ENCRYPTION_KEY", because: "Encrypted source URLs are not supported."),
         .setting("IMGPROXY_ONLY_PRESETS", as: "presets-only", boolean),
-        .setting("IMGPROXY_ALLOWED_PROCESSING_OPTIONS", as: "imgproxy-options"),
+        .note("IMGPROXY_ALLOWED_PROCESSING_OPTIONS", because: "Sign paths, or allow 'presets-only'."),
     ]
 
     private static let imgproxySources: [ImportedVariable] = [

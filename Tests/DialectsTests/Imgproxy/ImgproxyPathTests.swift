@@ -113,12 +113,6 @@ struct ImgproxyPathTests {
         #expect(throws: ImgproxyPresets.Flaw.self) { try ImgproxyBench(presets: [definition]) }
     }
 
-    @Test func `only allowed options may be given outside presets`() throws {
-        let bench = try ImgproxyBench(presets: ["a=h:5"]) { $0.allowedOptions = ["w", "pr"] }
-        #expect(try bench.parameters("w:5/pr:a") == ["w": "5", "h": "5"])
-        #expect(bench.refusal("/_/width:5/plain/https://a.org/x")?.contains("not allowed") == true)
-    }
-
     @Test func `expiry is a time, and 0 is never`() throws {
         #expect(
             try bench.translation("/_/exp:1700000000/plain/https://a.org").expires
