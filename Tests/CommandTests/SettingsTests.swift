@@ -97,7 +97,7 @@ struct SettingsTests {
         "imgproxy-keys": "736563726574:68656C6C6F", "imgproxy-keys-file": "/tmp/pairs",
         "imgproxy-base-url": "https://a.org/",
         "imgproxy-presets": "thumb=rs:fill:9:9",
-        "imgproxy-file-names": "true", "imgproxy-frames": "9", "imgproxy-watermark": "logo",
+        "imgproxy-frames": "9", "imgproxy-watermark": "logo",
         "imgproxy-formats": "avif,webp",
         "presets": "avatar=w=96&h=96&fit=cover,cut=crop=0%2C0%2C9%2C9", "presets-only": "true", "open-proxy": "true",
         "cors-origins": "https://www.example.com,http://localhost:3000",

@@ -28,9 +28,6 @@ struct DialectSettings: SettingTheme {
             Presets of imgproxy paths, such as thumb=resize:fill:200:200/quality:80. The preset 'default' applies to \
             every path. With presets-only, paths have names of presets in place of options.
             """)
-    let imgproxyFileNames = Setting(
-        "imgproxy-file-names", .boolean, default: false, isReloadable: true,
-        help: "Whether a source in base64 in an imgproxy path is followed by a file name.")
     let imgproxyFrames = Setting(
         "imgproxy-frames", .integer(1...100_000), default: 1, isReloadable: true,
         help: """

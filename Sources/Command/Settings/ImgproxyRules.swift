@@ -8,7 +8,6 @@ extension Settings {
         var rules = ImgproxyDialect.Rules(keys: try imgproxyKeys(sources))
         rules.base = dialects.imgproxyBaseURL
         rules.onlyPresets = self.access.presetsOnly
-        rules.hasFileNames = dialects.imgproxyFileNames
         rules.animationFrames = dialects.imgproxyFrames
         rules.watermark = dialects.imgproxyWatermark
         rules.preferredFormats = dialects.imgproxyFormats

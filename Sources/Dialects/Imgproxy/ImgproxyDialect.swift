@@ -12,8 +12,6 @@ package struct ImgproxyDialect: PathDialect {
         package var base: SourcePrefix?
         /// Whether paths have the names of presets in place of options.
         package var onlyPresets = false
-        /// Whether the last segment of a source in base64 is a file name.
-        package var hasFileNames = false
         /// The most frames of an animation.
         package var animationFrames = 1
         /// The URL or the name of the image that `watermark` draws; nil = none.
@@ -150,8 +148,7 @@ struct ImgproxySource {
         }
         let isPlain = first == "plain" && segments.count > 1
         let parts = isPlain ? segments.dropFirst() : segments
-        let named = !isPlain && rules.hasFileNames && parts.count > 1 ? parts.dropLast() : parts
-        let halves = named.joined(separator: isPlain ? "/" : "")
+        let halves = parts.joined(separator: isPlain ? "/" : "")
             .split(separator: isPlain ? "@" : ".", omittingEmptySubsequences: false)
         try require(
             halves.count <= 2, "url",

@@ -67,7 +67,7 @@ extension ImportedVariable {
     private static let imgproxySources: [ImportedVariable] = [
         .setting("IMGPROXY_LOCAL_FILESYSTEM_ROOT", as: "local-root"),
         .setting("IMGPROXY_BASE_URL", as: "imgproxy-base-url"),
-        .setting("IMGPROXY_BASE64_URL_INCLUDES_FILENAME", as: "imgproxy-file-names", boolean),
+        .note("IMGPROXY_BASE64_URL_INCLUDES_FILENAME", because: "A source in base64 ends the path."),
         .setting("IMGPROXY_MAX_REDIRECTS", as: "max-redirects"),
         .setting("IMGPROXY_MAX_SRC_RESOLUTION", as: "max-source-pixels") { text in
             Double(text).flatMap { $0 > 0 && $0 < 1e6 ? "\(Int($0 * 1_000_000))" : nil }

@@ -78,12 +78,6 @@ struct ImgproxyPathTests {
         #expect(bench.refusal("/_/plain/\(source)") != nil)
     }
 
-    @Test func `file names after base64`() throws {
-        let bench = try ImgproxyBench { $0.hasFileNames = true }
-        let parameters = try bench.parameters(of: "/_/rs:fill:30:40/aHR0cHM6Ly9hLm9yZy9i.png/puppy.jpg")
-        #expect(parameters["w"] == "30" && parameters["output"] == "png" && parameters["url"] == "https://a.org/b")
-    }
-
     @Test func `presets expand where they stand, and default before everything`() throws {
         let presets = ["default=q:50/w:10", "wide=w:20/h:30", "both=pr:wide/h:40", "loop=pr:loop/w:60"]
         let bench = try ImgproxyBench(presets: presets)
