@@ -124,7 +124,7 @@ struct SettingsTests {
         "client-hints": "true", "iiif": "true", "response-tags": "fastly",
         "purge-to": "varnish=http://edge:6081/;method=BAN,webhook=https://hooks.example/x;secret-file=\(secretFile)",
         "thumbor-key": "my-security-key", "thumbor-key-file": tokenFile, "thumbor-signature-type": "sha256",
-        "thumbor-signature-length": "40", "thumbor-frames": "9", "thumbor-base-url": "https://example.com/",
+        "thumbor-signature-length": "40", "thumbor-base-url": "https://example.com/",
         "cloudflare-origin": "https://example.com/", "origin-fields": "img.example.com=Referer: https://example.com/",
         "origin-fields-file": fieldsFile, "forbidden-is-missing": "s3://media,img.example.com",
         "redirects-to-http": "false",

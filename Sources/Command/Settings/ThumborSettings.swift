@@ -27,13 +27,6 @@ struct ThumborSettings: SettingTheme {
             https://example.com/, which none of them can leave. By default, an image that begins with a host is \
             fetched by https, and any other image is a local file.
             """)
-    let frames = Setting(
-        "thumbor-frames", .optional(.integer(1...100_000)), default: nil, isReloadable: true,
-        help: """
-            Maximum number of frames of images of thumbor and imagor paths, within max-frames. Of an animation with \
-            more, so many are picked evenly. By default, animations keep all frames, and one with more than max-frames \
-            is refused.
-            """)
     let cloudflareOrigin = Setting(
         "cloudflare-origin", .optional(.sourcePrefix), default: nil, isReloadable: true,
         help: """
@@ -66,6 +59,6 @@ extension Thumbor {
         self.init(
             key: key.map {
                 ThumborKey($0, algorithm: settings.thumbor.signer, length: settings.thumbor.signatureLength)
-            }, base: settings.thumbor.baseURL, frames: settings.thumbor.frames)
+            }, base: settings.thumbor.baseURL)
     }
 }

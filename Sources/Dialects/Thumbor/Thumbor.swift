@@ -5,16 +5,13 @@ package import DarkroomQuery
 package struct Thumbor: PathDialect {
     private let key: ThumborKey?
     private let source: ForeignSource
-    private let frames: Int?
 
     /// - Parameters:
     ///   - key: The key that signs paths; nil = signatures are not checked, and every path counts as unsigned.
     ///   - base: The prefix of images without a scheme, such as `https://example.com/`; nil = an image that begins with
     ///     a host name is on that host, and any other image is a local file.
-    ///   - frames: The most frames of an animation; nil = all.
-    package init(key: ThumborKey? = nil, base: SourcePrefix? = nil, frames: Int? = nil) {
+    package init(key: ThumborKey? = nil, base: SourcePrefix? = nil) {
         self.key = key
-        self.frames = frames
         source = ForeignSource(base: base)
     }
 
@@ -33,8 +30,7 @@ package struct Thumbor: PathDialect {
         let path = target.hasPrefix("/") ? target.dropFirst() : target
         let first = path.utf8.firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
         let signed = try signed(path[first...].dropFirst(), by: path[..<first])
-        let draft = try AuthorizationError.wrapping(
-            ThumborDraft(ThumborPath(parsing: signed.text), source: source, frames: frames))
+        let draft = try AuthorizationError.wrapping(ThumborDraft(ThumborPath(parsing: signed.text), source: source))
         var translation = PathTranslation(
             of: signed.text, query: try AuthorizationError.wrapping(draft.query(limits)), expires: draft.expires,
             ignored: draft.ignored)

@@ -25,9 +25,7 @@ struct ThumborDraft: OptionDraft {
     var expires: Date?
     var ignored: [Translation.Ignored] = []
 
-    /// - Parameter frames: The most frames of an animation; nil = all.
-    init(_ path: ThumborPath, source: ForeignSource, frames: Int? = nil) throws(InvalidParameter) {
-        self.frames = frames
+    init(_ path: ThumborPath, source: ForeignSource) throws(InvalidParameter) {
         canvas = ThumborColor.canvas(path.image)
         self.path = canvas == nil ? path : path.ofCanvas
         self.source = source
