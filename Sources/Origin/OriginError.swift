@@ -63,8 +63,6 @@ public enum OriginError: Error, Hashable, Sendable {
         case missingLocation
         /// A `Location` that is not an http or https URL.
         case invalidLocation
-        /// A redirect from https to http, which a setting forbids.
-        case downgrade
     }
 
     /// The stage at which a request to an origin failed.
@@ -122,7 +120,6 @@ extension OriginError: CustomStringConvertible {
         case .tooManyRedirects(let limit): "The origin redirected more than \(limit) times."
         case .badRedirect(.missingLocation): "The origin redirected without a Location field."
         case .badRedirect(.invalidLocation): "The origin redirected to something other than an http or https URL."
-        case .badRedirect(.downgrade): "The origin redirected from https to http, which this server does not follow."
         case .unexpectedStatus(let response): "The origin answered with status \(response.status)."
         case .unacceptableEncoding: "The origin's response is not compressed as its Content-Encoding says."
         case .emptyBody: "The origin sent an empty response body."

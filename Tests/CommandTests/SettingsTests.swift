@@ -127,7 +127,6 @@ struct SettingsTests {
         "thumbor-signature-length": "40", "thumbor-base-url": "https://example.com/",
         "cloudflare-origin": "https://example.com/", "origin-fields": "img.example.com=Referer: https://example.com/",
         "origin-fields-file": fieldsFile, "forbidden-is-missing": "s3://media,img.example.com",
-        "redirects-to-http": "false",
     ]
 
     @Test(arguments: SettingsTable.rows.map(\.name))

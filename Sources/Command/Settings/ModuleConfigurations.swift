@@ -107,7 +107,6 @@ extension Settings {
         client.addresses = AddressPolicy(allowNetworks: self.origins.allowNetworks)
         client.maxSourceBytes = self.limits.maxSourceBytes
         client.fields = originFields
-        client.followsDowngrades = self.origins.redirectsToHTTP
         client.maxRedirects = self.origins.maxRedirects
         client.connectTimeout = self.origins.connectTimeout
         client.downloadTimeout = self.origins.downloadTimeout

@@ -30,9 +30,6 @@ struct OriginSettings: SettingTheme {
             Hosts and buckets (s3://NAME) whose 403 means that the image does not exist, such as buckets whose \
             objects cannot be listed. By default, none.
             """)
-    let redirectsToHTTP = Setting(
-        "redirects-to-http", .boolean, default: client.followsDowngrades,
-        help: "Whether redirects from https to http are followed. The fields of origin-fields are not sent after them.")
     let localRoot = Setting(
         "local-root", .optional(.text("PATH", "the path of a folder")), default: nil,
         help: "Folder of local:/// sources. By default, only the playground's own images are local sources.")

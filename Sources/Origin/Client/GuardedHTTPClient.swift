@@ -144,10 +144,7 @@ public final class GuardedHTTPClient: OriginFetching {
                 cookies.store(setCookies, from: hop.url.origin)
                 let target = try hop.url.redirectTarget(location)
                 if target.origin != hop.url.origin { hop.headers = [:] }
-                if hop.url.scheme == .https, target.scheme == .http {
-                    guard settings.followsDowngrades else { throw .badRedirect(.downgrade) }
-                    isDowngraded = true
-                }
+                if hop.url.scheme == .https, target.scheme == .http { isDowngraded = true }
                 hop.url = target
             }
         }
@@ -230,8 +227,6 @@ extension GuardedHTTPClient {
         package var mappedSources = SourceMap()
         /// Request fields of the operator for some hosts. Default: none.
         public var fields = OriginFields()
-        /// Whether a redirect from https to http is followed, if the target may be a source. Default: true.
-        public var followsDowngrades = true
         /// The addresses that may be connected to. Default: public addresses only.
         public var addresses = AddressPolicy()
         /// The largest body in bytes, counted as it arrives, at most 4 GiB - 1. Default: 50 MiB.
