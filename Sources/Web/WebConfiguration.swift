@@ -19,8 +19,6 @@ package struct WebConfiguration: Sendable {
     package var variantMaxAge = Duration.seconds(365 * 86_400)
     /// Whether `maxage` may exceed the lifetime that the origin grants.
     package var allowLongerMaxAge = false
-    /// Whether all clients may force contact with the origin although a fresh response is cached.
-    package var allowForcedRefresh = false
     /// Whether `/info` discloses GPS positions.
     package var allowGPS = false
     /// Receives the images that clients send; nil = `POST /image` is refused.

@@ -42,8 +42,7 @@ struct SettingsTests {
         #expect(settings.cache.maxAge == nil)
         #expect(settings.freshnessPolicy == FreshnessPolicy())
         #expect(settings.freshness.variantMaxAge == .seconds(365 * 86_400))
-        #expect(
-            !settings.freshness.allowLongerMaxAge && !settings.access.allowForcedRefresh && !settings.access.allowGPS)
+        #expect(!settings.freshness.allowLongerMaxAge && !settings.access.allowGPS)
         #expect(settings.access.adminToken == nil && settings.listeners.adminPort == nil)
         #expect(settings.accessRules == Access() && !settings.access.openProxy)
         #expect(settings.listeners.adminHost == "127.0.0.1")
@@ -89,7 +88,7 @@ struct SettingsTests {
         "cache-key-drop-query": "*.a.org=utm_*", "respect-origin": "false", "default-fresh": "0", "min-fresh": "5m",
         "max-fresh": "30d", "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
         "failure-memory": "false",
-        "allow-longer-maxage": "true", "allow-forced-refresh": "1", "allow-gps": "true", "uploads": "true",
+        "allow-longer-maxage": "true", "allow-gps": "true", "uploads": "true",
         "admin-token": "correct-horse-battery", "admin-token-file": tokenFile,
         "otlp-endpoint": "http://collector:4318", "otlp-headers": "authorization=Bearer%20abc",
         "otlp-sample-ratio": "0.5",
@@ -230,7 +229,7 @@ struct SettingsTests {
         ("cache-decoded-bytes", "-1"),
         ("cache-max-age", "0s"),
         ("cache-max-age", ""), ("respect-origin", "yes"), ("max-fresh", "0s"),
-        ("allow-forced-refresh", "TRUE"), ("allow-gps", "yes"), ("public-url", ""), ("public-url", "img.example.com"),
+        ("allow-gps", "yes"), ("public-url", ""), ("public-url", "img.example.com"),
         ("public-url", "ftp://a.org"),
         ("public-url", "https://a.org/?x"), ("public-url", "https://a.org/#x"), ("public-url", "https://me@a.org"),
         ("public-url", "local:///a"), ("allow-longer-maxage", "2"),

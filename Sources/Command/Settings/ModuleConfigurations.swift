@@ -19,7 +19,6 @@ extension Settings {
         configuration.basePath = self.listeners.basePath
         configuration.variantMaxAge = self.freshness.variantMaxAge
         configuration.allowLongerMaxAge = self.freshness.allowLongerMaxAge
-        configuration.allowForcedRefresh = self.access.allowForcedRefresh
         configuration.allowGPS = self.access.allowGPS
         configuration.uploads = uploadBudget
         configuration.adminToken = adminToken

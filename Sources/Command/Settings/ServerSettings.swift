@@ -149,9 +149,6 @@ struct AccessSettings: SettingTheme {
             Cloudflare, below /cdn-cgi/image/. With wsrv, queries of /image, /signed and /explain without 'compat' and \
             'preset' have the parameters of wsrv.nl, as queries of / always do.
             """)
-    let allowForcedRefresh = Setting(
-        "allow-forced-refresh", .boolean, default: false, isReloadable: true,
-        help: "Whether clients without the admin token may force revalidation of a fresh response.")
     let uploads = Setting(
         "uploads", .boolean, default: false,
         help: """

@@ -127,12 +127,11 @@ extension Gate {
     func cachePolicy(
         _ mode: CacheMode, _ head: RequestHead?, _ permit: Permit
     ) throws(Problem) -> RequestCachePolicy {
-        let allowsForcedRefresh = configuration.allowForcedRefresh || permit.isAdmin
-        guard allowsForcedRefresh || !mode.forcesOriginRequest else { throw .refreshNotAllowed(mode) }
+        guard permit.isAdmin || !mode.forcesOriginRequest else { throw .refreshNotAllowed(mode) }
         let fields = head.flatMap { $0.isPlain ? nil : $0.fields(.cacheControl, .pragma) }
         return RequestCachePolicy(
             mode: mode, directives: fields.map(RequestDirectives.init) ?? RequestDirectives(),
-            allowsForcedRefresh: allowsForcedRefresh)
+            allowsForcedRefresh: permit.isAdmin)
     }
 }
 

@@ -54,9 +54,7 @@ extension ProblemKind {
         cause:
             "The request asks to contact the origin even if a fresh response is cached. Without restriction, "
             + "clients could overload an origin that way.",
-        remedy:
-            "Remove 'cache', send the admin token as 'Authorization: Bearer TOKEN', or enable "
-            + "'allow-forced-refresh' on the server.")
+        remedy: "Remove 'cache', or send the admin token as 'Authorization: Bearer TOKEN'.")
 
     static let noSuchJob = ProblemKind(
         "no-such-job", .notFound, title: "There is no such job",

@@ -62,7 +62,7 @@ extension Problem {
         Problem(
             .refreshNotAllowed,
             "cache=\(mode.rawValue) contacts the origin, which requires the admin token as "
-                + "'Authorization: Bearer TOKEN' or the server's setting 'allow-forced-refresh'.", parameter: "cache")
+                + "'Authorization: Bearer TOKEN'.", parameter: "cache")
     }
 
     static let gpsNotAllowed = Problem(
