@@ -33,7 +33,7 @@ struct ImageMiddleware<Context: RequestContext>: RouterMiddleware {
 
     private func response(with image: ImageResponse, to request: Request) -> Response {
         let tag = EntityTag(image.digest)
-        let caching = image.cachePolicy.cacheControl(age: image.age, asked: nil, mayExtend: false, cap: .seconds(86400))
+        let caching = image.cachePolicy.cacheControl(age: image.age, asked: nil, cap: .seconds(86400))
         let fields: HTTPFields = [
             .cacheControl: caching.description, .age: "\(max(0, image.age.components.seconds))",
             .eTag: tag.description, .contentType: image.format.mediaType,

@@ -17,8 +17,6 @@ package struct WebConfiguration: Sendable {
     package var basePath = ""
     /// The maximum lifetime that `Cache-Control` grants to clients.
     package var variantMaxAge = Duration.seconds(365 * 86_400)
-    /// Whether `maxage` may exceed the lifetime that the origin grants.
-    package var allowLongerMaxAge = false
     /// Whether `/info` discloses GPS positions.
     package var allowGPS = false
     /// Receives the images that clients send; nil = `POST /image` is refused.

@@ -30,13 +30,6 @@ struct FreshnessRouteTests {
         #expect(longer["cache-control"]?.contains("max-age=600") == true)
     }
 
-    @Test func `maxage may lengthen where the operator lets it`() async throws {
-        let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=600"))
-        let server = try await server(["--allow-longer-maxage", "true"])
-        let answer = try await server.image(origin.url(), "w=20&maxage=1d")
-        #expect(answer["cache-control"]?.contains("max-age=8640") == true)
-    }
-
     /// An origin's words, the settings, and whether a second request asks again.
     @Test(arguments: [
         (["Cache-Control: max-age=60"], [String](), false), (["Cache-Control: no-store"], [], true),

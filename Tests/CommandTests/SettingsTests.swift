@@ -42,7 +42,7 @@ struct SettingsTests {
         #expect(settings.cache.maxAge == nil)
         #expect(settings.freshnessPolicy == FreshnessPolicy())
         #expect(settings.freshness.variantMaxAge == .seconds(365 * 86_400))
-        #expect(!settings.freshness.allowLongerMaxAge && !settings.access.allowGPS)
+        #expect(!settings.access.allowGPS)
         #expect(settings.access.adminToken == nil && settings.listeners.adminPort == nil)
         #expect(settings.accessRules == Access() && !settings.access.openProxy)
         #expect(settings.listeners.adminHost == "127.0.0.1")
@@ -88,7 +88,7 @@ struct SettingsTests {
         "cache-key-drop-query": "*.a.org=utm_*", "respect-origin": "false", "default-fresh": "0", "min-fresh": "5m",
         "max-fresh": "30d", "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
         "failure-memory": "false",
-        "allow-longer-maxage": "true", "allow-gps": "true", "uploads": "true",
+        "allow-gps": "true", "uploads": "true",
         "admin-token": "correct-horse-battery", "admin-token-file": tokenFile,
         "otlp-endpoint": "http://collector:4318", "otlp-headers": "authorization=Bearer%20abc",
         "otlp-sample-ratio": "0.5",
@@ -232,7 +232,7 @@ struct SettingsTests {
         ("allow-gps", "yes"), ("public-url", ""), ("public-url", "img.example.com"),
         ("public-url", "ftp://a.org"),
         ("public-url", "https://a.org/?x"), ("public-url", "https://a.org/#x"), ("public-url", "https://me@a.org"),
-        ("public-url", "local:///a"), ("allow-longer-maxage", "2"),
+        ("public-url", "local:///a"),
         ("admin-token", ""),
         ("local-root", "/no/such/folder"), ("trusted-proxies", "10.0.0.1/8"), ("rate-limit", "20"), ("rate-limit", ""),
         ("max-connections", "0"), ("header-timeout", "0s"), ("body-timeout", "0"),

@@ -5,13 +5,12 @@ import Testing
 
 struct ClientCachePolicyTests {
     private func control(
-        _ fields: [String], age: Int = 0, sentAge: Int? = nil, asked: Int? = nil, mayExtend: Bool = false,
-        cap: Int = 1_000_000,
-        policy: FreshnessPolicy = FreshnessPolicy()
+        _ fields: [String], age: Int = 0, sentAge: Int? = nil, asked: Int? = nil,
+        cap: Int = 1_000_000, policy: FreshnessPolicy = FreshnessPolicy()
     ) -> String {
         ClientCachePolicy(Origin.response(fields), policy: policy).cacheControl(
             age: .seconds(age), sentAge: sentAge.map { .seconds($0) }, asked: asked.map { .seconds($0) },
-            mayExtend: mayExtend, cap: .seconds(cap)
+            cap: .seconds(cap)
         ).description
     }
 
@@ -57,17 +56,15 @@ struct ClientCachePolicyTests {
         #expect(control(["Cache-Control: max-age=60"], age: 500) == "public, max-age=60")
     }
 
-    @Test(arguments: [(5, false, 15), (500, false, 60), (5, true, 15), (500, true, 510), (0, false, 10)])
-    func `who asks for a time shortens what is left, and lengthens it only where that is allowed`(
-        asked: Int, mayExtend: Bool, maxAge: Int
-    ) {
-        let text = control(["Cache-Control: max-age=60"], age: 10, asked: asked, mayExtend: mayExtend)
+    @Test(arguments: [(5, 15), (500, 60), (0, 10)])
+    func `who asks for a time shortens what is left, and never lengthens it`(asked: Int, maxAge: Int) {
+        let text = control(["Cache-Control: max-age=60"], age: 10, asked: asked)
         #expect(text == "public, max-age=\(maxAge)")
     }
 
     @Test func `the operator's cap limits the remaining lifetime, whatever was asked for`() {
         #expect(control(["Cache-Control: max-age=60"], age: 10, cap: 20) == "public, max-age=30")
-        let text = control(["Cache-Control: max-age=60"], age: 10, asked: 500, mayExtend: true, cap: 20)
+        let text = control(["Cache-Control: max-age=60"], age: 10, asked: 500, cap: 20)
         #expect(text == "public, max-age=30")
         #expect(control(["Cache-Control: max-age=60, s-maxage=90"], age: 10, cap: 20) == "public, max-age=30")
         #expect(control(["Cache-Control: max-age=60, s-maxage=90"], cap: 70) == "public, max-age=60, s-maxage=70")
@@ -82,9 +79,9 @@ struct ClientCachePolicyTests {
     }
 
     @Test func `asking does not lift a restriction`() {
-        #expect(control(["Cache-Control: no-store"], asked: 60, mayExtend: true) == "no-store")
-        #expect(control(["Cache-Control: no-cache"], asked: 60, mayExtend: true) == "public, no-cache")
-        #expect(control(["Cache-Control: private"], asked: 60, mayExtend: true) == "private, max-age=60")
+        #expect(control(["Cache-Control: no-store"], asked: 60) == "no-store")
+        #expect(control(["Cache-Control: no-cache"], asked: 60) == "public, no-cache")
+        #expect(control(["Cache-Control: private"], asked: 60) == "private, max-age=60")
     }
 
     @Test func `the operator's bounds on lifetimes hold for clients too, and so does being deaf to origins`() {
@@ -107,7 +104,7 @@ struct ClientCachePolicyTests {
             let stored = Origin.response(fields)
             let age = Duration.seconds(Int.random(in: 0...5_000, using: &numbers))
             let control = ClientCachePolicy(stored, policy: FreshnessPolicy()).cacheControl(
-                age: age, asked: nil, mayExtend: false, cap: .seconds(99_999))
+                age: age, asked: nil, cap: .seconds(99_999))
             guard case .public(let maxAge) = control.storage else {
                 Issue.record("\(control) is for nobody")
                 continue

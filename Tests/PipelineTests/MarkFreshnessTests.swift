@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct MarkFreshnessTests {
     private func cacheControl(_ image: ImageResponse) -> String {
-        image.cachePolicy.cacheControl(age: image.age, asked: nil, mayExtend: false, cap: .seconds(1 << 30)).description
+        image.cachePolicy.cacheControl(age: image.age, asked: nil, cap: .seconds(1 << 30)).description
     }
 
     @Test(arguments: [

@@ -41,7 +41,6 @@ struct HitTests {
                 configuration.access.origins = .all
                 configuration.clientLimits.rateLimit = Rate("150/h")
                 configuration.clientLimits.trustedProxies = [try CIDR(parsing: "127.0.0.0/8")]
-                configuration.allowLongerMaxAge = true
                 configuration.publicURL = "https://images.example.org"
                 configuration.responseTags = .fastly
             }

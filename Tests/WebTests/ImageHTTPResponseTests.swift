@@ -35,12 +35,6 @@ struct ImageHTTPResponseTests {
         #expect(fields[.age] == "90")
     }
 
-    @Test func `maxage extends freshness up to the cap if the setting allows it`() async throws {
-        let configuration = WebConfiguration(variantMaxAge: .seconds(86_400), allowLongerMaxAge: true)
-        #expect(try await fields(.stub(), configuration, query: "&maxage=2h")[.cacheControl] == "public, max-age=7290")
-        #expect(try await fields(.stub(), configuration, query: "&maxage=1y")[.cacheControl] == "public, max-age=86490")
-    }
-
     @Test(arguments: [
         (CacheReport(variant: .memory), Duration.seconds(7), "darkroom;hit;ttl=7;detail=memory"),
         (CacheReport(variant: .disk), .zero, "darkroom;hit;ttl=0;detail=disk"),

@@ -85,12 +85,6 @@ struct FreshnessSettings: SettingTheme {
     let variantMaxAge = Setting(
         "variant-max-age", .duration(allowsZero: true), default: .seconds(365 * 86_400), isReloadable: true,
         help: "Maximum max-age of responses to clients.")
-    let allowLongerMaxAge = Setting(
-        "allow-longer-maxage", .boolean, default: false, isReloadable: true,
-        help: """
-            Whether the parameter 'maxage' may exceed the freshness lifetime that the origin gives, up to \
-            variant-max-age.
-            """)
 }
 
 extension SettingKind where Value == [QueryDroppingFilter.Rule] {

@@ -18,7 +18,6 @@ extension Settings {
         configuration.adminAddress = adminAddress
         configuration.basePath = self.listeners.basePath
         configuration.variantMaxAge = self.freshness.variantMaxAge
-        configuration.allowLongerMaxAge = self.freshness.allowLongerMaxAge
         configuration.allowGPS = self.access.allowGPS
         configuration.uploads = uploadBudget
         configuration.adminToken = adminToken

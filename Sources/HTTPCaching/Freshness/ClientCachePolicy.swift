@@ -45,15 +45,12 @@ public struct ClientCachePolicy: Hashable, Sendable {
     ///   - sentAge: the age to send; nil = the age of the original. With zero, lifetimes count from now, also in caches
     ///     that ignore `Age`.
     ///   - asked: how long from now the client wants the image to stay fresh. It shortens the lifetime.
-    ///   - mayExtend: whether `asked` may extend the lifetime too. It never lifts `no-store` or `no-cache`.
     ///   - cap: the longest lifetime from now that any client is granted.
     public func cacheControl(
-        age: Duration, sentAge: Duration? = nil, asked: Duration?, mayExtend: Bool, cap: Duration
+        age: Duration, sentAge: Duration? = nil, asked: Duration?, cap: Duration
     ) -> CacheControl {
         var control = base.mappingLifetimes { lifetime in
-            var rest = lifetime - age
-            if let asked { rest = mayExtend ? asked : min(rest, asked) }
-            return (sentAge ?? age) + min(rest, cap)
+            (sentAge ?? age) + min(lifetime - age, asked ?? cap, cap)
         }
         if case .public(let maxAge) = control.storage, control.sharedMaxAge == maxAge { control.sharedMaxAge = nil }
         return control

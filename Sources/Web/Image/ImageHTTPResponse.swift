@@ -132,7 +132,7 @@ struct ImageHTTPResponse {
             return CacheControl.noStore.description
         }
         var control = image.cachePolicy.cacheControl(
-            age: image.age, sentAge: age, asked: query.maxAge, mayExtend: configuration.allowLongerMaxAge, cap: cap)
+            age: image.age, sentAge: age, asked: query.maxAge, cap: cap)
         if image.isInterim || image.isDamaged { (control.isImmutable, control.staleWhileRevalidate) = (false, nil) }
         return authorization.restricting(control).description
     }

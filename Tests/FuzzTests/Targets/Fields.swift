@@ -51,7 +51,7 @@ extension FuzzTests {
         )
         _ = (freshness.remaining(at: .distantPast), freshness.allowsStaleOnError(at: .distantFuture))
         let terms = ClientCachePolicy(stored, policy: policy)
-        _ = terms.cacheControl(age: freshness.age(at: now), asked: nil, mayExtend: false, cap: .seconds(60)).description
+        _ = terms.cacheControl(age: freshness.age(at: now), asked: nil, cap: .seconds(60)).description
         _ = (stored.isSelected(bySending: [.accept: "image/webp"]), stored.fields.retryAfter(now: now))
     }
 
