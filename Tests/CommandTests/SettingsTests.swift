@@ -93,8 +93,8 @@ struct SettingsTests {
         "otlp-endpoint": "http://collector:4318", "otlp-headers": "authorization=Bearer%20abc",
         "otlp-sample-ratio": "0.5",
         "signing-keys": "k1:0123456789abcdef0123456789abcdef", "signing-keys-file": keysFile,
-        "imgproxy-keys": "736563726574:68656C6C6F", "imgproxy-keys-file": "/tmp/pairs",
-        "imgproxy-base-url": "https://a.org/",
+        "compat-base-url": "https://a.org/", "imgproxy-keys": "736563726574:68656C6C6F",
+        "imgproxy-keys-file": "/tmp/pairs",
         "imgproxy-presets": "thumb=rs:fill:9:9",
         "imgproxy-frames": "9", "imgproxy-watermark": "logo",
         "imgproxy-formats": "avif,webp",
@@ -123,8 +123,8 @@ struct SettingsTests {
         "client-hints": "true", "iiif": "true", "response-tags": "fastly",
         "purge-to": "varnish=http://edge:6081/;method=BAN,webhook=https://hooks.example/x;secret-file=\(secretFile)",
         "thumbor-key": "my-security-key", "thumbor-key-file": tokenFile, "thumbor-signature-type": "sha256",
-        "thumbor-signature-length": "40", "thumbor-base-url": "https://example.com/",
-        "cloudflare-origin": "https://example.com/", "origin-fields": "img.example.com=Referer: https://example.com/",
+        "thumbor-signature-length": "40",
+        "origin-fields": "img.example.com=Referer: https://example.com/",
         "origin-fields-file": fieldsFile, "forbidden-is-missing": "s3://media,img.example.com",
     ]
 

@@ -10,7 +10,7 @@ struct ImportedSettingsTests {
     @Test func `lines of Docker and of shells are read, and comments are not`() {
         let lines = lines(
             "# IMGPROXY_BIND=:1\n\n  export IMGPROXY_BASE_URL='https://a.org/'\nIMGPROXY_TTL = \"60\" \nEMPTY=\n")
-        #expect(lines.contains("imgproxy-base-url: \"https://a.org/\"  # IMGPROXY_BASE_URL"))
+        #expect(lines.contains("compat-base-url: \"https://a.org/\"  # IMGPROXY_BASE_URL"))
         #expect(lines.contains("variant-max-age: \"60s\"  # IMGPROXY_TTL"))
         #expect(lines.count == 4)
     }
@@ -62,13 +62,13 @@ struct ImportedSettingsTests {
         #expect(lines.contains("compat: \"thumbor\"  # URLs of imagor"))
         for beginning in [
             "port: \"8000\"", "formats: \"avif,webp\"", "request-timeout: \"30s\"", "allow-hosts: \"*.a.org,b.org\"",
-            "thumbor-base-url: \"https://a.org/x\"", "max-output-side: \"6000\"", "# GCLOUD_LOADER_BUCKET: ",
+            "compat-base-url: \"https://a.org/x\"", "max-output-side: \"6000\"", "# GCLOUD_LOADER_BUCKET: ",
         ] {
             #expect(lines.contains { $0.hasPrefix(beginning) }, "\(beginning)")
         }
     }
 
     @Test func `texts are quoted for YAML`() {
-        #expect(lines("IMGPROXY_BASE_URL=a\"b\\c: #").contains { $0.hasPrefix(#"imgproxy-base-url: "a\"b\\c: #""#) })
+        #expect(lines("IMGPROXY_BASE_URL=a\"b\\c: #").contains { $0.hasPrefix(#"compat-base-url: "a\"b\\c: #""#) })
     }
 }

@@ -4,6 +4,14 @@ import DarkroomDialects
 struct DialectSettings: SettingTheme {
     let title = "URLs of other services"
 
+    let baseURL = Setting(
+        "compat-base-url", .optional(.sourcePrefix), default: nil, isReloadable: true,
+        help: """
+            Beginning of the source URLs in paths of imgproxy that do not begin with it, and of those without a scheme \
+            in paths of thumbor and Cloudflare, such as https://example.com/, which none of them can leave. By \
+            default, a source without a scheme that begins with a host is fetched by https in paths of thumbor, and \
+            any other is a local file.
+            """)
     let imgproxyKeys = Setting(
         "imgproxy-keys", .secretTexts("KEY:SALT,...", "pairs of the form KEY:SALT, separated by commas"), default: [],
         isSecret: true, isReloadable: true,
@@ -15,12 +23,6 @@ struct DialectSettings: SettingTheme {
     let imgproxyKeysFile = Setting(
         "imgproxy-keys-file", .optional(.text("PATH", "the path of a file")), default: nil, isReloadable: true,
         help: "File of additional pairs for imgproxy-keys, one KEY:SALT on each line.")
-    let imgproxyBaseURL = Setting(
-        "imgproxy-base-url", .optional(.sourcePrefix), default: nil, isReloadable: true,
-        help: """
-            Beginning of the source URLs in imgproxy paths that do not begin with it, such as https://example.com/, \
-            which none of them can leave.
-            """)
     let imgproxyPresets = Setting(
         "imgproxy-presets", .list(of: .text("NAME=OPTIONS", "NAME=OPTIONS, such as thumb=resize:fill:200:200")),
         default: [], isReloadable: true,
@@ -63,7 +65,7 @@ extension Settings {
         case .darkroom, .wsrv: nil
         case .imgproxy: mistakes.collect { () throws(SettingError) in try imgproxy(sources) }
         case .thumbor: mistakes.collect { () throws(SettingError) in try Thumbor(self, sources) }
-        case .cloudflare: Cloudflare(origin: self.thumbor.cloudflareOrigin)
+        case .cloudflare: Cloudflare(origin: self.dialects.baseURL)
         }
     }
 }

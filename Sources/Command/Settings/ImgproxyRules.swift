@@ -6,7 +6,7 @@ extension Settings {
     func imgproxy(_ sources: SettingSources) throws(SettingError) -> ImgproxyDialect {
         let dialects = self.dialects
         var rules = ImgproxyDialect.Rules(keys: try imgproxyKeys(sources))
-        rules.base = dialects.imgproxyBaseURL
+        rules.base = dialects.baseURL
         rules.onlyPresets = self.access.presetsOnly
         rules.animationFrames = dialects.imgproxyFrames
         rules.watermark = dialects.imgproxyWatermark

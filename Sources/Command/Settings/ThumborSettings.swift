@@ -1,9 +1,9 @@
 import DarkroomDialects
 import Foundation
 
-/// The key and the sources of the paths of thumbor and Cloudflare.
+/// The key of the paths of thumbor.
 struct ThumborSettings: SettingTheme {
-    let title = "URLs of thumbor and Cloudflare"
+    let title = "URLs of thumbor"
 
     let key = Setting(
         "thumbor-key", .optional(.secretText), default: nil, isSecret: true, isReloadable: true,
@@ -20,19 +20,6 @@ struct ThumborSettings: SettingTheme {
     let signatureLength = Setting(
         "thumbor-signature-length", .optional(.integer(8...88)), default: nil, isReloadable: true,
         help: "Characters that signatures of thumbor and imagor paths are truncated to. By default, they are complete.")
-    let baseURL = Setting(
-        "thumbor-base-url", .optional(.sourcePrefix), default: nil, isReloadable: true,
-        help: """
-            Beginning of the URLs of images without a scheme in thumbor and imagor paths, such as \
-            https://example.com/, which none of them can leave. By default, an image that begins with a host is \
-            fetched by https, and any other image is a local file.
-            """)
-    let cloudflareOrigin = Setting(
-        "cloudflare-origin", .optional(.sourcePrefix), default: nil, isReloadable: true,
-        help: """
-            Beginning of the URLs of sources without a scheme in Cloudflare paths, such as https://example.com/, which \
-            none of them can leave. By default, such a source is a local file.
-            """)
 }
 
 extension SettingKind where Value == String {
@@ -59,6 +46,6 @@ extension Thumbor {
         self.init(
             key: key.map {
                 ThumborKey($0, algorithm: settings.thumbor.signer, length: settings.thumbor.signatureLength)
-            }, base: settings.thumbor.baseURL)
+            }, base: settings.dialects.baseURL)
     }
 }

@@ -33,7 +33,7 @@ extension ImportedVariable {
     private static let imagorSources: [ImportedVariable] = [
         .setting("HTTP_LOADER_ALLOWED_SOURCES", as: "allow-hosts"),
         .note("HTTP_LOADER_ALLOWED_SOURCE_REGEXP", because: "Write the hosts as patterns of 'allow-hosts'."),
-        .setting("HTTP_LOADER_BASE_URL", as: "thumbor-base-url"),
+        .setting("HTTP_LOADER_BASE_URL", as: "compat-base-url"),
         .setting("HTTP_LOADER_MAX_ALLOWED_SIZE", as: "max-source-bytes", limit),
         .note(
             "HTTP_LOADER_BLOCK_LOOPBACK_NETWORKS", "HTTP_LOADER_BLOCK_PRIVATE_NETWORKS",

@@ -66,7 +66,7 @@ extension ImportedVariable {
 
     private static let imgproxySources: [ImportedVariable] = [
         .setting("IMGPROXY_LOCAL_FILESYSTEM_ROOT", as: "local-root"),
-        .setting("IMGPROXY_BASE_URL", as: "imgproxy-base-url"),
+        .setting("IMGPROXY_BASE_URL", as: "compat-base-url"),
         .note("IMGPROXY_BASE64_URL_INCLUDES_FILENAME", because: "A source in base64 ends the path."),
         .setting("IMGPROXY_MAX_REDIRECTS", as: "max-redirects"),
         .setting("IMGPROXY_MAX_SRC_RESOLUTION", as: "max-source-pixels") { text in
