@@ -59,12 +59,6 @@ struct ProcessingSettings: SettingTheme {
     let workerMemory = Setting(
         "worker-memory", .bytes(atLeast: 256 << 20), default: 2 << 30,
         help: "Memory limit of one worker process. An image that exceeds it is refused with 413.")
-    let workerImages = Setting(
-        "worker-images", .integer(1...1_000_000), default: WorkerConfiguration(workers: 1).maxJobs,
-        help: """
-            Number of images after which a worker process is replaced. With 1, no two images share a process, which \
-            takes some milliseconds of processor time for each image.
-            """)
     let isolation = Setting(
         "isolation", .choice(of: Isolation.self), default: .auto,
         help: """

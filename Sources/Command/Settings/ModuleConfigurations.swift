@@ -138,7 +138,6 @@ extension Settings {
             decodedBytes: self.cache.decodedBytes,
             memoryBytes: self.processing.workerMemory, maxResultBytes: min(largestResult, self.processing.workerMemory),
             jobTimeout: self.limits.requestTimeout, quarantine: self.processing.quarantine)
-        workers.maxJobs = self.processing.workerImages
         workers.subcommand = EntryPoint.zygoteCommand
         return workers
     }
