@@ -21,7 +21,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Costs Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance clients playground browser bench prove ssrf chaos corpus soak overload attack costs urls cluster edge cache-tests fuzz site docs format \
+.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance clients playground browser bench prove ssrf chaos corpus soak overload attack costs urls cluster edge nightly cache-tests fuzz site docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
@@ -164,6 +164,9 @@ edge: setup ## Put Varnish and nginx in front of one node and of three, purge un
 	$(built)
 	$(proofs) edge $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
 	$(proofs) edge --self-test
+
+nightly: ## Run every proof that .ci/run does not run, for some hours, and print one table; PROOFS=ssrf,chaos for some of them; run as root for all
+	python3 -B scripts/nightly.py $(if $(PROOFS),--only $(PROOFS))
 
 cache-tests: $(if $(CACHE_TESTS),setup) ## Run the public HTTP cache tests, as far as they can be asked for images; CACHE_TESTS=folder is a checkout of them
 	@$(if $(CACHE_TESTS),:,echo 'Clone https://github.com/http-tests/cache-tests and name its folder: make cache-tests CACHE_TESTS=folder' >&2; exit 2)
