@@ -5,12 +5,7 @@ import Testing
 @Suite struct PathPatternTests {
     /// Whether a pattern matches a path below its base.
     private func matches(_ pattern: String, _ path: String) throws -> Bool {
-        let pattern = try #require(PathPattern(pattern))
-        let names = path.split(separator: "/").map(String.init)
-        let position = names.reduce(pattern.start) { position, name in
-            pattern.continues(position) ? pattern.advanced(position, by: name) : []
-        }
-        return pattern.isMatch(position)
+        try #require(PathPattern(pattern)).matches(path.split(separator: "/").map(String.init))
     }
 
     @Test(arguments: [
@@ -42,10 +37,8 @@ import Testing
     }
 
     @Test func `Folders in which nothing can match are not entered`() throws {
-        let pattern = try #require(PathPattern("photos/2024-*/*.jpg"))
-        #expect(pattern.continues(pattern.advanced(pattern.start, by: "2024-05")))
-        #expect(!pattern.continues(pattern.advanced(pattern.start, by: "2023-05")))
-        let deeper = pattern.advanced(pattern.advanced(pattern.start, by: "2024-05"), by: "a.jpg")
-        #expect(pattern.isMatch(deeper) && !pattern.continues(deeper))
+        let flat = try #require(PathPattern("photos/2024-*/*.jpg"))
+        #expect(flat.descends(1) && !flat.descends(2))
+        #expect(try #require(PathPattern("photos/**/*.jpg")).descends(9))
     }
 }

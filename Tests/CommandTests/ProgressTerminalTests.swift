@@ -7,9 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ProgressTerminalTests {
     /// Transforms four files with standard error on a terminal, and returns what the terminal received.
-    private func run(
-        _ environment: [String: String], _ flags: [String] = []
-    ) throws -> (terminal: String, output: String) {
+    private func run(_ environment: [String: String]) throws -> (terminal: String, output: String) {
         let folder = try URL.temporaryFolder()
         let input = folder.appendingPathComponent("in")
         try FileManager.default.createDirectory(at: input, withIntermediateDirectories: false)
@@ -21,7 +19,7 @@ struct ProgressTerminalTests {
         let terminal = try PseudoTerminal(columns: 60)
         let output = Pipe()
         let process = try DarkroomProcess.launch(
-            ["transform", input.path, folder.appendingPathComponent("out").path, "--w", "50"] + flags,
+            ["transform", input.path, folder.appendingPathComponent("out").path, "--w", "50"],
             environment: environment, output: output, errors: terminal.child)
         try terminal.child.close()
         let text = terminal.readToEnd()
@@ -59,13 +57,6 @@ struct ProgressTerminalTests {
         let (terminal, output) = try run(["TERM": "dumb"])
         #expect(terminal.hasPrefix("Error: ") && terminal.split(separator: "\r\n").count == 1, "\(terminal)")
         #expect(output.hasPrefix("Wrote 3 images to "))
-    }
-
-    @Test func `With --json the bar stays on the terminal, and the lines are whole`() throws {
-        let (terminal, output) = try run(["TERM": "xterm"], ["--json"])
-        #expect(terminal.contains("4/4") && !terminal.contains("Error:"))
-        #expect(output.split(separator: "\n").count == 5)
-        #expect(output.split(separator: "\n").allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
     }
 }
 

@@ -10,13 +10,12 @@ import Testing
     }
 
     @Test func `Paths, parameters and flags may come in any order`() throws {
-        let words = ["--w", "400", "a.jpg", "--flip", "b.jpg", "--json", "out", "--fit=cover", "--overwrite"]
+        let words = ["--w", "400", "a.jpg", "--flip", "b.jpg", "out", "--fit=cover", "--overwrite"]
         let arguments = try TransformArguments(words)
         #expect(arguments.paths == ["a.jpg", "b.jpg", "out"])
-        #expect(arguments.overwrites && arguments.printsJSON)
+        #expect(arguments.overwrites)
         #expect(try parameters(words) == ["w=400", "flip", "fit=cover"])
-        let plain = try TransformArguments(["a", "b"])
-        #expect(!plain.overwrites && !plain.printsJSON)
+        #expect(try !TransformArguments(["a", "b"]).overwrites)
     }
 
     @Test func `A parameter that may stand alone takes only numbers`() throws {
@@ -40,7 +39,7 @@ import Testing
 
     @Test(arguments: [
         (["a.jpg"], "Expected at least two paths, IN and OUT."), ([], "Expected at least two paths, IN and OUT."),
-        (["--with", "400", "out"], "'with'"), (["a", "b", "--json=1"], "'--json' takes no value."),
+        (["--with", "400", "out"], "'with'"),
         (["a", "b", "--overwrite=no"], "'--overwrite' takes no value."),
     ])
     func `What cannot be meant is refused`(words: [String], sentence: String) {

@@ -13,7 +13,7 @@ struct TransformFiles: AsyncParsableCommand {
         commandName: "transform", abstract: "Transform image files.",
         usage: """
             darkroom transform IN OUT [--w 400] [--fit cover] [--output webp] ...
-            darkroom transform IN ... FOLDER [--overwrite] [--json] [--w 400] ...
+            darkroom transform IN ... FOLDER [--overwrite] [--w 400] ...
             """,
         discussion: """
             Accepts every parameter of GET /image except url and mark: --w 400 is w=400, --flip is flip. Words after \
@@ -29,8 +29,7 @@ struct TransformFiles: AsyncParsableCommand {
             FOLDER is created if necessary; for a single IN file, end it with a slash. As many images as there are \
             processor cores are transformed at once. Hidden files are left out, as are non-images in folders.
 
-            No existing file is replaced, unless --overwrite is given. --json prints one JSON object per line for \
-            each file, and a last one with the counts.
+            No existing file is replaced, unless --overwrite is given.
 
             The exit status is 0 if nothing failed, 1 if a file failed or nothing could be started, 64 if the \
             arguments are wrong, and 130 after Ctrl-C.
@@ -49,11 +48,10 @@ struct TransformFiles: AsyncParsableCommand {
 
     func run() async throws {
         let arguments = try TransformArguments(words)
-        let inputs = Inputs(arguments.paths.dropLast())
         let target = arguments.paths.last ?? ""
         do {
             if try isFolder(target, for: arguments.paths) {
-                try await transform(inputs, into: target, arguments)
+                try await transform(Array(arguments.paths.dropLast()), into: target, arguments)
             } else {
                 try transform(arguments.paths[0], to: target, arguments)
             }
@@ -71,8 +69,7 @@ struct TransformFiles: AsyncParsableCommand {
     /// Whether the last path is a folder for the results, rather than the result of a single file.
     private func isFolder(_ target: String, for paths: [String]) throws(ExitCode) -> Bool {
         guard target != "-" else {
-            let inputs = Inputs(paths[0] == "-" ? [] : [paths[0]])
-            guard inputs.folders.isEmpty else {
+            guard !Self.namesSeveral(paths[0]) else {
                 throw Self.failure("Standard output takes a single image, and \(paths[0]) is a folder.")
             }
             return false
@@ -85,9 +82,17 @@ struct TransformFiles: AsyncParsableCommand {
             }
             return false
         }
-        guard !isFolder, paths.count > 2 || !Inputs([paths[0]]).folders.isEmpty else { return isFolder }
+        guard !isFolder, paths.count > 2 || Self.namesSeveral(paths[0]) else { return isFolder }
         guard kind == nil else { throw Self.failure("\(target) is not a folder; several images need one.") }
         return true
+    }
+}
+
+extension TransformFiles {
+    /// Whether an input is a folder or a pattern.
+    private static func namesSeveral(_ path: String) -> Bool {
+        let kind = try? FileStatus(of: path).kind
+        return kind == .folder || kind == nil && PathPattern(path) != nil
     }
 }
 
@@ -95,17 +100,12 @@ struct TransformFiles: AsyncParsableCommand {
 
 extension TransformFiles {
     private func transform(_ source: String, to target: String, _ arguments: TransformArguments) throws {
-        guard target != "-" || !arguments.printsJSON else {
-            throw Self.failure("Standard output takes either the image or --json; name a file for the image.")
-        }
         var parameters = arguments.parameters
         let suffix = URL(fileURLWithPath: target).pathExtension
         if !suffix.isEmpty, !parameters.contains(where: { $0.name == "output" }) {
             parameters.append(("output", suffix))
         }
         let query = try FileQuery(parameters)
-        let start = ContinuousClock.now
-        let report: FileReport
         do {
             let bytes = try Self.read(source)
             // Before time is spent on the image.
@@ -113,24 +113,13 @@ extension TransformFiles {
             guard kind == nil || kind == .special || arguments.overwrites else { throw ResultFile.Failure.exists }
             let image = try InProcessImageProcessor().process(query.job(bytes)) { false }
             try Self.write(image.body, to: target, arguments)
-            let result = FileResult(
-                format: image.format, size: image.size, sourceBytes: bytes.readableBytes,
-                bytes: image.body.readableBytes, duration: .now - start)
-            report = FileReport(source: source, outcome: .written(to: target, result))
         } catch let status as ExitCode {
             throw status
         } catch {
-            let sentence = Self.sentence(error, source, target)
-            report = FileReport(source: source, outcome: .failed(sentence: sentence))
-            StandardError.write(CommandOutput.printable(sentence))
+            StandardError.write(
+                CommandOutput.printable(Self.sentence(error, source == "-" ? "Standard input" : source, target)))
+            throw ExitCode.failure
         }
-        var tally = FileTally()
-        tally.count(report.outcome)
-        if arguments.printsJSON {
-            try StandardOutput.print(JSONLine.text(report))
-            try StandardOutput.print(JSONLine.summary(tally, total: 1, .now - start, stop: nil))
-        }
-        guard tally.failed == 0 else { throw ExitCode.failure }
     }
 
     private static func read(_ source: String) throws(SourceFile.Failure) -> ByteBuffer {
@@ -151,9 +140,9 @@ extension TransformFiles {
         }
     }
 
-    private static func sentence(_ error: any Error, _ source: String, _ target: String) -> String {
-        let source = source == "-" ? "Standard input" : source
-        return switch error {
+    /// Why a source has no result.
+    static func sentence(_ error: any Error, _ source: String, _ target: String) -> String {
+        switch error {
         case let error as SourceFile.Failure: error.sentence(source)
         case let error as ImageProcessingError: "\(source): \(error.sentence)"
         case ResultFile.Failure.exists: "\(target) exists already; --overwrite replaces it."
@@ -166,10 +155,9 @@ extension TransformFiles {
 // MARK: Many files
 
 extension TransformFiles {
-    private func transform(_ inputs: Inputs, into folder: String, _ arguments: TransformArguments) async throws {
-        let queries = try FileQueries(arguments.parameters)
+    private func transform(_ paths: [String], into folder: String, _ arguments: TransformArguments) async throws {
         let stop = StopFlag()
-        let run = BatchRun(inputs, into: folder, queries, overwrites: arguments.overwrites, stop: stop)
+        let run = BatchRun(try FileQueries(arguments.parameters), overwrites: arguments.overwrites, stop: stop)
         let output = CommandOutput(stop: stop)
         let signals = await stop.watchSignals()
         defer { signals.cancel() }
@@ -177,34 +165,27 @@ extension TransformFiles {
         try await output.showing {
             run.progress
         } while: {
-            let conflicts = await onThread { run.findConflicts() }
-            guard conflicts.count == 0 else {
-                for conflict in conflicts.first { output.printError(conflict.sentence) }
-                let rest = conflicts.count - conflicts.first.count
+            let conflicts = await onThread { run.find(paths, into: folder) }
+            guard conflicts.isEmpty else {
+                for conflict in conflicts.prefix(Self.maxListedConflicts) { output.printError(conflict) }
+                let rest = conflicts.count - Self.maxListedConflicts
                 if rest > 0 { output.printError("\(FileTally.counted(rest, "more conflict")).") }
                 output.printError("Nothing was written.")
                 throw ExitCode.failure
             }
-            guard !stop.isSet else { return }
-            try await transform(run, into: folder, output, printsJSON: arguments.printsJSON)
+            if !stop.isSet { try await transform(run, into: folder, output) }
         }
-        let duration = ContinuousClock.now - start
-        if arguments.printsJSON {
-            output.print(JSONLine.summary(run.tally, total: run.total, duration, stop: stop.reason))
-        } else {
-            output.print(CommandOutput.printable(run.tally.summary(folder, duration)))
-        }
+        output.print(CommandOutput.printable(run.tally.summary(folder, ContinuousClock.now - start)))
         if let reason = stop.reason {
-            let rest = run.total - run.tally.finished
-            output.printError("\(reason.sentence) \(FileTally.counted(rest, "file")) left.")
+            output.printError("\(reason.sentence) \(FileTally.counted(run.left, "file")) left.")
             throw ExitCode(reason.status)
         }
         guard run.tally.failed == 0 else { throw ExitCode.failure }
     }
 
-    private func transform(
-        _ run: BatchRun, into folder: String, _ output: CommandOutput, printsJSON: Bool
-    ) async throws {
+    private static let maxListedConflicts = 3
+
+    private func transform(_ run: BatchRun, into folder: String, _ output: CommandOutput) async throws {
         do throws(ResultFile.Failure) { try ResultFile.makeFolders(folder) } catch {
             if case .unwritable(let error) = error { output.printError(error.sentence) }
             throw ExitCode.failure
@@ -213,12 +194,7 @@ extension TransformFiles {
         let workers = try await startWorkers(threads, output)
         defer { workers?.stop() }
         let processing: any ImageProcessing = workers ?? InProcessImageProcessor()
-        await onThread {
-            run.transform(on: threads, by: processing) { report in
-                if printsJSON { return output.print(JSONLine.text(report)) }
-                if case .failed(let sentence) = report.outcome { output.printError(sentence) }
-            }
-        }
+        await onThread { run.transform(on: threads, by: processing) { output.printError($0) } }
     }
 
     /// Nil where this system has no workers; images are then processed in this process.

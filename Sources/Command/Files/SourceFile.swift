@@ -25,8 +25,16 @@ enum SourceFile {
 
     /// Reads a file. One that is no image is not read to its end, however large it is. Pipes and devices may never end.
     static func read(_ path: String, acceptsPipes: Bool = false) throws(Failure) -> ByteBuffer {
-        try withFile(path, acceptsPipes: acceptsPipes) { descriptor throws(Failure) in
-            try read(descriptor, named: path)
+        // Without O_NONBLOCK, opening a pipe waits for its writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | (acceptsPipes ? 0 : O_NONBLOCK))
+        guard descriptor >= 0 else { throw .unreadable(FileError(path, .read)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .unreadable(FileError(path, .read)) }
+        switch FileStatus(status).kind {
+        case .folder: throw .unreadable(FileError(path, .read, code: EISDIR))
+        case .special where !acceptsPipes: throw .notAnImage
+        case .file, .link, .special: return try read(descriptor, named: path)
         }
     }
 
@@ -38,30 +46,6 @@ enum SourceFile {
             guard bytes.readableBytes <= maxBytes else { throw .tooLarge }
         }
         return bytes
-    }
-
-    /// Whether a file is an image, by its beginning. A file that cannot be read is none.
-    static func isImage(_ path: String) -> Bool {
-        let head = try? withFile(path, acceptsPipes: false) { descriptor throws(Failure) in
-            try readHead(descriptor, path)
-        }
-        return head.flatMap(SourceFormat.init(sniffing:)) != nil
-    }
-
-    private static func withFile<Result>(
-        _ path: String, acceptsPipes: Bool, _ body: (Int32) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        // Without O_NONBLOCK, opening a pipe waits for its writer.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | (acceptsPipes ? 0 : O_NONBLOCK))
-        guard descriptor >= 0 else { throw .unreadable(FileError(path, .read)) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .unreadable(FileError(path, .read)) }
-        switch FileStatus(status).kind {
-        case .folder: throw .unreadable(FileError(path, .read, code: EISDIR))
-        case .special where !acceptsPipes: throw .notAnImage
-        case .file, .link, .special: return try body(descriptor)
-        }
     }
 
     private static func readHead(_ descriptor: Int32, _ path: String) throws(Failure) -> ByteBuffer {

@@ -9,8 +9,6 @@ struct TransformArguments {
     private(set) var parameters: [(name: String, value: String?)] = []
     /// Whether results replace existing files.
     private(set) var overwrites = false
-    /// Whether reports are lines of JSON.
-    private(set) var printsJSON = false
 
     /// Throws unless there are an input and an output.
     init(_ words: [String]) throws(ValidationError) {
@@ -26,9 +24,9 @@ struct TransformArguments {
             }
             let halves = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(halves[0])
-            if ["overwrite", "json"].contains(name) {
+            if name == "overwrite" {
                 guard halves.count == 1 else { throw ValidationError("'--\(name)' takes no value.") }
-                if name == "json" { printsJSON = true } else { overwrites = true }
+                overwrites = true
             } else if halves.count == 2 {
                 parameters.append((name, String(halves[1])))
             } else if let value = rest.first, !value.hasPrefix("--"), FileQuery.isValue(value, of: name) {
