@@ -92,8 +92,8 @@ public enum OriginError: Error, Hashable, Sendable {
     public enum Phase: Hashable, Sendable {
         /// Waiting for a slot, or refused because too many downloads wait. No request was sent.
         case waiting
-        /// Resolving the host name (`dns_timeout`).
-        case resolving
+        /// Looking up the host name (`dns_timeout`).
+        case lookup
         /// Connecting, TLS included (`connection_timeout`).
         case connecting
         /// Waiting for the response head (`http_response_timeout`).
@@ -134,7 +134,7 @@ extension OriginError: CustomStringConvertible {
         case .unreachable(.configuration): "This server is not configured correctly for this origin."
         case .hostUnavailable: "The origin was unreachable several times in a row; requests to it are paused."
         case .timedOut(.waiting): "The download waited too long for its turn."
-        case .timedOut(.resolving): "Resolving the origin's name took too long."
+        case .timedOut(.lookup): "The lookup of the origin's name took too long."
         case .timedOut(.connecting): "Connecting to the origin took too long."
         case .timedOut(.response): "The origin took too long to respond."
         case .timedOut(.body): "The origin took too long to send its response."

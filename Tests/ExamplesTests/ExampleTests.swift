@@ -100,7 +100,7 @@ struct ExampleTests {
         keyFilter: any CacheKeyFilter = CanonicalURLFilter()
     ) throws -> ImagePipeline {
         let client = GuardedHTTPClient(
-            settings: try .loopback, resolver: LoopbackResolver(),
+            settings: try .loopback, nameLookup: LoopbackNameLookup(),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
         return ImagePipeline(
             origin: client, memory: MemoryStore(budgetBytes: 1 << 20), delegate: delegate, keyFilter: keyFilter)

@@ -54,7 +54,7 @@ extension GuardedHTTPClient.Settings {
 }
 
 /// Resolves every name to this machine.
-struct LoopbackResolver: NameResolver {
+struct LoopbackNameLookup: NameLookup {
     func addresses(of name: String, for client: String) async throws(OriginError) -> [IPAddress] {
         [IPAddress("127.0.0.1")].compactMap(\.self)
     }

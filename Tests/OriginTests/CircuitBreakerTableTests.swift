@@ -119,18 +119,18 @@ struct OutageTests {
     }
 
     @Test func `hanging until the deadline is a failure of the host and no cancellation`() async throws {
-        let resolver = HangingResolver()
+        let nameLookup = HangingNameLookup()
         let clock = TestClock()
         let circuits = CircuitBreakerTable.forTests(time)
-        try await withOrigin(resolver: resolver, clock: clock, circuits: circuits) { _ in
+        try await withOrigin(nameLookup: nameLookup, clock: clock, circuits: circuits) { _ in
             []
         } _: { client, _ async throws in
             let url = try SourceURL(parsing: "http://slow.test/")
             for _ in 0..<5 {
                 let download = Task { await client.failure(of: url) }
-                await resolver.questions.first { true }
+                await nameLookup.questions.first { true }
                 await clock.passSleep()
-                #expect(await download.value == .timedOut(.resolving))
+                #expect(await download.value == .timedOut(.lookup))
             }
             #expect(throws: OriginError.hostUnavailable(retryAfter: .seconds(1))) { try circuits.check(.init(url)) }
         }

@@ -78,8 +78,8 @@ struct ConditionalRequestTests {
     }
 
     @Test func `validators find their URL behind redirects, those to other origins included`() async throws {
-        let resolver = ScriptedResolver(["other.test": [["127.0.0.1"]]])
-        try await withOrigin(resolver: resolver) { request in
+        let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
+        try await withOrigin(nameLookup: nameLookup) { request in
             let port = request.fields["host"]?.split(separator: ":").last ?? ""
             return switch request.target {
             case "/a": [.redirect(to: "/b")]
@@ -105,8 +105,8 @@ struct ConditionalRequestTests {
     }
 
     @Test func `a response knows the fields that may have chosen it`() async throws {
-        let resolver = ScriptedResolver(["other.test": [["127.0.0.1"]]])
-        try await withOrigin(resolver: resolver) { request in
+        let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
+        try await withOrigin(nameLookup: nameLookup) { request in
             let port = request.fields["host"]?.split(separator: ":").last ?? ""
             return request.target == "/" ? [.respond()] : [.redirect(to: "http://other.test:\(port)/")]
         } _: { client, origin async throws in

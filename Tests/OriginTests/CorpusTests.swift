@@ -36,29 +36,29 @@ struct CorpusTests {
     }
 
     @Test func `URLs that lead to forbidden addresses are refused without a look-up`() async throws {
-        let resolver = ScriptedResolver()
-        let client = GuardedHTTPClient(resolver: resolver, eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
+        let nameLookup = ScriptedNameLookup()
+        let client = GuardedHTTPClient(nameLookup: nameLookup, eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
         for row in try urlCases("block") {
             let url = try SourceURL(parsing: row.url)
             #expect(url.host?.urlText == row.whatwgHost, "\(row)")
             let failure = await client.failure(of: url)
             #expect(failure == .notAllowed(.address) || failure == .notAllowed(.port), "\(row)")
         }
-        #expect(resolver.questions.isEmpty)
+        #expect(nameLookup.questions.isEmpty)
         await client.shutdown()
     }
 
     @Test func `names that resolve to forbidden addresses are refused after one look-up`() async throws {
         for row in try urlCases("block-after-dns") {
             let url = try SourceURL(parsing: row.url)
-            let resolver = ScriptedResolver([row.whatwgHost: [["127.0.0.1"]]])
+            let nameLookup = ScriptedNameLookup([row.whatwgHost: [["127.0.0.1"]]])
             let anyPort = HostPolicy(allowPorts: [url.port ?? 0])
-            let vetting = SourceGuard(hosts: anyPort, addresses: AddressPolicy(), resolver: resolver)
+            let vetting = SourceGuard(hosts: anyPort, addresses: AddressPolicy(), nameLookup: nameLookup)
             let name = row.whatwgHost.hasSuffix(".") ? String(row.whatwgHost.dropLast()) : row.whatwgHost
             let isLocalhost = name == "localhost" || name.hasSuffix(".localhost")
             let expected = isLocalhost ? OriginError.notAllowed(.address) : .unreachable(.dns)
             await #expect(throws: expected, "\(row)") { try await vetting.vet(url) }
-            #expect(resolver.questions == [row.whatwgHost])
+            #expect(nameLookup.questions == [row.whatwgHost])
         }
     }
 
@@ -83,9 +83,9 @@ struct CorpusTests {
         for row in try urlCases("public-name", "public-ip") {
             let url = try SourceURL(parsing: row.url)
             #expect(url.host?.urlText == row.whatwgHost, "\(row)")
-            let resolver = ScriptedResolver([row.whatwgHost: [["93.184.215.14"]]])
+            let nameLookup = ScriptedNameLookup([row.whatwgHost: [["93.184.215.14"]]])
             let anyPort = HostPolicy(allowPorts: [url.port ?? 0])
-            let vetting = SourceGuard(hosts: anyPort, addresses: AddressPolicy(), resolver: resolver)
+            let vetting = SourceGuard(hosts: anyPort, addresses: AddressPolicy(), nameLookup: nameLookup)
             #expect(try await vetting.vet(url).count == 1, "\(row)")
         }
     }

@@ -47,7 +47,7 @@ private final class TimedSchedule {
 
 @Suite(.timeLimit(.minutes(5)))
 struct LookupScheduleTests {
-    private static let hung = LookupSchedule.Step.answered(.failure(.timedOut(.resolving)))
+    private static let hung = LookupSchedule.Step.answered(.failure(.timedOut(.lookup)))
     private static let full = LookupSchedule.Step.answered(.failure(.timedOut(.waiting)))
     private static let addresses = [IPAddress.v4(0x0909_0909)]
 

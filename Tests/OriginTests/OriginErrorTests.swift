@@ -103,15 +103,15 @@ struct OriginErrorTests {
     }
 
     @Test func `the deadline covers a look-up that hangs`() async throws {
-        let (resolver, clock) = (HangingResolver(), TestClock())
-        try await withOrigin(resolver: resolver, clock: clock) { _ in
+        let (nameLookup, clock) = (HangingNameLookup(), TestClock())
+        try await withOrigin(nameLookup: nameLookup, clock: clock) { _ in
             []
         } _: { client, origin async throws in
             let url = try origin.url(host: "slow.test")
             let download = Task { await client.failure(of: url) }
-            await resolver.questions.first { true }
+            await nameLookup.questions.first { true }
             await clock.passSleep()
-            #expect(await download.value == .timedOut(.resolving))
+            #expect(await download.value == .timedOut(.lookup))
         }
     }
 

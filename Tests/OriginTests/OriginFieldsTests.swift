@@ -14,8 +14,8 @@ struct OriginFieldsTests {
 
     @Test func `the fields of a host are sent to it, and to no other host`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.fields = fields }
-        let resolver = ScriptedResolver(["other.test": [["127.0.0.1"]]])
-        try await withOrigin(settings, resolver: resolver) { request in
+        let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
+        try await withOrigin(settings, nameLookup: nameLookup) { request in
             let port = request.fields["host"]?.split(separator: ":").last ?? ""
             return request.target == "/" ? [.redirect(to: "http://other.test:\(port)/end")] : [.respond()]
         } _: { client, origin async throws in

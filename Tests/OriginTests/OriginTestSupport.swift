@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomOrigin
 
 /// Answers from a table; the n-th question for a name gets its n-th answer, the last one indefinitely.
-final class ScriptedResolver: NameResolver {
+final class ScriptedNameLookup: NameLookup {
     private let table: [String: [[String]]]
     private let asked = Mutex<[(name: String, client: String)]>([])
 
@@ -33,7 +33,7 @@ final class ScriptedResolver: NameResolver {
 }
 
 /// Never answers.
-final class HangingResolver: NameResolver {
+final class HangingNameLookup: NameLookup {
     /// Yields for every question.
     let questions: AsyncStream<Void>
     private let question: AsyncStream<Void>.Continuation
@@ -62,7 +62,7 @@ extension GuardedHTTPClient.Settings {
 
 /// Runs a test origin and a client for it, and ends both.
 func withOrigin(
-    _ settings: GuardedHTTPClient.Settings? = nil, resolver: any NameResolver = ScriptedResolver(), tls: Bool = false,
+    _ settings: GuardedHTTPClient.Settings? = nil, nameLookup: any NameLookup = ScriptedNameLookup(), tls: Bool = false,
     clock: any Clock<Duration> = ContinuousClock(), circuits: CircuitBreakerTable = .forTests(),
     script: @escaping @Sendable (TestOrigin.Request) -> [TestOrigin.Step],
     _ body: (GuardedHTTPClient, TestOrigin) async throws -> Void
@@ -70,7 +70,7 @@ func withOrigin(
     let origin = TestOrigin(tls: tls, script: script)
     try await origin.start()
     let client = GuardedHTTPClient(
-        settings: try settings ?? .loopback(), resolver: resolver,
+        settings: try settings ?? .loopback(), nameLookup: nameLookup,
         eventLoopGroup: MultiThreadedEventLoopGroup.singleton, clock: clock, jitter: { .zero }, circuits: circuits,
         logger: .silent)
     let result: Result<Void, any Error>

@@ -66,8 +66,8 @@ struct RedirectTests {
             ("http://a b/", .badRedirect(.invalidLocation)),
         ] as [(String, OriginError)])
     func refused(location: String, expected: OriginError) async throws {
-        let resolver = ScriptedResolver(["private.test": [["192.168.0.1"]]])
-        try await withOrigin(resolver: resolver) { _ in
+        let nameLookup = ScriptedNameLookup(["private.test": [["192.168.0.1"]]])
+        try await withOrigin(nameLookup: nameLookup) { _ in
             [.redirect(to: location)]
         } _: { client, origin async throws in
             #expect(try await client.failure(of: origin.url()) == expected)
@@ -87,18 +87,18 @@ struct RedirectTests {
 
     @Test func `a redirect to a host that is not listed is refused`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.hosts = HostPolicy(allowHosts: ["127.0.0.1"]) }
-        let resolver = ScriptedResolver(["other.test": [["127.0.0.1"]]])
-        try await withOrigin(settings, resolver: resolver) { _ in
+        let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
+        try await withOrigin(settings, nameLookup: nameLookup) { _ in
             [.redirect(to: "http://other.test/")]
         } _: { client, origin async throws in
             #expect(try await client.failure(of: origin.url()) == .notAllowed(.host))
-            #expect(resolver.questions.isEmpty)
+            #expect(nameLookup.questions.isEmpty)
         }
     }
 
     @Test func `extra fields stay with the origin they were meant for`() async throws {
-        let resolver = ScriptedResolver(["other.test": [["127.0.0.1"]]])
-        try await withOrigin(resolver: resolver) { request in
+        let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
+        try await withOrigin(nameLookup: nameLookup) { request in
             switch request.target {
             case "/same": [.redirect(to: "/away")]
             case "/away":
@@ -132,8 +132,8 @@ struct RedirectTests {
     }
 
     @Test func `cookies that redirects set are sent back to the same origin, and forgotten`() async throws {
-        let resolver = ScriptedResolver(["other.test": [["127.0.0.1"]]])
-        try await withOrigin(resolver: resolver) { request in
+        let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
+        try await withOrigin(nameLookup: nameLookup) { request in
             let cookie = request.fields["cookie"]
             let port = request.fields["host"]?.split(separator: ":").last ?? ""
             return switch request.target {

@@ -11,7 +11,7 @@ struct RefusalTests {
     ) throws -> OriginError? {
         let addresses = AddressPolicy(allowNetworks: try networks.map { try CIDR(parsing: $0) })
         // A resolver without names, so that asking it would fail.
-        let sourceGuard = SourceGuard(hosts: hosts, addresses: addresses, resolver: ScriptedResolver([:]))
+        let sourceGuard = SourceGuard(hosts: hosts, addresses: addresses, nameLookup: ScriptedNameLookup([:]))
         return sourceGuard.refusal(of: try SourceURL(parsing: url))
     }
 

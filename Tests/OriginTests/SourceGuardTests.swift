@@ -14,12 +14,12 @@ struct SourceGuardTests {
     }
 
     @Test func `a name is resolved once per download, and the connection goes to that answer`() async throws {
-        let resolver = ScriptedResolver(["rebind.test": [["127.0.0.1"], ["10.0.0.1"]]])
-        try await withOrigin(resolver: resolver) { _ in
+        let nameLookup = ScriptedNameLookup(["rebind.test": [["127.0.0.1"], ["10.0.0.1"]]])
+        try await withOrigin(nameLookup: nameLookup) { _ in
             [.respond()]
         } _: { client, origin async throws in
             _ = try await client.fetch(origin.url(host: "rebind.test"))
-            #expect(resolver.questions == ["rebind.test"])
+            #expect(nameLookup.questions == ["rebind.test"])
             #expect(origin.requests.map { $0.fields["host"] } == ["rebind.test:\(origin.port)"])
             #expect(try await client.failure(of: origin.url(host: "rebind.test")) == .unreachable(.dns))
             #expect(origin.requests.count == 1)
@@ -27,10 +27,10 @@ struct SourceGuardTests {
     }
 
     @Test func `one forbidden address makes the name forbidden`() async throws {
-        let resolver = ScriptedResolver([
+        let nameLookup = ScriptedNameLookup([
             "mixed.test": [["127.0.0.1", "10.0.0.1"]], "six.test": [["127.0.0.1", "::1"]],
         ])
-        try await withOrigin(resolver: resolver) { _ in
+        try await withOrigin(nameLookup: nameLookup) { _ in
             [.respond()]
         } _: { client, origin async throws in
             #expect(try await client.failure(of: origin.url(host: "mixed.test")) == .unreachable(.dns))
@@ -40,13 +40,13 @@ struct SourceGuardTests {
     }
 
     @Test func `the next vetted address is tried if one cannot be connected to`() async throws {
-        let resolver = ScriptedResolver(["two.test": [["127.0.0.2", "127.0.0.1"]], "dead.test": [["127.0.0.2"]]])
+        let nameLookup = ScriptedNameLookup(["two.test": [["127.0.0.2", "127.0.0.1"]], "dead.test": [["127.0.0.2"]]])
         let settings = try GuardedHTTPClient.Settings.loopback {
             // Waiting out the connect timeout at an address that refused would end as timed out.
             $0.connectTimeout = .seconds(60)
             $0.downloadTimeout = .seconds(5)
         }
-        try await withOrigin(settings, resolver: resolver) { _ in
+        try await withOrigin(settings, nameLookup: nameLookup) { _ in
             [.respond()]
         } _: { client, origin async throws in
             _ = try await client.fetch(origin.url(host: "two.test"))
@@ -55,18 +55,18 @@ struct SourceGuardTests {
     }
 
     @Test func `international and unusual names are resolved in their canonical spelling`() async throws {
-        let resolver = ScriptedResolver(["xn--bcher-kva.test": [["127.0.0.1"]], "a_b.test.": [["127.0.0.1"]]])
-        try await withOrigin(resolver: resolver) { _ in
+        let nameLookup = ScriptedNameLookup(["xn--bcher-kva.test": [["127.0.0.1"]], "a_b.test.": [["127.0.0.1"]]])
+        try await withOrigin(nameLookup: nameLookup) { _ in
             [.respond()]
         } _: { client, origin async throws in
             _ = try await client.fetch(origin.url(host: "BÜCHER.test"))
             _ = try await client.fetch(origin.url(host: "a_b.test."))
-            #expect(resolver.questions == ["xn--bcher-kva.test", "a_b.test."])
+            #expect(nameLookup.questions == ["xn--bcher-kva.test", "a_b.test."])
         }
     }
 
     @Test func `a name without addresses is unreachable`() async throws {
-        try await withOrigin(resolver: ScriptedResolver(["empty.test": [[]]])) { _ in
+        try await withOrigin(nameLookup: ScriptedNameLookup(["empty.test": [[]]])) { _ in
             []
         } _: { client, origin async throws in
             #expect(try await client.failure(of: origin.url(host: "none.test")) == .unreachable(.dns))
@@ -83,10 +83,10 @@ struct SourceGuardTests {
             ("http://inside.test:81/", ["10.0.0.0/8"], nil), ("http://inside.test/", [], .unreachable(.dns)),
         ] as [(String, [String], OriginError?)])
     func policies(text: String, networks: [String], expected: OriginError?) async throws {
-        let resolver = ScriptedResolver(["listed.test": [["9.9.9.9"]], "inside.test": [["10.0.0.1"]]])
+        let nameLookup = ScriptedNameLookup(["listed.test": [["9.9.9.9"]], "inside.test": [["10.0.0.1"]]])
         let vetting = SourceGuard(
             hosts: HostPolicy(allowHosts: ["listed.*", "inside.*"]),
-            addresses: AddressPolicy(allowNetworks: try networks.map { try CIDR(parsing: $0) }), resolver: resolver)
+            addresses: AddressPolicy(allowNetworks: try networks.map { try CIDR(parsing: $0) }), nameLookup: nameLookup)
         let url = try SourceURL(parsing: text)
         do throws(OriginError) {
             _ = try await vetting.vet(url)
@@ -95,7 +95,7 @@ struct SourceGuardTests {
             #expect(error == expected)
         }
         #expect(
-            resolver.questions.isEmpty
+            nameLookup.questions.isEmpty
                 == (expected == .notAllowed(.host) || expected == .notAllowed(.port) && networks.isEmpty))
     }
 
@@ -115,8 +115,8 @@ struct SourceGuardTests {
     }
 
     @Test func `lookups are for the client of the download, also behind redirects`() async throws {
-        let resolver = ScriptedResolver(["first.test": [["127.0.0.1"]], "second.test": [["127.0.0.1"]]])
-        try await withOrigin(resolver: resolver) { request in
+        let nameLookup = ScriptedNameLookup(["first.test": [["127.0.0.1"]], "second.test": [["127.0.0.1"]]])
+        try await withOrigin(nameLookup: nameLookup) { request in
             guard request.target == "/" else { return [.respond()] }
             let port = request.fields["host"]?.split(separator: ":").last ?? ""
             return [.redirect(to: "http://second.test:\(port)/there")]
@@ -124,8 +124,8 @@ struct SourceGuardTests {
             var request = OriginRequest(url: try origin.url(host: "first.test"))
             request.clients = { ["visitor"] }
             _ = try await client.fetch(request)
-            #expect(resolver.questions == ["first.test", "second.test"])
-            #expect(resolver.clients == ["visitor", "visitor"])
+            #expect(nameLookup.questions == ["first.test", "second.test"])
+            #expect(nameLookup.clients == ["visitor", "visitor"])
         }
     }
 }

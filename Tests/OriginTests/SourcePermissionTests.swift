@@ -9,11 +9,11 @@ import Testing
 struct SourcePermissionTests {
     private func guarding(
         hosts: [String] = [], ports: Set<Int> = [80, 443], networks: [String] = [], mapped: SourceMap = SourceMap(),
-        resolver: ScriptedResolver = ScriptedResolver([:]), log: LogRecorder = LogRecorder()
+        nameLookup: ScriptedNameLookup = ScriptedNameLookup([:]), log: LogRecorder = LogRecorder()
     ) throws -> SourceGuard {
         SourceGuard(
             hosts: HostPolicy(allowHosts: hosts, allowPorts: ports),
-            addresses: AddressPolicy(allowNetworks: try networks.map { try CIDR(parsing: $0) }), resolver: resolver,
+            addresses: AddressPolicy(allowNetworks: try networks.map { try CIDR(parsing: $0) }), nameLookup: nameLookup,
             mapped: mapped, logger: log.logger)
     }
 
@@ -56,8 +56,8 @@ struct SourcePermissionTests {
 
     @Test func `The log names what each refused hop lacks`() async throws {
         let log = LogRecorder()
-        let resolver = ScriptedResolver(["inside.test": [["10.1.2.3", "fd00::7"]], "localhost": [["127.0.0.1"]]])
-        let vetting = try guarding(resolver: resolver, log: log)
+        let nameLookup = ScriptedNameLookup(["inside.test": [["10.1.2.3", "fd00::7"]], "localhost": [["127.0.0.1"]]])
+        let vetting = try guarding(nameLookup: nameLookup, log: log)
         let expected = [
             ("http://inside.test/", OriginError.unreachable(.dns), "allow-networks=10.1.2.3/32,fd00::7/128"),
             ("http://localhost/", .notAllowed(.address), "allow-networks=127.0.0.0/8"),

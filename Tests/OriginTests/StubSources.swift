@@ -33,7 +33,7 @@ struct StubSources {
         change(&limits)
         let log = LogRecorder(level: .info)
         let client = GuardedHTTPClient(
-            settings: limits, resolver: ScriptedResolver(), eventLoopGroup: group, clock: clock, jitter: { .zero },
+            settings: limits, nameLookup: ScriptedNameLookup(), eventLoopGroup: group, clock: clock, jitter: { .zero },
             circuits: circuits, logger: .silent)
         let store = try ObjectStore(
             ObjectStoreSettings(

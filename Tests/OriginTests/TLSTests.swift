@@ -5,14 +5,14 @@ import Testing
 @testable import DarkroomOrigin
 
 struct TLSTests {
-    private static let resolver = ScriptedResolver([
+    private static let nameLookup = ScriptedNameLookup([
         "trusted.test": [["127.0.0.1"]], "other.test": [["127.0.0.1"]], "trusted.test.": [["127.0.0.1"]],
     ])
 
     private func failures(insecureTLSHosts: [String], hosts: [String]) async throws -> [OriginError?] {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.insecureTLSHosts = insecureTLSHosts }
         let failures = Mutex<[OriginError?]>([])
-        try await withOrigin(settings, resolver: Self.resolver, tls: true) { _ in
+        try await withOrigin(settings, nameLookup: Self.nameLookup, tls: true) { _ in
             [.respond()]
         } _: { client, origin async throws in
             for host in hosts {

@@ -109,8 +109,8 @@ struct ToleranceTests {
         ])
     func uncleanTLS(response: String, expected: OriginError?) async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.insecureTLSHosts = ["trusted.test"] }
-        let resolver = ScriptedResolver(["trusted.test": [["127.0.0.1"]]])
-        try await withOrigin(settings, resolver: resolver, tls: true) { _ in
+        let nameLookup = ScriptedNameLookup(["trusted.test": [["127.0.0.1"]]])
+        try await withOrigin(settings, nameLookup: nameLookup, tls: true) { _ in
             [.send(response), .cut]
         } _: { client, origin async throws in
             #expect(try await client.failure(of: origin.url(host: "trusted.test", scheme: "https")) == expected)

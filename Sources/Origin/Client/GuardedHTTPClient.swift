@@ -39,18 +39,18 @@ public final class GuardedHTTPClient: OriginFetching {
     ///   - clock: measures the deadline and the pause before a retry.
     ///   - jitter: returns that pause. Default: random, 50 to 250 ms.
     public convenience init(
-        settings: Settings = Settings(), resolver: any NameResolver = SystemResolver(),
+        settings: Settings = Settings(), nameLookup: any NameLookup = SystemNameLookup(),
         eventLoopGroup: any EventLoopGroup, clock: any Clock<Duration> = ContinuousClock(),
         jitter: @escaping @Sendable () -> Duration = { .milliseconds(Int.random(in: 50...250)) },
         logger: Logger = Logger(label: "darkroom.origin")
     ) {
         self.init(
-            settings: settings, resolver: resolver, eventLoopGroup: eventLoopGroup, clock: clock, jitter: jitter,
+            settings: settings, nameLookup: nameLookup, eventLoopGroup: eventLoopGroup, clock: clock, jitter: jitter,
             circuits: CircuitBreakerTable(logger: logger), logger: logger)
     }
 
     init(
-        settings: Settings, resolver: any NameResolver, eventLoopGroup: any EventLoopGroup,
+        settings: Settings, nameLookup: any NameLookup, eventLoopGroup: any EventLoopGroup,
         clock: any Clock<Duration>, jitter: @escaping @Sendable () -> Duration, circuits: CircuitBreakerTable,
         logger: Logger
     ) {
@@ -60,7 +60,7 @@ public final class GuardedHTTPClient: OriginFetching {
         self.logger = logger
         sourceGuard = Mutex(
             SourceGuard(
-                hosts: settings.hosts, addresses: settings.addresses, resolver: resolver,
+                hosts: settings.hosts, addresses: settings.addresses, nameLookup: nameLookup,
                 mapped: settings.mappedSources, fields: settings.fields, logger: logger))
         limits = DownloadLimits(settings, circuits: circuits, clock: clock)
         transport = PinnedTransport(settings: settings, budget: limits.budget, eventLoopGroup: eventLoopGroup)
@@ -166,7 +166,7 @@ public final class GuardedHTTPClient: OriginFetching {
     private func reach(_ hop: OriginRequest, retries: inout Int, progress: DownloadProgress) async throws(OriginError)
         -> PinnedTransport.Reply
     {
-        progress.enter(.resolving)
+        progress.enter(.lookup)
         let vetting = sourceGuard.withLock(\.self)
         let addresses = try await vetting.vet(hop.url, for: hop.client, deadline: progress.deadline)
         var failure = OriginError.unreachable(.connect)

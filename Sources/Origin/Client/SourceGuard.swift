@@ -6,15 +6,15 @@ import Logging
 struct SourceGuard: Sendable {
     var hosts: HostPolicy
     var addresses: AddressPolicy
-    let resolver: any NameResolver
+    let nameLookup: any NameLookup
     /// Sources whose hosts and ports need not be listed. Their addresses are checked like all other addresses.
     var mapped = SourceMap()
     /// What the operator says to hosts.
     var fields = OriginFields()
     var logger = Logger(label: "darkroom.origin")
 
-    /// Returns the addresses to connect to, best first, at least one. The name is resolved here and nowhere else.
-    /// A resolver may remember addresses: they are checked again at each use.
+    /// Returns the addresses to connect to, best first, at least one. The name is looked up here and nowhere else.
+    /// A lookup may remember addresses: they are checked again at each use.
     ///
     /// Host and port are checked before the lookup. One forbidden address makes the whole name forbidden, so that
     /// mixing public and private addresses gains an attacker nothing. Such a name fails like a name without addresses:
@@ -29,7 +29,7 @@ struct SourceGuard: Sendable {
             logRefusal(of: url)
             throw refusal
         }
-        let found = try await resolve(host, client, deadline)
+        let found = try await lookUp(host, client, deadline)
         guard !found.isEmpty else { throw .unreachable(.dns) }
         guard let refusal = refusal(of: found, port, isMapped: isMapped) else { return found }
         logRefusal(of: url, at: found)
@@ -59,14 +59,14 @@ struct SourceGuard: Sendable {
         return isListed ? nil : .notAllowed(.port)
     }
 
-    private func resolve(
+    private func lookUp(
         _ host: SourceURL.Host, _ client: String, _ deadline: Deadline
     ) async throws(OriginError) -> [IPAddress] {
         switch host {
         case .address(let address): [address]
         case .name(let name):
-            try await deadline.run { [resolver] () async throws(OriginError) in
-                try await resolver.addresses(of: name, for: client)
+            try await deadline.run { [nameLookup] () async throws(OriginError) in
+                try await nameLookup.addresses(of: name, for: client)
             }
         }
     }

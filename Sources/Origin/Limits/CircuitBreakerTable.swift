@@ -155,7 +155,7 @@ extension CircuitBreaker.Outcome {
     static func outcomes(of error: OriginError) -> (connecting: Self, answering: Self) {
         switch error {
         case .unreachable(.dns), .unreachable(.refused), .unreachable(.connect), .unreachable(.tls),
-            .unreachable(.certificate), .timedOut(.resolving), .timedOut(.connecting):
+            .unreachable(.certificate), .timedOut(.lookup), .timedOut(.connecting):
             (.failed, .inconclusive)
         // The host was reached, and the URL may be the cause.
         case .unreachable(.reset): (.inconclusive, .failed)

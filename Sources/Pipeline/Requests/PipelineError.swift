@@ -223,7 +223,7 @@ extension OriginError.Phase {
     fileprivate var proxyError: ProxyStatus.Failure {
         switch self {
         case .waiting: .connectionLimitReached
-        case .resolving: .dnsTimeout
+        case .lookup: .dnsTimeout
         case .connecting: .connectionTimeout
         case .response: .httpResponseTimeout
         case .body: .httpResponseIncomplete

@@ -65,7 +65,7 @@ struct LookupSchedule: Sendable {
         let domain = registeredDomain(of: name)
         var lookup = lookups[name] ?? Lookup(domain: domain)
         if lookup.isGivenUp || lookup.run == nil && isHanging(domain, at: now) {
-            return .answered(.failure(.timedOut(.resolving)))
+            return .answered(.failure(.timedOut(.lookup)))
         }
         guard mayWait(client, domain) else { return .answered(.failure(.timedOut(.waiting))) }
         lookup.calls[call] = client
@@ -91,14 +91,14 @@ struct LookupSchedule: Sendable {
 
     /// Gives up the lookup that a call has waited for too long.
     ///
-    /// - Returns: the calls that have waited for it, which fail with ``OriginError/timedOut(_:)`` and `resolving`. None
+    /// - Returns: the calls that have waited for it, which fail with ``OriginError/timedOut(_:)`` and `lookup`. None
     ///   if the call does not wait for a running lookup.
     mutating func giveUp(_ call: Int, for name: String, at now: ContinuousClock.Instant) -> [Int] {
         guard var lookup = lookups[name], lookup.run != nil, lookup.calls[call] != nil else { return [] }
         let ended = removeCalls(of: &lookup)
         lookup.isGivenUp = true
         lookups[name] = lookup
-        remember(.failure(.timedOut(.resolving)), of: name, for: limits.hangLifetime, at: now)
+        remember(.failure(.timedOut(.lookup)), of: name, for: limits.hangLifetime, at: now)
         recordHang(of: lookup.domain, at: now)
         return ended
     }

@@ -20,12 +20,12 @@ private final class ScriptedLookups: Sendable {
     /// The names that were looked up, in order.
     var started: [String] { names.withLock { $0 } }
 
-    func resolver(
+    func nameLookup(
         clock: any Clock<Duration> = TestClock(), _ change: (inout LookupLimits) -> Void = { _ in }
-    ) -> SystemResolver {
+    ) -> SystemNameLookup {
         var limits = LookupLimits()
         change(&limits)
-        return SystemResolver(
+        return SystemNameLookup(
             limits: limits, clock: clock, lookUp: { [self] in start($0, $1) }, didEnter: { [entry] in entry.yield() })
     }
 
@@ -40,11 +40,11 @@ private final class ScriptedLookups: Sendable {
     }
 
     /// Starts calls, each of which waits when this returns.
-    func callWaiting(_ resolver: SystemResolver, _ calls: [(name: String, client: String)]) async -> [Call] {
+    func callWaiting(_ nameLookup: SystemNameLookup, _ calls: [(name: String, client: String)]) async -> [Call] {
         var entries = entries.makeAsyncIterator()
         var tasks: [Call] = []
         for (name, client) in calls {
-            tasks.append(Call { await resolver.result(of: name, client) })
+            tasks.append(Call { await nameLookup.result(of: name, client) })
             await entries.next()
         }
         return tasks
@@ -53,7 +53,7 @@ private final class ScriptedLookups: Sendable {
 
 private typealias Call = Task<LookupSchedule.Answer, Never>
 
-extension SystemResolver {
+extension SystemNameLookup {
     fileprivate func result(of name: String, _ client: String = "") async -> LookupSchedule.Answer {
         do throws(OriginError) {
             return .success(try await addresses(of: name, for: client))
@@ -64,83 +64,83 @@ extension SystemResolver {
 }
 
 @Suite(.timeLimit(.minutes(5)))
-struct SystemResolverTests {
+struct SystemNameLookupTests {
     private let lookups = ScriptedLookups()
 
     @Test func `The system knows localhost and no impossible name`() async throws {
-        let resolver = SystemResolver()
-        let addresses = try await resolver.addresses(of: "localhost")
+        let nameLookup = SystemNameLookup()
+        let addresses = try await nameLookup.addresses(of: "localhost")
         #expect(!addresses.isEmpty && addresses.allSatisfy { [.v4(0x7f00_0001), .v6(1)].contains($0) })
         // No label is longer than 63 bytes, so that no server is asked.
         let impossible = String(repeating: "x", count: 64) + ".invalid"
-        await #expect(throws: OriginError.unreachable(.dns)) { try await resolver.addresses(of: impossible) }
+        await #expect(throws: OriginError.unreachable(.dns)) { try await nameLookup.addresses(of: impossible) }
     }
 
     @Test func `A canceled call neither waits nor starts a lookup`() async throws {
-        let resolver = lookups.resolver()
+        let nameLookup = lookups.nameLookup()
         let call = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return await resolver.result(of: "a.test")
+            return await nameLookup.result(of: "a.test")
         }
         #expect(await call.value == .failure(.cancelled))
-        #expect(lookups.started.isEmpty && resolver.callCount == 0)
+        #expect(lookups.started.isEmpty && nameLookup.callCount == 0)
     }
 
     @Test func `Concurrent calls share a lookup, one may be canceled, and its addresses are remembered`() async throws {
-        let resolver = lookups.resolver()
-        let calls = await lookups.callWaiting(resolver, [("a.test", "x"), ("a.test", "y"), ("a.test", "x")])
+        let nameLookup = lookups.nameLookup()
+        let calls = await lookups.callWaiting(nameLookup, [("a.test", "x"), ("a.test", "y"), ("a.test", "x")])
         calls[0].cancel()
         #expect(await calls[0].value == .failure(.cancelled))
         lookups.answer("a.test")
         for call in calls.dropFirst() { #expect(await call.value == .success(ScriptedLookups.addresses)) }
-        #expect(await resolver.result(of: "a.test") == .success(ScriptedLookups.addresses))
+        #expect(await nameLookup.result(of: "a.test") == .success(ScriptedLookups.addresses))
         #expect(lookups.started == ["a.test"])
     }
 
     @Test func `Remembered addresses are checked at each use`() async throws {
-        let resolver = lookups.resolver()
+        let nameLookup = lookups.nameLookup()
         let url = try SourceURL(parsing: "http://a.good/")
         let loopback = AddressPolicy(allowNetworks: [try CIDR(parsing: "127.0.0.0/8")])
-        let lenient = SourceGuard(hosts: HostPolicy(), addresses: loopback, resolver: resolver)
+        let lenient = SourceGuard(hosts: HostPolicy(), addresses: loopback, nameLookup: nameLookup)
         #expect(try await lenient.vet(url) == ScriptedLookups.addresses)
-        let strict = SourceGuard(hosts: HostPolicy(), addresses: AddressPolicy(), resolver: resolver)
+        let strict = SourceGuard(hosts: HostPolicy(), addresses: AddressPolicy(), nameLookup: nameLookup)
         await #expect(throws: OriginError.unreachable(.dns)) { try await strict.vet(url) }
         #expect(lookups.started == ["a.good"])
     }
 
     @Test func `A hundred names that never answer do not delay another client's name`() async {
-        let resolver = lookups.resolver()
+        let nameLookup = lookups.nameLookup()
         let calls = (1...100).map { (name: "www.evil\($0).test", client: "attacker") }
-        let hung = await lookups.callWaiting(resolver, calls)
+        let hung = await lookups.callWaiting(nameLookup, calls)
         #expect(lookups.started.count == 32)
-        #expect(await resolver.result(of: "img.good", "visitor") == .success(ScriptedLookups.addresses))
+        #expect(await nameLookup.result(of: "img.good", "visitor") == .success(ScriptedLookups.addresses))
         for call in hung { call.cancel() }
         for call in hung { #expect(await call.value == .failure(.cancelled)) }
-        #expect(resolver.callCount == 0)
+        #expect(nameLookup.callCount == 0)
     }
 
     @Test func `A lookup is given up at the timeout, its name then fails at once, and a late answer is used`() async {
         let clock = TestClock()
-        let resolver = lookups.resolver(clock: clock)
-        let calls = await lookups.callWaiting(resolver, [("a.test", ""), ("a.test", "")])
+        let nameLookup = lookups.nameLookup(clock: clock)
+        let calls = await lookups.callWaiting(nameLookup, [("a.test", ""), ("a.test", "")])
         // Both timers sleep.
         for _ in 1...2 { _ = await clock.nextSleep() }
         clock.advance(to: .seconds(5))
-        for call in calls { #expect(await call.value == .failure(.timedOut(.resolving))) }
-        #expect(await resolver.result(of: "a.test") == .failure(.timedOut(.resolving)))
+        for call in calls { #expect(await call.value == .failure(.timedOut(.lookup))) }
+        #expect(await nameLookup.result(of: "a.test") == .failure(.timedOut(.lookup)))
         lookups.answer("a.test")
-        #expect(await resolver.result(of: "a.test") == .success(ScriptedLookups.addresses))
+        #expect(await nameLookup.result(of: "a.test") == .success(ScriptedLookups.addresses))
         #expect(lookups.started == ["a.test"])
     }
 
     @Test func `A call that gets no thread leaves the queue after two seconds, others get the next free one`() async {
         let clock = TestClock()
-        let resolver = lookups.resolver(clock: clock) { $0.threads = 1 }
-        let calls = await lookups.callWaiting(resolver, [("a.test", ""), ("b.test", "")])
+        let nameLookup = lookups.nameLookup(clock: clock) { $0.threads = 1 }
+        let calls = await lookups.callWaiting(nameLookup, [("a.test", ""), ("b.test", "")])
         for _ in 1...2 { _ = await clock.nextSleep() }
         clock.advance(to: .seconds(2))
         #expect(await calls[1].value == .failure(.timedOut(.waiting)))
-        let next = await lookups.callWaiting(resolver, [("c.good", "")])
+        let next = await lookups.callWaiting(nameLookup, [("c.good", "")])
         lookups.answer("a.test", [])
         #expect(await calls[0].value == .failure(.unreachable(.dns)))
         #expect(await next[0].value == .success(ScriptedLookups.addresses))

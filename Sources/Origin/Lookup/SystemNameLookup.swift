@@ -8,7 +8,7 @@ import Synchronization
 /// `SourceGuard` checks addresses at each use.
 ///
 /// A lookup that hangs is abandoned at the timeout. It occupies its thread until the system gives up.
-public final class SystemResolver: NameResolver {
+public final class SystemNameLookup: NameLookup {
     /// Starts a lookup and returns at once. The completion is called once, on any thread, with no addresses if the
     /// lookup failed.
     typealias LookUp = @Sendable (_ name: String, _ completion: @escaping @Sendable ([IPAddress]) -> Void) -> Void
@@ -32,7 +32,7 @@ public final class SystemResolver: NameResolver {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let didEnter: @Sendable () -> Void
 
-    /// A resolver whose calls take at most 5 s, of which at most 2 s are spent waiting for one of 64 threads.
+    /// A lookup whose calls take at most 5 s, of which at most 2 s are spent waiting for one of 64 threads.
     public convenience init() { self.init(limits: LookupLimits()) }
 
     /// - Parameter didEnter: called whenever a call has begun to wait.
@@ -51,7 +51,7 @@ public final class SystemResolver: NameResolver {
 
     /// Returns all addresses that `getaddrinfo` finds, in its order (RFC 6724).
     ///
-    /// - Throws: ``OriginError/timedOut(_:)`` with `resolving` if the name's servers do not answer or did not recently;
+    /// - Throws: ``OriginError/timedOut(_:)`` with `lookup` if the name's servers do not answer or did not recently;
     ///   with `waiting` if no thread was free for the client or domain, or if too many calls wait.
     public func addresses(of name: String, for client: String = "") async throws(OriginError) -> [IPAddress] {
         let (call, answer) = state.withLock { state in
@@ -99,7 +99,7 @@ public final class SystemResolver: NameResolver {
 
     private func giveUp(_ call: Int, _ name: String) {
         let callers = state.withLock { $0.removeCallers($0.schedule.giveUp(call, for: name, at: now())) }
-        for caller in callers { caller.end(.failure(.timedOut(.resolving))) }
+        for caller in callers { caller.end(.failure(.timedOut(.lookup))) }
     }
 
     private func start(_ name: String) {
@@ -116,14 +116,14 @@ public final class SystemResolver: NameResolver {
     }
 }
 
-/// Resolves host names. ``GuardedHTTPClient`` resolves once per hop and connects only to the addresses returned, after
+/// Looks host names up. ``GuardedHTTPClient`` does so once per hop and connects only to the addresses returned, after
 /// it has checked them.
-public protocol NameResolver: Sendable {
+public protocol NameLookup: Sendable {
     /// Returns all IPv4 and IPv6 addresses of the name, best first.
     ///
     /// - Parameter client: the client that the lookup is for, as in `OriginRequest.client`. The empty string counts
     ///   as one client.
-    /// - Throws: ``OriginError/unreachable(_:)`` with `dns`, ``OriginError/timedOut(_:)`` with `resolving` or
+    /// - Throws: ``OriginError/unreachable(_:)`` with `dns`, ``OriginError/timedOut(_:)`` with `lookup` or
     ///   `waiting`, or ``OriginError/cancelled``. Must return promptly when the task is canceled.
     func addresses(of name: String, for client: String) async throws(OriginError) -> [IPAddress]
 }

@@ -4,13 +4,13 @@ import Foundation
 /// Lookups by the operating system, which cannot be interrupted: `getaddrinfo` returns when the system gives up, after
 /// about 10 s by default (`man resolv.conf`).
 enum AddressLookup {
-    /// Runs a lookup on a thread that ends with it, so that an idle resolver has no threads. Returns at once.
+    /// Runs a lookup on a thread that ends with it, so that an idle lookup has no threads. Returns at once.
     ///
     /// - Parameter completion: called once, on that thread, with all addresses in the order of RFC 6724; with none if
     ///   the lookup failed.
     static func onThread(_ name: String, completion: @escaping @Sendable ([IPAddress]) -> Void) {
         let thread = Thread { completion(addresses(of: name)) }
-        thread.name = "darkroom.resolver"
+        thread.name = "darkroom.lookup"
         thread.stackSize = 1 << 20
         thread.start()
     }
