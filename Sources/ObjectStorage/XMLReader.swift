@@ -152,7 +152,7 @@ struct XMLReader {
 struct XMLElement: Equatable {
     /// The name without its namespace's prefix.
     var name: String
-    /// The text directly inside, with references resolved.
+    /// The text directly inside, with references expanded.
     var text = ""
     var children: [XMLElement] = []
 

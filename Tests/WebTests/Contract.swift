@@ -18,11 +18,11 @@ struct Contract {
     }
 
     func parameters(of path: String, _ method: String) throws -> [Node] {
-        try #require(root["paths"]?[path]?[method]?["parameters"]?.sequence).map(resolved)
+        try #require(root["paths"]?[path]?[method]?["parameters"]?.sequence).map(dereferenced)
     }
 
     /// Follows a `$ref` within the document.
-    func resolved(_ node: Node) -> Node {
+    func dereferenced(_ node: Node) -> Node {
         guard let path = node["$ref"]?.string?.split(separator: "/").dropFirst() else { return node }
         return path.reduce(root) { found, key in found[String(key)] ?? Node("") }
     }

@@ -29,7 +29,7 @@ struct ContractTests {
             // Described once, for every GET that does not stream.
             guard let responses = item["get"]?["responses"]?.mapping else { continue }
             #expect(item["head"] == nil)
-            let success = responses.first { $0.key.string == "200" }.map { contract.resolved($0.value) }
+            let success = responses.first { $0.key.string == "200" }.map { contract.dereferenced($0.value) }
             if success?["content"]?["text/event-stream"] == nil { described.insert("head \(path.string ?? "")") }
         }
         #expect(routed == described)
@@ -109,7 +109,7 @@ struct ContractTests {
     {
         for operation in contract.operations {
             for (status, reference) in operation["responses"]?.mapping ?? [:] {
-                for (_, example) in problemExamples(of: contract.resolved(reference)) {
+                for (_, example) in problemExamples(of: contract.dereferenced(reference)) {
                     #expect(example["value"]?["status"]?.string == status.string)
                 }
             }

@@ -53,7 +53,7 @@ struct ParameterContractTests {
         expect(listed, toDescribe: purgeGrammar.table)
     }
 
-    private func schema(of parameter: Node) -> Node { contract.resolved(parameter["schema"] ?? Node("")) }
+    private func schema(of parameter: Node) -> Node { contract.dereferenced(parameter["schema"] ?? Node("")) }
 
     /// Shape, range and default.
     private func expect<Draft>(_ listed: some Sequence<Node>, toDescribe table: ParameterTable<Draft>) {

@@ -9,7 +9,7 @@ extension ImageQueryDraft {
     }
 
     /// Box, fit, position and resampling, each of which has a meaning only with the parameter before it.
-    func resolveBox(_ recipe: inout Recipe, _ limits: QueryLimits) throws(InvalidParameter) {
+    func finishBox(_ recipe: inout Recipe, _ limits: QueryLimits) throws(InvalidParameter) {
         try require(
             !(withoutEnlargement && recipe.enlarge), "we",
             "Parameter 'we' means enlarge=false and cannot be combined with enlarge=true.")

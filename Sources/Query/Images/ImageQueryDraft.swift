@@ -3,7 +3,7 @@ import DarkroomTransforms
 /// An image query while its parameters are read or written.
 ///
 /// A parameter with a meaning of its own is stored in ``query`` at once. This type adds parameters whose meaning
-/// depends on others, such as `w` on `dpr` and `fpx` on `a`: ``finished(_:)`` resolves them, and ``init(writing:_:)``
+/// depends on others, such as `w` on `dpr` and `fpx` on `a`: ``finished(_:)`` settles them, and ``init(writing:_:)``
 /// is its inverse.
 struct ImageQueryDraft: Sendable {
     var query: ImageQuery
@@ -96,24 +96,24 @@ struct ImageQueryDraft: Sendable {
             "Parameter 'pick' requires 'n', the number of frames.")
         // A single frame is the first one.
         if query.pages.count == 1 { query.pages.isThinned = false }
-        try resolveBox(&query.recipe, limits)
-        try resolveDetails(&query.recipe)
+        try finishBox(&query.recipe, limits)
+        try finishDetails(&query.recipe)
         // A transparent background makes a difference only around an opaque image.
         if query.recipe.background?.alpha == 0 {
             let isExtended = query.recipe.fit == .contain || query.recipe.padding != nil
             query.recipe.background = isExtended ? .transparent : nil
         }
-        try resolveMask(&query.recipe)
-        try resolveText(&query.recipe)
+        try finishMask(&query.recipe)
+        try finishText(&query.recipe)
         try multiplyLengths(of: &query.recipe)
         query.output = try finishedOutput(limits)
         if !query.output.mayBeLossy { query.slowQuality = nil }
-        query.recipe.mark = try resolvedMark(limits)
+        query.recipe.mark = try finishedMark(limits)
         return query
     }
 
     /// Details of an effect, which require the effect, and colors of areas that the image does not cover.
-    private func resolveDetails(_ recipe: inout Recipe) throws(InvalidParameter) {
+    private func finishDetails(_ recipe: inout Recipe) throws(InvalidParameter) {
         try require(trimBackground == nil || recipe.trim != nil, "tbg", "Parameter 'tbg' requires 'trim'.")
         try require(
             trimCorner == .topLeft || recipe.trim != nil && trimBackground == nil, "tcorner",
@@ -130,7 +130,7 @@ struct ImageQueryDraft: Sendable {
     }
 
     /// At most one outline, and no parameter of a mask without a mask.
-    private func resolveMask(_ recipe: inout Recipe) throws(InvalidParameter) {
+    private func finishMask(_ recipe: inout Recipe) throws(InvalidParameter) {
         try require(
             recipe.mask == nil || recipe.radius == nil, "radius", "Parameter 'radius' cannot be combined with 'mask'.")
         try require(
@@ -141,7 +141,7 @@ struct ImageQueryDraft: Sendable {
     }
 
     /// The text with its size, color and place, which require the text.
-    private func resolveText(_ recipe: inout Recipe) throws(InvalidParameter) {
+    private func finishText(_ recipe: inout Recipe) throws(InvalidParameter) {
         let hasText = !text.text.isEmpty
         recipe.text = hasText ? text : nil
         try require(

@@ -3,7 +3,7 @@ import DarkroomTransforms
 extension ImageQueryDraft {
     /// Multiplies the lengths of the result by `dpr`, so that an image for a dense screen looks like the plain one.
     ///
-    /// Percentages and lengths in pixels of the source stay. ``resolvedMark(_:)`` multiplies the lengths of the mark.
+    /// Percentages and lengths in pixels of the source stay. ``finishedMark(_:)`` multiplies the lengths of the mark.
     /// Rules of other services multiply what the other service multiplies, which a translated URL already contains.
     func multiplyLengths(of recipe: inout Recipe) throws(InvalidParameter) {
         guard pixelRatio != .one, recipe.rules == .darkroom else { return }

@@ -2,7 +2,7 @@ import DarkroomTransforms
 
 extension ImageQueryDraft {
     /// The mark with its lengths in device pixels; nil if there is none.
-    func resolvedMark(_ limits: QueryLimits) throws(InvalidParameter) -> Mark? {
+    func finishedMark(_ limits: QueryLimits) throws(InvalidParameter) -> Mark? {
         guard query.mark != nil else {
             try require(mark == Mark(), "mark", "Parameters 'markw' to 'markblend' require 'mark'.")
             return nil

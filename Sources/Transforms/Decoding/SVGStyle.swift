@@ -55,7 +55,7 @@ struct SVGStyle {
     }
 
     /// The text with the values of its variables; nil if it has none. The values of unknown variables are a gap.
-    private mutating func resolved(_ text: String, depth: Int = 0) -> String? {
+    private mutating func substituted(_ text: String, depth: Int = 0) -> String? {
         guard text.contains("var(") else { return nil }
         var (result, rest) = ("", text[...])
         while let start = rest.firstRange(of: "var(") {
@@ -71,7 +71,7 @@ struct SVGStyle {
             guard allowance >= 0 else { break }
             if let value {
                 result += rest[..<start.lowerBound]
-                result += resolved(value, depth: depth + 1) ?? value
+                result += substituted(value, depth: depth + 1) ?? value
             } else {
                 gaps.insert(.variables)
                 result += rest[..<next.startIndex]
@@ -134,7 +134,7 @@ struct SVGStyle {
 
     /// A style sheet, or an attribute's value, with lengths in pixels and without variables; nil if it is the same.
     mutating func rewritten(_ text: String) -> String? {
-        let plain = resolved(text)
+        let plain = substituted(text)
         let current = plain ?? text
         if current.contains("(") {
             let lowercase = current.lowercased()

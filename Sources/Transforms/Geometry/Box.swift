@@ -72,11 +72,11 @@ public struct Box: Hashable, Codable, Sendable {
     }
 
     /// The box for an image of this size: sides in pixels and no ratio. A box below its least size grows to it.
-    func resolved(in image: PixelSize, for fit: Fit) -> Box {
+    func measured(in image: PixelSize, for fit: Fit) -> Box {
         guard !isFixed else { return self }
         var box = Box(horizontal: nil, vertical: nil, minWidth: minWidth, minHeight: minHeight)
-        box.width = horizontal.map { max(1, $0.resolved(in: image.width)) }
-        box.height = vertical.map { max(1, $0.resolved(in: image.height)) }
+        box.width = horizontal.map { max(1, $0.measured(in: image.width)) }
+        box.height = vertical.map { max(1, $0.measured(in: image.height)) }
         if let ratio {
             switch (box.width, box.height) {
             case (nil, nil):

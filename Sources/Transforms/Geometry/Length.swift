@@ -51,7 +51,7 @@ public enum Length: Hashable, Codable, Sendable, CustomStringConvertible {
     }
 
     /// In pixels, where 100 % is `whole`.
-    func resolved(in whole: Int) -> Int {
+    func measured(in whole: Int) -> Int {
         switch self {
         case .pixels(let count): count
         case .percent(let part): part.of(whole)

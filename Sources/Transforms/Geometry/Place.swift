@@ -21,7 +21,7 @@ public struct Place: Hashable, Codable, Sendable {
 
     /// The distance of the drawing's beginning from the beginning of the image.
     func position(of length: Int, on whole: Int) -> Int {
-        let distance = distance.resolved(in: whole)
+        let distance = distance.measured(in: whole)
         return switch edge {
         case .start: distance
         case .center: (whole - length) / 2 + distance

@@ -59,7 +59,7 @@ public enum Position: Hashable, Codable, Sendable {
     /// The position with a point of the source as a part of the scaled image.
     ///
     /// - Parameter cropped: the rectangle of the upright source that was scaled; nil = the whole source.
-    func resolved(_ plan: ChainPlan, cropped: (x: Int, y: Int, size: PixelSize)?) -> Position {
+    func pinned(_ plan: ChainPlan, cropped: (x: Int, y: Int, size: PixelSize)?) -> Position {
         guard case .point(let x, let y) = self else { return self }
         let part = cropped ?? (0, 0, plan.uprightSource)
         let fraction = { (point: Double, start: Int, side: Int) in

@@ -26,7 +26,7 @@ public struct ResizeGeometry: Hashable, Sendable {
     /// the same aspect ratio within the source, and `contain` keeps the canvas and leaves the image at its own size. A
     /// result below the box's least size is enlarged in any case, and cropped where it then exceeds the box.
     public init(source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
-        let box = box.resolved(in: source, for: fit)
+        let box = box.measured(in: source, for: fit)
         self.init(source: source, pixels: box, fit: fit, enlarge: enlarge)
         if box.hasMinimum { grow(from: source, to: box, fit: fit) }
     }

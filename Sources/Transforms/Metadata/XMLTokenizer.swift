@@ -6,7 +6,7 @@ struct XMLTokenizer {
     enum Token {
         case open(name: Substring, attributes: [(name: Substring, value: String)], isEmpty: Bool)
         case close(name: Substring)
-        /// Character data with its references resolved; CDATA sections as they are.
+        /// Character data with its references expanded; CDATA sections as they are.
         case text(String)
     }
 
@@ -64,7 +64,7 @@ struct XMLTokenizer {
         skipSpace()
         let quote = skip("\"") ? "\"" : skip("'") ? "'" : nil
         guard let quote, let raw = read(upTo: quote), !raw.contains(UInt8(ascii: "<")),
-            let value = Self.resolved(raw)
+            let value = Self.expanded(raw)
         else { return nil }
         return (name, value)
     }
@@ -84,11 +84,11 @@ struct XMLTokenizer {
     private mutating func text() -> Token? {
         let start = index
         while index < bytes.count, bytes[index] != UInt8(ascii: "<") { index += 1 }
-        return Self.resolved(bytes[start..<index]).map { .text($0) }
+        return Self.expanded(bytes[start..<index]).map { .text($0) }
     }
 
     /// Text with its references replaced; nil if a reference is not predefined or names no character.
-    private static func resolved(_ raw: ArraySlice<UInt8>) -> String? {
+    private static func expanded(_ raw: ArraySlice<UInt8>) -> String? {
         let parts = raw.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
         var text = String(decoding: parts.first ?? [], as: UTF8.self)
         for part in parts.dropFirst() {

@@ -17,7 +17,7 @@ public enum FillColor: Hashable, Codable, Sendable {
     /// How a step with this color reads the image.
     var reading: InputReading { self == .average ? .repeatedly : .once }
 
-    func resolved(for image: ImageFrames) throws(VipsError) -> Color {
+    func shade(for image: ImageFrames) throws(VipsError) -> Color {
         switch self {
         case .color(let color): return color
         case .average:
@@ -41,7 +41,7 @@ struct FlattenStep: Transform, Hashable {
 
     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         guard image.first.hasAlpha else { return image }
-        let color = try color.resolved(for: image).opaque
+        let color = try color.shade(for: image).opaque
         return try Flatten(color).apply(image, context: context)
     }
 }
@@ -126,7 +126,7 @@ public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
         )
         var fill = Color.black
         switch self.fill {
-        case .color(let color): fill = try color.resolved(for: image)
+        case .color(let color): fill = try color.shade(for: image)
         case .blur where followsImagor && image.isAnimated: break
         case .blur: return try blurred(image, on: canvas, x: x, y: y, context: context)
         }

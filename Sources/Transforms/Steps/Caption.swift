@@ -106,7 +106,7 @@ public struct Caption: Transform, Hashable, Codable {
             case .font(let pixels), .letters(let pixels): pixels
             }
         let layout = VipsText(
-            text, size: pixels, width: width.map { max($0.resolved(in: picture.width), 1) },
+            text, size: pixels, width: width.map { max($0.measured(in: picture.width), 1) },
             face: face.words.joined(separator: " "))
         let measure = try layout.measuredWithGlyphs()
         guard measure.width > 0, text.unicodeScalars.contains(where: \.hasInk) else { return nil }

@@ -36,7 +36,7 @@ struct Clip: Transform, Hashable {
         let size = context.plan.size
         guard size != image.size else { return image }
         let upright = context.plan.uprightSource
-        let position = position.resolved(context.plan, cropped: crop?.rectangle(in: upright))
+        let position = position.pinned(context.plan, cropped: crop?.rectangle(in: upright))
         var crop = CoverCrop(box: nil, position: position.dependsOnPixels && image.isAnimated ? .center : position)
         if roundsDown { crop.rounding = .down }
         return try crop.apply(image, context: context)

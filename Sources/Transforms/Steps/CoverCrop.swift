@@ -51,7 +51,7 @@ public struct CoverCrop: Transform, Hashable {
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let size = context.plan.size
         guard size != image.size else { return image }
-        let position = position.resolved(context.plan, cropped: nil)
+        let position = position.pinned(context.plan, cropped: nil)
         guard let corner = position.corner(of: size, in: image.size, rounding: rounding) else {
             return try smartlyCropped(image, to: size, context)
         }

@@ -47,9 +47,9 @@ public struct Crop: Transform, Hashable, Codable {
 
     /// Two percentages round their two edges, so that they stay within the image if their sum is at most 100 %.
     private static func span(_ start: Length, _ length: Length, of whole: Int) -> (start: Int, length: Int) {
-        guard case .percent(let part) = length else { return (start.resolved(in: whole), length.resolved(in: whole)) }
+        guard case .percent(let part) = length else { return (start.measured(in: whole), length.measured(in: whole)) }
         guard case .percent(let skipped) = start else {
-            return (start.resolved(in: whole), max(1, part.of(whole)))
+            return (start.measured(in: whole), max(1, part.of(whole)))
         }
         let sum = Percentage(hundredths: skipped.hundredths + part.hundredths)
         guard sum.hundredths <= 10_000 else { return (whole, 1) }

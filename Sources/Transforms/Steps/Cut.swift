@@ -35,9 +35,9 @@ public struct Cut: Transform, Hashable, Codable {
     }
 
     private static func span(_ start: Length, _ length: Length, of whole: Int) -> (start: Int, length: Int) {
-        let start = (0..<whole).contains(start.resolved(in: whole)) ? start.resolved(in: whole) : 0
+        let start = (0..<whole).contains(start.measured(in: whole)) ? start.measured(in: whole) : 0
         let rest = whole - start
-        let length = length.resolved(in: whole)
+        let length = length.measured(in: whole)
         return (start, (1...rest).contains(length) ? length : rest)
     }
 }

@@ -27,8 +27,8 @@ package struct LayoutResize: Transform, Hashable {
     /// The box with its sides in pixels.
     private func pixels(in image: PixelSize) -> Box {
         var box = box
-        box.width = box.horizontal.map { max(1, $0.resolved(in: image.width)) }
-        box.height = box.vertical.map { max(1, $0.resolved(in: image.height)) }
+        box.width = box.horizontal.map { max(1, $0.measured(in: image.width)) }
+        box.height = box.vertical.map { max(1, $0.measured(in: image.height)) }
         return box
     }
 

@@ -212,16 +212,16 @@ extension Mark {
             && natural.area <= Self.maxExceedingArea
         var scale = mayExceed ? .infinity : natural.factor(toFit: picture)
         if width == nil, height == nil { scale = min(scale, 1) }
-        if let width { scale = min(scale, Double(width.resolved(in: picture.width)) / Double(natural.width)) }
-        if let height { scale = min(scale, Double(height.resolved(in: picture.height)) / Double(natural.height)) }
+        if let width { scale = min(scale, Double(width.measured(in: picture.width)) / Double(natural.width)) }
+        if let height { scale = min(scale, Double(height.measured(in: picture.height)) / Double(natural.height)) }
         let size = natural.scaled(by: scale)
         return mayExceed ? size : size.clipped(to: picture)
     }
 
     /// The size of a mark with a placement before it is cropped. A large one is never larger than the image.
     private func placedSize(of natural: PixelSize, on picture: PixelSize) -> PixelSize {
-        let across = width.map { Double(max($0.resolved(in: picture.width), 1)) / Double(natural.width) }
-        let down = height.map { Double(max($0.resolved(in: picture.height), 1)) / Double(natural.height) }
+        let across = width.map { Double(max($0.measured(in: picture.width), 1)) / Double(natural.width) }
+        let down = height.map { Double(max($0.measured(in: picture.height), 1)) / Double(natural.height) }
         let (least, most) = (min(across ?? .infinity, down ?? .infinity), max(across ?? 0, down ?? 0))
         let sides: (x: Double, y: Double) =
             switch scaling {
@@ -241,8 +241,8 @@ extension Mark {
     private func cropped(_ mark: VipsImage, on picture: PixelSize) throws(VipsError) -> VipsImage {
         guard placement != nil, scaling == .cover, let width, let height else { return mark }
         let box = PixelSize(
-            width: min(max(width.resolved(in: picture.width), 1), mark.width),
-            height: min(max(height.resolved(in: picture.height), 1), mark.height))
+            width: min(max(width.measured(in: picture.width), 1), mark.width),
+            height: min(max(height.measured(in: picture.height), 1), mark.height))
         guard box != mark.size else { return mark }
         return try mark.extracting(x: (mark.width - box.width) / 2, y: (mark.height - box.height) / 2, size: box)
     }
@@ -251,8 +251,8 @@ extension Mark {
     func corner(of size: PixelSize, on picture: PixelSize) -> (x: Int, y: Int) {
         guard let fractions = anchor.fractions else { return (0, 0) }
         return (
-            Self.place(x.resolved(in: picture.width), fractions.x, free: picture.width - size.width),
-            Self.place(y.resolved(in: picture.height), fractions.y, free: picture.height - size.height)
+            Self.place(x.measured(in: picture.width), fractions.x, free: picture.width - size.width),
+            Self.place(y.measured(in: picture.height), fractions.y, free: picture.height - size.height)
         )
     }
 
@@ -267,8 +267,8 @@ extension Mark {
     /// The size of a tile with the gap to the next tile, at most the size of the image.
     func cell(of size: PixelSize, on picture: PixelSize) -> PixelSize {
         PixelSize(
-            width: min(size.width + max(0, x.resolved(in: picture.width)), max(picture.width, size.width)),
-            height: min(size.height + max(0, y.resolved(in: picture.height)), max(picture.height, size.height)))
+            width: min(size.width + max(0, x.measured(in: picture.width)), max(picture.width, size.width)),
+            height: min(size.height + max(0, y.measured(in: picture.height)), max(picture.height, size.height)))
     }
 
     /// A raster of the image's size, covered with the mark.

@@ -50,12 +50,12 @@ struct LooseCrop: PartialCropping, Hashable, Codable {
 
     /// Two percentages round their two edges.
     private func span(_ start: Length, _ length: Length, of whole: Int) -> (start: Int, end: Int) {
-        let first = max(start.resolved(in: whole), 0)
+        let first = max(start.measured(in: whole), 0)
         let end =
             if case .percent(let skipped) = start, case .percent(let part) = length {
                 Percentage(hundredths: skipped.hundredths + part.hundredths).of(whole)
             } else {
-                first + length.resolved(in: whole)
+                first + length.measured(in: whole)
             }
         return (first, min(end, dropsLastPixel ? whole - 1 : whole))
     }

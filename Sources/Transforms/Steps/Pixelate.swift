@@ -35,7 +35,7 @@ public struct Pixelate: Transform, ImagorStep, Hashable, Codable {
     private static func whole(_ length: Int, by side: Int) -> Int { (2 * length + side) / (2 * side) * side }
 
     private func cell(of image: PixelSize) -> (across: Int, down: Int) {
-        let side = max(block.resolved(in: image.width), 1)
+        let side = max(block.measured(in: image.width), 1)
         return (min(side, image.width), min(side, image.height))
     }
 

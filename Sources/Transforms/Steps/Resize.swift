@@ -69,7 +69,7 @@ public struct Resize: Transform, Hashable {
 
     /// - Parameter unreduced: the size that a relative box is relative to.
     private func geometry(of plan: ChainPlan, unreduced: PixelSize) -> ResizeGeometry {
-        var box = box.resolved(in: unreduced, for: fit)
+        var box = box.measured(in: unreduced, for: fit)
         if let geometry = foreignGeometry(of: plan, box: box) { return limits.map(geometry.fitted) ?? geometry }
         // The recipe has scaled a box of fixed sides down already.
         if let limits, !self.box.isFixed, fit == .cover || fit == .contain { box = box.fitted(to: limits) }

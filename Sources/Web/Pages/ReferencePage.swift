@@ -57,7 +57,7 @@ struct ReferencePage {
             "<p>Parameters: \(list.map(mention).joined(separator: ", "))</p>"
         }
         let responses = (operation.node["responses"]?.mapping ?? [:]).map { status, response in
-            let description = Self.inline(resolved(response)["description"]?.string ?? "")
+            let description = Self.inline(dereferenced(response)["description"]?.string ?? "")
             return "<li><code>\(status.string ?? "")</code> \(description)</li>"
         }
         return """
@@ -73,7 +73,7 @@ struct ReferencePage {
 
     /// A shared parameter as a link to its description; a parameter of a single operation with its description.
     private func mention(_ parameter: Node) -> String {
-        let node = resolved(parameter)
+        let node = dereferenced(parameter)
         let name = (node["name"]?.string ?? "").htmlEscaped
         if let key = parameter["$ref"]?.string?.split(separator: "/").last {
             return "<a href=\"#parameter-\(String(key).htmlEscaped)\"><code>\(name)</code></a>"
@@ -96,7 +96,7 @@ struct ReferencePage {
 
     /// The values of a schema as a phrase.
     private func values(_ schema: Node?) -> String {
-        guard let schema = schema.map(resolved) else { return "" }
+        guard let schema = schema.map(dereferenced) else { return "" }
         var parts: [String] = []
         if let choices = schema["enum"]?.sequence { parts.append(choices.compactMap(\.string).joined(separator: ", ")) }
         if parts.isEmpty, let type = schema["type"]?.string { parts.append(type) }
@@ -110,7 +110,7 @@ struct ReferencePage {
     // MARK: - Text
 
     /// The node that a reference leads to.
-    private func resolved(_ node: Node) -> Node {
+    private func dereferenced(_ node: Node) -> Node {
         guard let reference = node["$ref"]?.string, reference.hasPrefix("#/") else { return node }
         return reference.dropFirst(2).split(separator: "/").reduce(contract) { $0[String($1)] ?? Node("") }
     }

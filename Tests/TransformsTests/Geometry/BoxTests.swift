@@ -19,16 +19,16 @@ struct BoxTests {
             (Box(horizontal: nil, vertical: nil, minWidth: 900, minHeight: 5), [nil, nil]),
         ] as [(Box, [Int?])])
     func `A box has its sides once the image is known`(_ box: Box, _ sides: [Int?]) {
-        let resolved = box.resolved(in: image, for: .cover)
-        #expect([resolved.width, resolved.height] == sides)
-        #expect(resolved.resolved(in: PixelSize(width: 7, height: 7), for: .cover) == resolved)
+        let measured = box.measured(in: image, for: .cover)
+        #expect([measured.width, measured.height] == sides)
+        #expect(measured.measured(in: PixelSize(width: 7, height: 7), for: .cover) == measured)
     }
 
     @Test func `Around an image a ratio makes the smallest box that has room for it`() {
         for (ratio, expected) in [([1, 1], [600, 600]), ([3, 1], [1200, 400]), ([3, 2], [600, 400])] {
             let box = Box(
                 horizontal: nil, vertical: nil, ratio: AspectRatio(width: ratio[0], height: ratio[1]))
-            #expect(box.resolved(in: image, for: .contain).size == PixelSize(width: expected[0], height: expected[1]))
+            #expect(box.measured(in: image, for: .contain).size == PixelSize(width: expected[0], height: expected[1]))
         }
     }
 
