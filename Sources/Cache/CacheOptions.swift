@@ -30,18 +30,14 @@ public struct CacheOptions: Hashable, Sendable {
 public struct TierSelection: Hashable, Sendable {
     /// The tiers for the bytes that origins sent.
     public var originals: TierSet
-    /// The tiers for variants.
     public var variants: TierSet
 
-    /// Creates a selection.
     public init(originals: TierSet, variants: TierSet) {
         self.originals = originals
         self.variants = variants
     }
 
-    /// All tiers for originals and variants.
     public static let all = TierSelection(originals: .all, variants: .all)
-    /// No tier.
     public static let none = TierSelection(originals: [], variants: [])
     /// Memory for originals and variants (SDWebImage's `cacheMemoryOnly`).
     public static let memory = TierSelection(originals: .memory, variants: .memory)
@@ -70,7 +66,6 @@ public struct TierSet: OptionSet, Hashable, Sendable {
     public static let disk = TierSet(rawValue: 2)
     /// The tier that several servers share.
     public static let shared = TierSet(rawValue: 4)
-    /// All tiers.
     public static let all: TierSet = [.memory, .disk, .shared]
 }
 

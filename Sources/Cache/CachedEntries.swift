@@ -9,7 +9,6 @@ import NIOCore
 
 /// A cache entry of a source.
 public struct CachedEntry: Hashable, Sendable {
-    /// The kind of an entry.
     public enum Kind: String, CaseIterable, Sendable {
         /// The hash of a source's content, and its caching metadata.
         case record
@@ -23,7 +22,6 @@ public struct CachedEntry: Hashable, Sendable {
     public var kind: Kind
     /// The key: SHA-256 in 64 hexadecimal digits.
     public var key: String
-    /// The tiers that have the entry.
     public var tiers: TierSet = []
     /// The size in bytes, on disk if the disk has the entry, else in memory; nil if no tier has it.
     public var bytes: Int?

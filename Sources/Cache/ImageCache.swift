@@ -71,7 +71,6 @@ package final class ImageCache: Sendable {
         self.clearOutages = clearOutages
     }
 
-    /// The key of a source.
     package func source(of url: SourceURL) -> StoreKey { RequestKeys.source(identity(url)) }
 
     // MARK: Currency

@@ -28,7 +28,6 @@ package struct RequestKeys: Hashable, Sendable {
         return keys
     }
 
-    /// The key of the source with this identity.
     package static func source(_ identity: String) -> StoreKey {
         var name = KeyParts("source")
         name.append(identity)

@@ -308,7 +308,6 @@ extension EdgePurger {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// The statistics of each edge.
     package var statistics: [EdgeStatistics] {
         state.withLock { state in
             names.map { edge in

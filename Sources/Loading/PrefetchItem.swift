@@ -8,7 +8,6 @@ public struct PrefetchItem: Sendable {
     /// The caller's label, which is returned with a failure. Default: empty.
     public var label: String
 
-    /// Creates an item.
     public init(_ request: ImageRequest, label: String = "") {
         self.request = request
         self.label = label

@@ -29,7 +29,6 @@ public struct MemoryPressure: Sendable {
 }
 
 extension MemoryPressure {
-    /// The level of memory pressure.
     public enum Level: Hashable, Sendable {
         /// Memory is sufficient, or the system reports no figures.
         case none

@@ -39,7 +39,6 @@ package struct ObjectKey: Hashable, Comparable, Sendable, CustomStringConvertibl
 
 /// An object's place in a store.
 package struct ObjectName: Hashable, Sendable {
-    /// The bucket.
     package let bucket: BucketName
     /// The key in the bucket.
     package let key: ObjectKey
@@ -56,7 +55,6 @@ package struct ObjectName: Hashable, Sendable {
 /// This is the union of what stores accept. A bucket that is addressed as part of a host name must in addition be a
 /// valid host name; see ``isHostName``.
 package struct BucketName: Hashable, Sendable, CustomStringConvertible {
-    /// The name.
     package let description: String
 
     /// - Throws: ``ObjectStorageError/invalidRequest(_:)``.

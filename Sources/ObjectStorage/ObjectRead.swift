@@ -38,7 +38,6 @@ package enum ObjectReadResult: Sendable {
 }
 
 extension StoreRequest {
-    /// A request for an object.
     static func get(_ name: ObjectName, _ read: ObjectRead) -> StoreRequest {
         var request = StoreRequest(.get, .GET, bucket: name.bucket, key: name.key)
         let fields = [("if-none-match", read.ifNoneMatch), ("if-modified-since", read.ifModifiedSince)]

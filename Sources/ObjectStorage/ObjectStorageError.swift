@@ -38,16 +38,13 @@ package enum ObjectStorageError: Error, Hashable, Sendable, CustomStringConverti
 
     /// What is wrong with a request, as a sentence.
     package enum RequestFault: String, Sendable {
-        /// The bucket's name.
         case bucket = "The bucket's name is not valid; give 3 to 63 lower-case letters, digits, '-' and '.'."
         /// The key, which is empty, too long or contains NUL.
         case key = "The object's key is not valid; give 1 to 1024 bytes of UTF-8 without NUL."
         /// The URL of the endpoint.
         case endpoint =
             "The endpoint is not valid; give an http or https URL without path, such as https://s3.example.com."
-        /// The region.
         case region = "The region is not valid; give letters, digits and '-', such as us-east-1."
-        /// The file of certificate authorities.
         case certificates = "The file of certificate authorities cannot be read; give a file in PEM format."
     }
 
@@ -71,7 +68,6 @@ package enum ObjectStorageError: Error, Hashable, Sendable, CustomStringConverti
         case refused = "The object store refused the connection."
         /// The connection failed for another reason, or took too long.
         case connect = "The connection to the object store failed."
-        /// The TLS handshake failed.
         case tls = "The TLS handshake with the object store failed."
         /// The certificate is invalid, not trusted or another host's.
         case certificate = "The object store's certificate is not trusted."
@@ -112,7 +108,6 @@ package enum ObjectStorageError: Error, Hashable, Sendable, CustomStringConverti
 
 /// A store's code for an error, such as `NoSuchKey`: at most 64 ASCII letters, digits and `.-_`, whatever was sent.
 package struct S3ErrorCode: Hashable, Sendable, CustomStringConvertible {
-    /// The code.
     package let description: String
 
     /// Nil if the text is not a code.

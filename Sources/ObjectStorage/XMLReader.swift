@@ -156,7 +156,6 @@ struct XMLElement: Equatable {
     var text = ""
     var children: [XMLElement] = []
 
-    /// The first child of this name.
     func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 
     /// The text of the first child of this name.

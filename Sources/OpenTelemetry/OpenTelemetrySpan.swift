@@ -80,7 +80,6 @@ final class SpanRecorder: Sendable {
     }
 }
 
-/// A span as it is recorded.
 struct SpanRecord: Sendable {
     /// The maximum number of events and links of a span; further ones are only counted. It is the default limit of
     /// OpenTelemetry's SDKs.

@@ -274,7 +274,6 @@ extension DiskStore {
 }
 
 extension DiskStore {
-    /// The configuration of a disk store.
     public struct Configuration: Sendable {
         /// The path of the cache directory. It is created if missing; other files in it are left alone.
         public var directory: String

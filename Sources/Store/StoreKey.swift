@@ -18,7 +18,6 @@ public struct StoreKey: Hashable, Comparable, Sendable, CustomStringConvertible 
     /// The last 64 bits of the digest.
     let trailingWord: UInt64
 
-    /// The key with this digest.
     public init(_ digest: SHA256Digest) {
         self = digest.withUnsafeBytes { Self(reading: $0) }
     }
@@ -136,7 +135,6 @@ extension ByteBuffer {
 ///
 /// All entries of a source, its original and every variant, share ``source`` and can be removed together.
 public struct EntryKey: Hashable, Sendable {
-    /// The key of the source.
     public var source: StoreKey
     /// The key of the entry itself, different for the original and for each variant.
     public var entry: StoreKey

@@ -141,7 +141,6 @@ public struct StoreTotals: Equatable, Sendable {
 
 /// A description of an entry that doesn't require reading it.
 public struct EntrySummary: Equatable, Sendable {
-    /// The key of the entry.
     public var key: EntryKey
     /// The size of the entry in the store, in bytes.
     public var bytes: Int
@@ -152,7 +151,6 @@ public struct EntrySummary: Equatable, Sendable {
     /// The metadata of the entry; nil if the store would have to read the entry for it.
     public var metadata: ByteBuffer?
 
-    /// A summary of these values.
     public init(key: EntryKey, bytes: Int, age: Duration, hits: Int? = nil, metadata: ByteBuffer? = nil) {
         self.key = key
         self.bytes = bytes

@@ -96,7 +96,6 @@ public struct ProcessedImage: Codable, Sendable {
     public var size: PixelSize
     /// Frames in the result.
     public var frames: Int
-    /// The format of the source.
     public var sourceFormat: SourceFormat
     /// Whether the whole source was decoded; false = only its header was read, so the remaining bytes may be corrupt.
     public var isProven: Bool
@@ -167,7 +166,6 @@ public struct ProcessingStages: Hashable, Codable, Sendable {
     /// Encoding, or describing the image as text.
     public var encode: Duration
 
-    /// Creates stages.
     public init(decode: Duration? = nil, transform: Duration? = nil, encode: Duration = .zero) {
         self.decode = decode
         self.transform = transform

@@ -198,7 +198,6 @@ package struct PreparedJob: Sendable {
     /// See ``ImageProcessing/plan(_:interrupt:)``.
     package func plan() throws(ImageProcessingError) -> ImagePlan { try ImagePlan(of: self) }
 
-    /// The job with its plan.
     package func planned() throws(ImageProcessingError) -> PlannedJob { PlannedJob(prepared: self, plan: try plan()) }
 
     /// The cost of drawing the marks of the chain on a result of this size.

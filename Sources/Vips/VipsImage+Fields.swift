@@ -3,7 +3,6 @@ public import NIOCore
 
 /// The named metadata fields of an image: `orientation`, `n-pages`, `icc-profile-data`, `exif-ifd0-Copyright`, …
 extension VipsImage {
-    /// Whether the image has the field.
     public func has(_ field: String) -> Bool {
         vips_image_get_typeof(pointer, field) != 0
     }

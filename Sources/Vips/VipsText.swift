@@ -26,7 +26,6 @@ public struct VipsText: Sendable {
         public let missingGlyphs: Int
     }
 
-    /// A text of this size.
     public init(_ text: String, size: Int, width: Int?, face: String = "sans") {
         self.text = text
         self.size = size

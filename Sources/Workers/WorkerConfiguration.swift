@@ -77,7 +77,6 @@ package struct WorkerConfiguration: Sendable {
         (budget - processorAllowance) / processorFactor + competingAllowance
     }
 
-    /// The setup of all workers.
     var setup: WorkerSetup {
         let share = decodedBytes / processes
         return WorkerSetup(
@@ -158,7 +157,6 @@ package struct WorkerStatistics: Equatable, Sendable {
     package var configured = 0
     /// Workers that have become ready.
     package var started = 0
-    /// Starts that failed.
     package var failedStarts = 0
     /// Exits by reason.
     package var ended: [EndReason: Int] = [:]

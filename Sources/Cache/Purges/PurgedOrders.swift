@@ -72,7 +72,6 @@ final class PurgedOrders: Sendable {
         state.withLock { $0.purges.everything.include(Orders(doubtful: order)) }
     }
 
-    /// The orders for a record of this source.
     func orders(of source: StoreKey, _ record: SourceRecord) -> Orders {
         state.withLock { $0.purges.orders(of: source, record) }
     }

@@ -8,7 +8,6 @@ struct InheritedSockets: Sendable {
     private(set) var main: InheritedSocket?
     private(set) var admin: InheritedSocket?
 
-    /// No sockets.
     init() {}
 
     /// The sockets that the variables `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES` describe; none if they are absent

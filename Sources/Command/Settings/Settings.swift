@@ -190,7 +190,6 @@ struct Settings: Sendable {
     }
 }
 
-/// The values of one theme of settings.
 @dynamicMemberLookup
 struct SettingGroup<Theme> {
     fileprivate let theme: Theme

@@ -131,7 +131,6 @@ extension SigningKeyDefinition {
             cache: texts["cache"], processor: texts["processor"], egress: texts["egress"], place: place)
     }
 
-    /// The members with a text.
     private static let textMembers: Set<String> = ["id", "secret", "rate", "cache", "processor", "egress"]
     private static let memberNames = "id, secret, hosts, presets, rate, cache, processor and egress"
 }

@@ -163,7 +163,6 @@ enum CloudflareOptions {
 }
 
 extension Cloudflare {
-    /// The reference table of all options.
     package static let reference = CloudflareOptions.table.rows.map { row in
         OptionReference(syntax: row.names.joined(separator: ", ") + "=\(row.values)", outcome: row.outcome)
     }

@@ -97,7 +97,6 @@ struct ImgproxyDraft: OptionDraft, Sendable {
 }
 
 extension ImgproxyDraft {
-    /// The query of an image.
     func imageQuery(_ url: String, _ rules: ImgproxyDialect.Rules, _ limits: QueryLimits) -> QueryString {
         var query = QueryString()
         query.append("url", url)

@@ -3,7 +3,6 @@ import Foundation
 import HTTPTypes
 import NIOCore
 
-/// A request to an edge.
 struct EdgeRequest {
     var method: String
     var url: String

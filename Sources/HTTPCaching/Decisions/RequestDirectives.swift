@@ -19,7 +19,6 @@ public struct RequestDirectives: Hashable, Sendable {
     /// 2³¹ seconds, which is 68 years (RFC 9111 §1.2.2).
     public static let unlimited = DeltaSeconds.max
 
-    /// No directives.
     public init() {}
 
     /// Reads a request's `Cache-Control`, or its `Pragma` if `Cache-Control` is missing (RFC 9111 §5.4). Malformed

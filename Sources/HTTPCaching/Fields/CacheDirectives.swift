@@ -31,7 +31,6 @@ struct CacheDirectives: Hashable, Sendable {
     /// RFC 5861.
     var staleIfError: Seconds?
 
-    /// No directives.
     init() {}
 
     /// Reads a `Cache-Control` field, its lines joined by commas.

@@ -8,7 +8,6 @@ package import HTTPTypes
 package struct TagField: Hashable, Sendable {
     /// The field's name.
     package let name: HTTPField.Name
-    /// The separator of tags.
     package let separator: String
     /// The most bytes of a tag.
     package let maxTagBytes: Int

@@ -87,7 +87,6 @@ extension Problem {
         return (fields, ByteBuffer(string: page.html))
     }
 
-    /// The document as JSON.
     func json(requestID: String, base: String = "") -> ByteBuffer { document(requestID: requestID, base: base).json }
 
     /// The response's header fields, without the length of the body.

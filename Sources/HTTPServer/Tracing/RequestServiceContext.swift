@@ -15,7 +15,6 @@ extension ServiceContext {
         set { self[RequestIDKey.self] = newValue }
     }
 
-    /// The context of a new request.
     init(_ fields: HTTPFields, requestID: String, instrument: any Instrument) {
         self = .topLevel
         self.requestID = requestID

@@ -9,7 +9,6 @@ extension UInt8 {
     /// `0`…`9`.
     package var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
 
-    /// A letter or a digit.
     package var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
 
     /// `0`…`9` and `a`…`f`.

@@ -24,7 +24,6 @@ package enum PercentEncoding {
 
         /// Letters, digits, `-`, `.`, `_` and `~`: safe in every part of a URL (RFC 3986 §2.3).
         package static let unreserved = AllowedBytes(unreservedAnd: "")
-        /// One segment of a path.
         package static let pathSegment = AllowedBytes(unreservedAnd: "!$&'()*+,;=:@")
         /// A whole path with its slashes.
         package static let path = AllowedBytes(unreservedAnd: "!$&'()*+,;=:@/")

@@ -52,7 +52,6 @@ public struct SourceURL: Hashable, Sendable {
         }
     }
 
-    /// The scheme.
     public let scheme: Scheme
     /// The host, or the name of an object store's bucket in lower case. Nil for the schemes without
     /// hosts.

@@ -5,7 +5,6 @@ import NIOHTTP1
 
 /// An object that a store did not delete.
 package struct DeleteFailure: Hashable, Sendable {
-    /// The key.
     package let key: ObjectKey
     /// Why.
     package let error: ObjectStorageError

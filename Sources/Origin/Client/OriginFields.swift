@@ -15,7 +15,6 @@ public struct OriginFields: Hashable, Sendable {
         /// `Range`, conditions, …) are ignored.
         public var fields: HTTPFields
 
-        /// A rule.
         public init(host: String, fields: HTTPFields) {
             self.host = host.lowercased()
             self.fields = fields
@@ -25,12 +24,10 @@ public struct OriginFields: Hashable, Sendable {
     /// The rules. The first of several rules with a field takes precedence.
     public var rules: [Rule]
 
-    /// Fields by these rules.
     public init(_ rules: [Rule] = []) {
         self.rules = rules
     }
 
-    /// The fields for a host.
     func fields(for host: SourceURL.Host) -> HTTPFields {
         rules.reduce(into: HTTPFields()) { fields, rule in
             guard host.matches(anyOf: [rule.host]) else { return }

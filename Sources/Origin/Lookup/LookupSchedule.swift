@@ -23,7 +23,6 @@ struct LookupSchedule: Sendable {
         case answered(Answer)
         /// It waits, and the lookup of its name must be started.
         case start
-        /// It waits.
         case wait
     }
 
@@ -56,7 +55,6 @@ struct LookupSchedule: Sendable {
     /// The number of calls that wait, for a thread or for a result.
     var callCount: Int { calls.clients.total }
 
-    /// The answer of a name if it is remembered.
     func remembered(_ name: String, at now: ContinuousClock.Instant) -> Answer? { answers.value(of: name, at: now) }
 
     /// - Parameter call: a number that no other call has, greater than the numbers of earlier calls.

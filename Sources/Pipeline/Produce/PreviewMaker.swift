@@ -47,7 +47,6 @@ public struct ImagePreview: Sendable {
     public var body: ByteBuffer
     /// The format of ``body``, which is also the format of the final image.
     public var format: OutputFormat
-    /// The size in pixels.
     public var size: PixelSize
     /// The bytes of the original that the preview was made from.
     public var receivedBytes: Int

@@ -9,7 +9,6 @@ public protocol CacheKeyFilter: Sendable {
 /// The default filter: the canonical address. Scheme and host are lowercase; a default port and the fragment are
 /// dropped.
 public struct CanonicalURLFilter: CacheKeyFilter {
-    /// Creates the filter.
     public init() {}
 
     public func identity(of source: SourceURL) -> String { source.canonical }
@@ -25,7 +24,6 @@ public struct QueryDroppingFilter: CacheKeyFilter, Hashable {
         /// query.
         public var parameterPatterns: [String]
 
-        /// Creates a rule.
         public init(hostPattern: String, parameterPatterns: [String]) {
             self.hostPattern = hostPattern
             self.parameterPatterns = parameterPatterns
@@ -35,7 +33,6 @@ public struct QueryDroppingFilter: CacheKeyFilter, Hashable {
     /// The rules. All that match a host apply together.
     public var rules: [Rule]
 
-    /// Creates a filter from rules.
     public init(rules: [Rule]) {
         self.rules = rules
     }

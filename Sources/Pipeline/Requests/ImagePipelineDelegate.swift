@@ -46,6 +46,5 @@ extension ImagePipelineDelegate {
 
 /// The delegate that changes nothing.
 public struct DefaultPipelineDelegate: ImagePipelineDelegate {
-    /// Creates the delegate.
     public init() {}
 }

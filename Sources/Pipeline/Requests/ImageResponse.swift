@@ -82,7 +82,6 @@ public struct CacheReport: Hashable, Sendable {
     /// The failure that made a stale image acceptable (RFC 5861 §4); nil if the answer is not stale for that reason.
     public var staleBecause: PipelineError?
 
-    /// Creates a report.
     public init(
         variant: Tier? = nil, original: Tier? = nil, forwarded: CacheStatus.Reason? = nil, originStatus: Int? = nil,
         isStored: Bool = false, isShared: Bool = false, staleBecause: PipelineError? = nil
@@ -110,7 +109,6 @@ public struct Timings: Hashable, Sendable {
     /// The whole request.
     public var total: Duration
 
-    /// Creates timings.
     public init(
         fetch: Duration? = nil, queue: Duration? = nil, process: Duration? = nil, store: Duration? = nil,
         total: Duration = .zero
@@ -130,7 +128,6 @@ public struct CacheLocation: Hashable, Sendable {
     /// The tiers that have the finished image.
     public var variant: TierSet
 
-    /// Creates a location.
     public init(original: TierSet = [], variant: TierSet = []) {
         self.original = original
         self.variant = variant

@@ -68,7 +68,6 @@ public struct OriginFailure: Hashable, Sendable {
     /// The origin's `Retry-After` in seconds, at most 300; nil without one.
     public var retryAfterSeconds: Int?
 
-    /// Creates a failure.
     public init(
         _ sentence: String, proxyError: ProxyStatus.Failure? = nil, receivedStatus: Int? = nil,
         retryAfterSeconds: Int? = nil

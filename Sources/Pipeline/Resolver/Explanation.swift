@@ -35,7 +35,6 @@ public struct Explanation: Sendable {
         public var filter: String
         /// The source's identity, as the filter returns it.
         public var identity: String
-        /// The key of the source.
         public var source: String
         /// The key of the source's bytes.
         public var original: String
@@ -82,7 +81,6 @@ public struct Explanation: Sendable {
 
     /// The plan of the request, if the source's bytes are available.
     public enum PlanOutcome: Hashable, Sendable {
-        /// The plan.
         case planned(ImagePlan)
         /// The reason for the missing plan: one sentence.
         case missing(String)

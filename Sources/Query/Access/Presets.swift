@@ -4,7 +4,6 @@ package import DarkroomNetwork
 package struct Presets: Hashable, Sendable {
     private var queries: [String: QueryString] = [:]
 
-    /// No presets.
     package init() {}
 
     package var names: [String] { queries.keys.sorted() }

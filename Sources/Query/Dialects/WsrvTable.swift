@@ -49,7 +49,6 @@ enum WsrvTable {
             ([row.name] + row.synonyms).map { ($0, row) }
         }, uniquingKeysWith: { first, _ in first })
 
-    /// The names of all rows.
     static var names: [String] { rows.keys.sorted() }
 
     private static let source = [

@@ -26,7 +26,6 @@ struct IIIFSize: Hashable, Sendable {
         self.form = form
     }
 
-    /// The size of a scaled region.
     func scaled(_ region: PixelSize, within limits: PixelLimits) throws(InvalidParameter) -> PixelSize {
         let size = size(of: region, limits)
         try require(

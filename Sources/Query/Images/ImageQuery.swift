@@ -139,7 +139,6 @@ extension InvalidParameter {
 }
 
 extension SourceMap {
-    /// The source in a parameter.
     package func source(_ text: String, givenAs parameter: String) throws(InvalidSourceURL) -> Source {
         do throws(SourceURLError) {
             return try source(text)

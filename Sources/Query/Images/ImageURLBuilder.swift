@@ -33,7 +33,6 @@ package struct ImageURLBuilder: Sendable {
         url(of: canonical(query), for: authorization)
     }
 
-    /// The URL of an image with these parameters.
     func url(of parameters: QueryString, for authorization: Authorization) -> String {
         var parameters = parameters
         if let expires = authorization.expires {

@@ -75,7 +75,6 @@ private struct StepReader: Sendable {
     ]
 }
 
-/// The values of one step.
 private struct StepValues {
     let texts: [String]
 

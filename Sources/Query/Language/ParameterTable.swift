@@ -19,10 +19,8 @@ package struct ParameterTable<Draft: Sendable>: Sendable {
             })
     }
 
-    /// Whether there is a parameter of this name.
     func contains(_ name: String) -> Bool { indices[name] != nil }
 
-    /// Reads a query into a new draft.
     func read(_ query: QueryString) throws(InvalidParameter) -> Draft {
         var draft = initial
         var given: Set<Int> = []

@@ -68,7 +68,6 @@ final class DiskState: Sendable {
         change { $0.hot.insert(entry, foundIn: generation) }
     }
 
-    /// Keeps the file of a hot entry open.
     func keepOpen(_ file: OpenFile, for key: EntryKey) { change { $0.hot.insert(file, for: key) } }
 
     /// Records that the rows of these entries have changed.

@@ -6,7 +6,6 @@ struct EntryLabels: Hashable, Sendable {
     /// A length that few entries exceed.
     static let usualBytes = 4096 - EntryHeader.fixedBytes
 
-    /// No labels.
     static let none = EntryLabels()
 
     let bytes: [UInt8]
@@ -42,7 +41,6 @@ struct EntryLabels: Hashable, Sendable {
     /// The UTF-8 of each label.
     var utf8: [ArraySlice<UInt8>] { Self.split(bytes) ?? [] }
 
-    /// The labels.
     var strings: [String] { utf8.map { String(decoding: $0, as: UTF8.self) } }
 
     private static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {

@@ -129,7 +129,6 @@ enum FileSystem {
         case other
     }
 
-    /// The kind of file at this path.
     static func kind(of path: String) -> Kind {
         var status = stat()
         guard lstat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR ? .nothing : .other }

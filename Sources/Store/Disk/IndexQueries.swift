@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import NIOCore
 
-/// A row of the index.
 struct IndexRow: Equatable, Sendable {
     var record: EntryRecord
     /// The last use, in microseconds since 1970.

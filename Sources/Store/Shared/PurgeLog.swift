@@ -16,7 +16,6 @@ package struct PurgeLog: Sendable {
         self.maxNames = maxNames
     }
 
-    /// The name of a purge.
     package struct Name: Hashable, Comparable, Sendable {
         /// The time of the purge in milliseconds since 1970, by the purging server's idea of the store's time.
         package let time: Int64
@@ -25,7 +24,6 @@ package struct PurgeLog: Sendable {
         package let isLasting: Bool
         fileprivate let number: UInt64
 
-        /// A new name.
         package init(time: Int64, isLasting: Bool) {
             self.time = max(time, 0)
             self.isLasting = isLasting
@@ -76,7 +74,6 @@ package struct PurgeLog: Sendable {
 
     // MARK: Purges
 
-    /// Appends a purge.
     package func append(
         _ purge: ByteBuffer, as name: Name, within limit: Duration
     ) async throws(ObjectStorageError) {

@@ -32,7 +32,6 @@ package struct SharedRecord: Hashable, Sendable {
     /// The record, opaque to the store.
     package var metadata: ByteBuffer
 
-    /// A record.
     package init(order: Int64, metadata: ByteBuffer) {
         self.order = order
         self.metadata = metadata
@@ -47,7 +46,6 @@ package struct SharedRecord: Hashable, Sendable {
 package struct SharedFindings: Sendable {
     /// A variant, and the record that it was stored with.
     package struct Variant: Sendable {
-        /// The variant.
         package let entry: StoredEntry
         /// The record, which newer records may have replaced.
         package let record: SharedRecord
@@ -67,11 +65,9 @@ package struct SharedFindings: Sendable {
 
 /// Objects of one source to write.
 package struct SharedWrite: Sendable {
-    /// The source.
     package var source: StoreKey
     /// The source's record, opaque to the store.
     package var record: ByteBuffer
-    /// A variant.
     package var variant: (key: EntryKey, entry: StoredEntry)?
     /// The original and the hash of its bytes.
     package var original: (content: StoreKey, body: SharedBytes)?

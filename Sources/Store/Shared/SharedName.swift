@@ -61,7 +61,6 @@ struct RecordVersion: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// The version in the name of a record.
     init?(ofRecordNamed name: String, of source: StoreKey) {
         let beginning = SharedName.records(of: source)
         guard name.hasPrefix(beginning) else { return nil }

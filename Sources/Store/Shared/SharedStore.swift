@@ -140,7 +140,6 @@ extension SharedStore {
         await find { limit throws(ObjectStorageError) in try await self.variant(key, limit()).get() }
     }
 
-    /// The bytes of a source with this content.
     package func original(of source: StoreKey, content: StoreKey) async -> SharedBytes? {
         await find { limit throws(ObjectStorageError) in
             let key = EntryKey(source: source, entry: content)

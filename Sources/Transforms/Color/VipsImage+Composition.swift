@@ -2,7 +2,6 @@ import DarkroomVips
 
 /// Operations that put images together.
 extension VipsImage {
-    /// Width and height.
     var size: PixelSize { PixelSize(width: width, height: height) }
 
     /// A rectangle of the image, which must lie within it.

@@ -54,7 +54,6 @@ struct PNGAnimation: Hashable, Sendable {
 }
 
 extension PNGAnimation.Frame {
-    /// Whether it covers a canvas of this size.
     func covers(_ canvas: PixelSize) -> Bool { x == 0 && y == 0 && size == canvas }
 
     /// Reads the content of an `fcTL` chunk after its sequence number; nil for values that the specification excludes.
@@ -244,7 +243,6 @@ extension PNGChunk {
     /// The length of the largest palette.
     fileprivate static let maxColorBytes = 768
 
-    /// The content as a buffer.
     fileprivate var fields: ByteBuffer { ByteBuffer(content) }
 }
 

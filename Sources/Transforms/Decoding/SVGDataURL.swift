@@ -79,7 +79,6 @@ struct SVGDataURL {
         ("apos;", UInt8(ascii: "'")), ("amp;", UInt8(ascii: "&")),
     ]
 
-    /// The text of a URL.
     static func text(of content: ByteBuffer, _ mediaType: String) -> ByteBuffer {
         ByteBuffer(
             string: "data:\(mediaType);base64," + Data(content.readableBytesView).base64EncodedString())

@@ -11,6 +11,5 @@ public struct FormatSet: OptionSet, Hashable, Codable, Sendable {
         self.init(rawValue: OutputFormat.images.firstIndex(of: format).map { 1 << UInt16($0) } ?? 0)
     }
 
-    /// Whether the set has a format.
     public func contains(_ format: OutputFormat) -> Bool { !isDisjoint(with: FormatSet(format)) }
 }

@@ -50,7 +50,6 @@ public struct Box: Hashable, Codable, Sendable {
         return PixelSize(width: width, height: height)
     }
 
-    /// Whether a side is given.
     public var hasSide: Bool { horizontal != nil || vertical != nil }
     /// Whether the box has two sides, given or by its ratio.
     public var isTwoSided: Bool { ratio != nil || horizontal != nil && vertical != nil }

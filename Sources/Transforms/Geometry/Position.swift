@@ -12,7 +12,6 @@ public enum Position: Hashable, Codable, Sendable {
     /// in every size of the result.
     case attention
 
-    /// The center.
     public static let center = Position.anchor(x: 0.5, y: 0.5)
 
     /// The point 0…1 from the left and from the top; the center for positions that depend on pixels.

@@ -25,7 +25,6 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     public var shrinkOnLoad: Double
     /// The decode and every transform, in order; empty if nothing is decoded.
     public var steps: [Step]
-    /// The output format.
     public var format: OutputFormat
     /// The effort of its encoder, which is lower than configured if the image would take too long; nil for formats
     /// without efforts.

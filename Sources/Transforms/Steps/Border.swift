@@ -9,7 +9,6 @@ public struct BorderStyle: Hashable, Codable, Sendable {
     public var width: Int
     public var color: Color
 
-    /// A border of this width and color.
     public init(width: Int, color: Color) {
         self.width = width
         self.color = color

@@ -48,7 +48,6 @@ protocol ImagorStep: Transform {
 }
 
 extension ImagorStep {
-    /// The step as the rules have it.
     func following(_ rules: ChainRules) -> Self {
         var step = self
         step.followsImagor = rules == .thumbor

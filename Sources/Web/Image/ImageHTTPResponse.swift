@@ -184,6 +184,5 @@ extension ImageResponse {
 }
 
 extension OutputFormat {
-    /// The extension of a file of this format.
     fileprivate var fileExtension: String { isText && self != .json ? "txt" : rawValue }
 }

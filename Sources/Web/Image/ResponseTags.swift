@@ -22,7 +22,6 @@ package enum ResponseTags: String, CaseIterable, Sendable {
 /// Writes purge tags into responses.
 struct ResponseTagger: Sendable {
     let field: TagField
-    /// The tags of a response.
     let tags: @Sendable (ImageResponse) -> EdgeTags
     /// The tags of a request that failed.
     let failureTags: @Sendable (ImageRequest) -> EdgeTags

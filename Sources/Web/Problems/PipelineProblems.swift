@@ -8,7 +8,6 @@ import HTTPTypes
 import Hummingbird
 
 extension Problem {
-    /// The problem for each error of the pipeline.
     init(_ error: PipelineError) {
         switch error {
         case .invalidURL(let text): self.init(.invalidURL, text, parameter: "url")

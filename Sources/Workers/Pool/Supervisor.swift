@@ -117,7 +117,6 @@ final class WakePipe: Sendable {
     /// Readable from the first ``wake()`` until ``drain()``.
     var descriptor: Int32 { pipe.fileHandleForReading.fileDescriptor }
 
-    /// Whether a wake-up is pending.
     var isSignaled: Bool { hasPendingByte.load(ordering: .acquiring) }
 
     /// Never blocks: the pipe holds at most one byte.

@@ -83,7 +83,6 @@ struct EncodedJob: Equatable {
     /// The body of a received request.
     init(received bytes: ByteBuffer) { self.bytes = bytes }
 
-    /// The job with its source.
     func job(source: SharedBytes, mark: SharedBytes? = nil) throws(WireError) -> ImageJob {
         var unread = bytes
         var job = try WireDecoder.read(ImageJob.self, from: &unread)

@@ -1,7 +1,6 @@
 import DarkroomTransforms
 
 extension ImageParameters {
-    /// The parameters of colors.
     static let colors: [Row] = [
         Row(
             "bg", .backdrop, \.backdrop, .color, .transform(Flatten.self), cost: .low,
