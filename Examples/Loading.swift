@@ -7,12 +7,7 @@ protocol Screen: Sendable {
 }
 
 func load(_ request: ImageRequest, from pipeline: ImagePipeline, onto screen: some Screen) async throws {
-    let task = pipeline.imageTask(for: request, previews: true)
-    for await event in task.events {
-        switch event {
-        case .progress(let progress): await screen.show(fraction: progress.fraction ?? 0)
-        case .preview(let preview): await screen.show(preview.data)
-        }
-    }
+    let task = pipeline.imageTask(for: request)
+    for await progress in task.progress { await screen.show(fraction: progress.fraction ?? 0) }
     try await screen.show(task.value.data)
 }

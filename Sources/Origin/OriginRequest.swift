@@ -30,7 +30,7 @@ public struct OriginRequest: Sendable {
     /// Returns the current priority, which may rise while the request waits. Called on any thread whenever a slot is
     /// free; must return at once and must not call a fetcher.
     public var urgency: @Sendable () -> Priority
-    /// Receives the original so far whenever a part arrives, but no bodies of redirects and errors. Called on any
+    /// Receives the progress whenever a part of the original arrives, but not for redirects and errors. Called on any
     /// thread; must return at once and must not call a fetcher. Default: does nothing.
     public var onProgress: @Sendable (PartialOriginal) -> Void = { _ in }
     /// Returns the clients that the download is for, at least one; more may join while the request waits. Among

@@ -56,28 +56,18 @@ public struct OriginResponse: Sendable {
     public var isNotModified: Bool { status.code == 304 }
 }
 
-/// The beginning of an original during its download. Unverified: inspect it, but never store it.
-public struct PartialOriginal: Sendable {
+/// How much of an original has arrived during its download.
+public struct PartialOriginal: Hashable, Sendable {
     /// The number of bytes received so far.
     public let receivedBytes: Int
     /// The announced length in bytes, at least 1, or nil if unknown.
     public let expectedBytes: Int?
-    private let bytes: @Sendable () -> ByteBuffer
 
     /// A partial original that a fetcher reports.
-    public init(body: ByteBuffer, expectedBytes: Int?) {
-        self.init(receivedBytes: body.readableBytes, expectedBytes: expectedBytes) { body }
-    }
-
-    /// A partial original whose bytes are copied only when ``body`` is read.
-    package init(receivedBytes: Int, expectedBytes: Int?, bytes: @escaping @Sendable () -> ByteBuffer) {
+    public init(receivedBytes: Int, expectedBytes: Int?) {
         self.receivedBytes = receivedBytes
         self.expectedBytes = expectedBytes
-        self.bytes = bytes
     }
-
-    /// The bytes received so far. Each use may copy them.
-    public var body: ByteBuffer { bytes() }
 }
 
 /// The head of a response without a usable original: enough to cache the failure for as long as the origin allows

@@ -88,7 +88,7 @@ public final class ImagePipeline: Sendable {
             cache: cache,
             fetcher: SharedFetch(
                 fetch: OriginFetch(origin: origin, delegate: delegate, policy: policy, cache: cache, now: now),
-                queue: pixels.queue, previewMaker: PreviewMaker(pixels: pixels)),
+                queue: pixels.queue),
             producer: VariantProducer(
                 pixels: pixels, cache: cache, speed: EncodingSpeed(configuration.efforts), now: now),
             deadlines: deadlines,

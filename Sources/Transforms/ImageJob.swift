@@ -23,9 +23,6 @@ public struct ImageJob: Codable, Sendable {
     public var identity: String?
     /// Whether the decoded image is cached for further jobs on the same source. Needs `identity`.
     public var cachesDecoded: Bool
-    /// Whether `source` is only the beginning of a JPEG: missing parts become gray and errors are ignored. Meant for
-    /// previews during a download; the result is never proven. Any other format is `.unsupported`.
-    public var isPartial = false
     /// The frames or pages to use.
     public var pages: PageSelection
     /// The changes to make.
@@ -46,7 +43,7 @@ public struct ImageJob: Codable, Sendable {
     package var trustsMark = false
 
     package enum CodingKeys: CodingKey, CaseIterable {
-        case identity, cachesDecoded, isPartial, pages, chain, resampling, output, efforts, limits
+        case identity, cachesDecoded, pages, chain, resampling, output, efforts, limits
     }
 
     /// A job that by default uses no cache, default pages, fast resampling, the source's own format and default limits.

@@ -30,7 +30,6 @@ public struct InProcessImageProcessor: ImageProcessing {
     ) throws(ImageProcessingError) -> ProcessedImage {
         let prepared = planned.prepared
         let (job, header) = (prepared.job.following(planned.plan), prepared.header)
-        guard !job.isPartial || header.format == .jpeg else { throw .unsupported }
         let framesUsed = try job.framesUsed(of: header)
         if job.output.isHeaderOnly {
             return ProcessedImage(
@@ -61,7 +60,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         return ProcessedImage(
             body: body, format: format, size: image.size,
             frames: format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
-            isProven: !job.isPartial && !image.isDamaged, isDamaged: image.isDamaged, quality: quality,
+            isProven: !image.isDamaged, isDamaged: image.isDamaged, quality: quality,
             gaps: header.gaps, effort: planned.plan.effort, stages: timer.stages)
     }
 
@@ -95,11 +94,11 @@ public struct InProcessImageProcessor: ImageProcessing {
         interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         let plan = try Self.planned(job, header, framesUsed: framesUsed)
-        var decoder = Decoder(source: job.source, header: header, isPartial: job.isPartial, interrupt: interrupt)
+        var decoder = Decoder(source: job.source, header: header, interrupt: interrupt)
         do throws(ImageProcessingError) {
             return try image(for: job, by: decoder, plan, mark: mark, framesUsed: framesUsed, &timer)
         } catch {
-            guard case .corrupt = error, job.output.damaged == .show, !job.isPartial else { throw error }
+            guard case .corrupt = error, job.output.damaged == .show else { throw error }
             decoder.isPartial = true
             var image = try image(for: job, by: decoder, plan, mark: mark, framesUsed: framesUsed, &timer)
             image.isDamaged = true
@@ -186,7 +185,7 @@ package struct PreparedJob: Sendable {
     /// Reads the headers of source and mark. Throws if a header cannot be read.
     package init(_ job: ImageJob) throws(ImageProcessingError) {
         self.job = job
-        if !job.isPartial, let digest = job.chain.digest { try digest.check(job.source) }
+        if let digest = job.chain.digest { try digest.check(job.source) }
         header = try SourceHeader(
             of: job.source, pages: job.pages, maxPages: min(job.limits.maxFrames, HeaderLimits.maxComparedPages))
         guard !job.chain.marks.isEmpty else { return }

@@ -11,9 +11,9 @@ import NIOPosix
 ///
 /// - Parameter pause: held between the two pieces.
 func withImage(
-    progressive: Bool = false, pause: EventLoopFuture<Void>? = nil, _ body: (TestOrigin) async throws -> Void
+    pause: EventLoopFuture<Void>? = nil, _ body: (TestOrigin) async throws -> Void
 ) async throws {
-    let image = try drawing(interlaced: progressive)
+    let image = try drawing()
     let half = image.readableBytes / 2
     var beginning = ByteBuffer(
         string: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(image.readableBytes)\r\n\r\n")
@@ -29,7 +29,7 @@ func withImage(
 }
 
 /// A JPEG of four quarters and a fine pattern, about 100 KiB.
-private func drawing(interlaced: Bool) throws -> ByteBuffer {
+private func drawing() throws -> ByteBuffer {
     var samples: [UInt8] = []
     for y in 0..<600 {
         for x in 0..<800 {
@@ -39,7 +39,7 @@ private func drawing(interlaced: Bool) throws -> ByteBuffer {
     }
     let image = try VipsImage.fromBytes(samples, width: 800, height: 600, bands: 3)
         .applying("copy", ["interpretation": "srgb"])
-    return try VipsSaver.jpeg.encode(image, ["Q": 90, "interlace": .bool(interlaced)])
+    return try VipsSaver.jpeg.encode(image, ["Q": 90])
 }
 
 extension GuardedHTTPClient.Settings {

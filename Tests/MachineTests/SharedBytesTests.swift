@@ -45,20 +45,6 @@ struct SharedBytesTests {
         }
     }
 
-    @Test func `A prefix stays as it was while more bytes arrive`() {
-        let whole = pattern(100_000)
-        var writer = SharedBytesWriter()
-        var prefixes: [(Int, @Sendable () -> ByteBuffer)] = []
-        var rest = whole
-        while let part = rest.readSlice(length: min(10_000, rest.readableBytes)), part.readableBytes > 0 {
-            writer.append(part)
-            prefixes.append((writer.count, writer.prefix))
-        }
-        let bytes = writer.finish()
-        for (count, prefix) in prefixes { #expect(prefix() == whole.getSlice(at: 0, length: count)) }
-        #expect(bytes.buffer == whole)
-    }
-
     @Test func `Bytes outlive the file that they were mapped from`() {
         let whole = pattern(300_000)
         var bytes: SharedBytes? = written(whole, expectedBytes: 300_000, partBytes: 50_000).finish()

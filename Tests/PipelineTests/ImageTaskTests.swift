@@ -24,14 +24,11 @@ struct ImageTaskTests {
         request = try ImageRequest(url: "http://example.com/a.png", width: 20)
     }
 
-    private func progress(_ event: ImageTask.Event?) throws -> ImageTask.Progress {
-        guard case .progress(let progress) = try #require(event) else { throw PipelineError.failed }
-        return progress
-    }
+    private func progress(_ progress: ImageTask.Progress?) throws -> ImageTask.Progress { try #require(progress) }
 
     @Test func `A task reports its progress, and then has the image`() async throws {
         let task = pipeline.imageTask(for: request)
-        var events = task.events.makeAsyncIterator()
+        var events = task.progress.makeAsyncIterator()
         await origin.send(upTo: 10)
         let first = try progress(await events.next())
         #expect(first == ImageTask.Progress(receivedBytes: 10, expectedBytes: origin.count))
@@ -48,7 +45,7 @@ struct ImageTaskTests {
     @Test func `A slow consumer gets the latest event and delays nothing`() async throws {
         let task = pipeline.imageTask(for: request)
         for bytes in 1...30 { await origin.send(upTo: bytes) }
-        var events = task.events.makeAsyncIterator()
+        var events = task.progress.makeAsyncIterator()
         #expect(try progress(await events.next()).receivedBytes == 30)
         origin.finish()
         _ = try await task.value
@@ -60,7 +57,7 @@ struct ImageTaskTests {
         let origin = PiecewiseOrigin(try Pictures.red.get(), announcesLength: false)
         let pipeline = ImagePipeline(origin: origin, memory: MemoryStore(budgetBytes: 0))
         let task = pipeline.imageTask(for: request)
-        var events = task.events.makeAsyncIterator()
+        var events = task.progress.makeAsyncIterator()
         await origin.send(upTo: 10)
         let first = try progress(await events.next())
         #expect(first == ImageTask.Progress(receivedBytes: 10, expectedBytes: nil))
@@ -77,7 +74,7 @@ struct ImageTaskTests {
         #expect(pipeline.resolver.fetcher.fetches.waiterCount == 3)
         await origin.send(upTo: 10)
         for task in [second, third] {
-            var events = task.events.makeAsyncIterator()
+            var events = task.progress.makeAsyncIterator()
             #expect(try progress(await events.next()).receivedBytes == 10)
         }
         origin.finish()
@@ -91,7 +88,7 @@ struct ImageTaskTests {
         origin.finish()
         _ = try await pipeline.image(for: request)
         let task = pipeline.imageTask(for: request)
-        var events = task.events.makeAsyncIterator()
+        var events = task.progress.makeAsyncIterator()
         #expect(await events.next() == nil)
         #expect(try await task.value.cache.variant == .memory)
     }
@@ -99,7 +96,7 @@ struct ImageTaskTests {
     @Test func `A failure ends the events, and the value throws it`() async throws {
         let task = pipeline.imageTask(for: request)
         origin.fail(.unreachable(.incomplete))
-        for await event in task.events { Issue.record("\(event)") }
+        for await event in task.progress { Issue.record("\(event)") }
         await #expect(throws: PipelineError.self) { try await task.value }
     }
 
@@ -107,7 +104,7 @@ struct ImageTaskTests {
         var request = request
         request.fallback = try SourceURL(parsing: "http://example.com/b.png")
         let task = pipeline.imageTask(for: request)
-        var events = task.events.makeAsyncIterator()
+        var events = task.progress.makeAsyncIterator()
         await origin.send(upTo: 40)
         #expect(try progress(await events.next()).receivedBytes == 40)
         origin.fail(.unreachable(.incomplete))
@@ -125,7 +122,7 @@ struct ImageTaskTests {
         await origin.fetches.reaches(1)
         task.cancel()
         await #expect(throws: PipelineError.cancelled) { try await task.value }
-        for await event in task.events { Issue.record("\(event)") }
+        for await event in task.progress { Issue.record("\(event)") }
         await origin.cancelled.reaches(1)
     }
 
@@ -147,7 +144,7 @@ struct ImageTaskTests {
     }
 
     @Test func `An iterator of the events keeps the task alive`() async throws {
-        var events = pipeline.imageTask(for: request).events.makeAsyncIterator()
+        var events = pipeline.imageTask(for: request).progress.makeAsyncIterator()
         await origin.send(upTo: 10)
         #expect(try progress(await events.next()).receivedBytes == 10)
         origin.finish()
@@ -159,7 +156,7 @@ struct ImageTaskTests {
     @Test func `Canceling an iteration ends only the iteration`() async throws {
         let task = pipeline.imageTask(for: request)
         await origin.fetches.reaches(1)
-        let listening = Task { for await _ in task.events {} }
+        let listening = Task { for await _ in task.progress {} }
         listening.cancel()
         await listening.value
         origin.finish()
@@ -174,7 +171,7 @@ struct ImageTaskTests {
         first.cancel()
         await #expect(throws: PipelineError.cancelled) { try await first.value }
         await origin.send(upTo: 10)
-        var events = second.events.makeAsyncIterator()
+        var events = second.progress.makeAsyncIterator()
         #expect(try progress(await events.next()).receivedBytes == 10)
         origin.finish()
         #expect(try await second.value.body.readableBytes > 0)

@@ -261,19 +261,6 @@ struct WorkerJobTests {
         for hostile in [large, negative, endless, long, undefined] { #expect(!hostile.isPlausible) }
     }
 
-    @Test func `The beginning of a JPEG is a picture only where that is asked for`() async throws {
-        let site = try await WorkerSite()
-        var job = ImageJob.drawing(identity: nil)
-        var whole = ImageJob.drawing(width: 40, format: .jpeg)
-        whole.output = OutputOptions(format: .jpeg, quality: 100)
-        let bytes = try InProcessImageProcessor().process(whole) { false }.body
-        job.source = try #require(bytes.getSlice(at: 0, length: bytes.readableBytes - 40))
-        #expect(throws: ImageProcessingError.self) { try site.processor.process(job) { false } }
-        job.isPartial = true
-        let preview = try site.processor.process(job) { false }
-        #expect(preview.size.width == 20 && !preview.isProven)
-    }
-
     /// The failure without libvips' own words, which other operations may add to.
     private func outcome(of job: ImageJob, by processor: any ImageProcessing) -> ImageProcessingError? {
         do throws(ImageProcessingError) {

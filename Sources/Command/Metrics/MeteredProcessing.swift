@@ -46,8 +46,6 @@ struct MeteredProcessing: ImageProcessing {
     private func counting<Value>(
         _ job: ImageJob, _ image: (Value) -> ProcessedImage?, _ body: () throws(ImageProcessingError) -> Value
     ) throws(ImageProcessingError) -> Value {
-        // A preview is not a variant, and a preview that fails early is not a failure.
-        guard !job.isPartial else { return try body() }
         do throws(ImageProcessingError) {
             let value = try body()
             guard let image = image(value) else { return value }

@@ -47,12 +47,6 @@ package struct SharedBytesWriter: Sendable {
         if !isRefused { (file, memory) = (draft, ByteBuffer()) }
     }
 
-    /// A function that returns a copy of the bytes so far, even after more of them have arrived.
-    package var prefix: @Sendable () -> ByteBuffer {
-        if let file { return { file.open.read(file.count) } }
-        return { [memory] in memory }
-    }
-
     /// The bytes. Nothing may be appended afterward.
     package consuming func finish() -> SharedBytes {
         let digest = hasher.finalize()

@@ -119,8 +119,7 @@ final class ResponseCollector: HTTPClientResponseDelegate {
             }
             state.body.append(buffer)
             guard case .content(let sizeHint, _) = state.action else { return nil }
-            return PartialOriginal(
-                receivedBytes: state.body.count, expectedBytes: sizeHint > 0 ? sizeHint : nil, bytes: state.body.prefix)
+            return PartialOriginal(receivedBytes: state.body.count, expectedBytes: sizeHint > 0 ? sizeHint : nil)
         }
         guard let partial else { return task.eventLoop.makeFailedFuture(Aborted()) }
         onProgress(partial)

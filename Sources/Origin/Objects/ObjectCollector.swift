@@ -93,8 +93,7 @@ final class ObjectCollector: Sendable {
         let partial = state.withLock { state in
             state.body.append(bytes)
             return PartialOriginal(
-                receivedBytes: state.body.count, expectedBytes: state.expectedBytes > 0 ? state.expectedBytes : nil,
-                bytes: state.body.prefix)
+                receivedBytes: state.body.count, expectedBytes: state.expectedBytes > 0 ? state.expectedBytes : nil)
         }
         onProgress(partial)
         try await reserve(partial.receivedBytes)

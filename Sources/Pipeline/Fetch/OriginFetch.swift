@@ -157,10 +157,8 @@ struct OriginFetch: Sendable {
                 if let span { try await span.fetch(message, from: origin) } else { try await origin.fetch(message) }
             cache.failures.recordSuccess(of: request.keys.source)
             // The final report of a download, since fetchers need not report parts.
-            let (content, count) = (response.content, response.content.count)
-            if !response.isNotModified {
-                report(PartialOriginal(receivedBytes: count, expectedBytes: count) { content.buffer })
-            }
+            let count = response.content.count
+            if !response.isNotModified { report(PartialOriginal(receivedBytes: count, expectedBytes: count)) }
             return response
         } catch {
             throw await record(error, of: request, isKnown: known != nil)

@@ -9,7 +9,6 @@ import Foundation
 struct SharedFetch: Sendable {
     let fetch: OriginFetch
     let queue: WorkQueue
-    let previewMaker: PreviewMaker
     let fetches = SingleFlight<Key, Result<OriginFetch.Answer, PipelineError>, SharedDownload>()
 
     /// The values that must be equal for requests to share a fetch.
@@ -35,7 +34,7 @@ struct SharedFetch: Sendable {
             for: key, deadline: request.deadline,
             traits: {
                 let own = SharedDownload(
-                    request.urgency.makeDependency(onJoin: fetch.origin.startWaiting), request.epoch, previewMaker)
+                    request.urgency.makeDependency(onJoin: fetch.origin.startWaiting), request.epoch)
                 own.add(request)
                 download = own
                 return own

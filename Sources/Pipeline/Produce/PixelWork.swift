@@ -40,16 +40,6 @@ struct PixelWork: Sendable {
         return job
     }
 
-    /// The job that makes a preview from the beginning of an original.
-    func previewJob(for request: ResolvedRequest, from partial: ByteBuffer) -> ImageJob {
-        let input = request.input
-        var job = ImageJob(
-            source: partial, pages: input.pages, chain: request.chain, resampling: input.recipe.resampling,
-            output: input.output, efforts: efforts, limits: limits)
-        job.isPartial = true
-        return job
-    }
-
     /// Runs a job, once a thread and the memory that it needs are free.
     ///
     /// - Parameter account: takes the time on the thread, also if the job fails.

@@ -22,7 +22,7 @@ extension ImageJob {
         _ header: SourceHeader, framesUsed: Int, as format: OutputFormat, _ result: ImageFrames,
         insteadOf encoded: ByteBuffer
     ) -> (body: ByteBuffer, quality: ResultQuality?)? {
-        guard output.passthrough == .auto, !isPartial, !result.isDamaged, result.isUnchanged,
+        guard output.passthrough == .auto, !result.isDamaged, result.isUnchanged,
             result.size == header.size,
             framesUsed == header.frames, header.orientation == 1, format.mediaType == header.format.mediaType,
             CopyrightNotice(of: result.first).isEmpty, let stripped = format.row.stripped?(source),

@@ -45,8 +45,8 @@ final class PiecewiseOrigin: OriginFetching {
         for await order in orders {
             switch order {
             case .send(let bytes):
-                let beginning = body.getSlice(at: body.readerIndex, length: bytes) ?? body
-                request.onProgress(PartialOriginal(body: beginning, expectedBytes: announcesLength ? count : nil))
+                request.onProgress(
+                    PartialOriginal(receivedBytes: min(bytes, count), expectedBytes: announcesLength ? count : nil))
                 sent.add()
             case .end:
                 return OriginResponse(
