@@ -5,7 +5,6 @@ public struct ProxyStatus: Hashable, Sendable {
         case dnsTimeout = "dns_timeout"
         case dnsError = "dns_error"
         case destinationUnavailable = "destination_unavailable"
-        case destinationIPProhibited = "destination_ip_prohibited"
         case destinationIPUnroutable = "destination_ip_unroutable"
         case connectionLimitReached = "connection_limit_reached"
         case connectionRefused = "connection_refused"
@@ -13,15 +12,10 @@ public struct ProxyStatus: Hashable, Sendable {
         case connectionTimeout = "connection_timeout"
         case tlsProtocolError = "tls_protocol_error"
         case tlsCertificateError = "tls_certificate_error"
-        case httpRequestDenied = "http_request_denied"
         case httpResponseIncomplete = "http_response_incomplete"
-        case httpResponseHeaderSectionSize = "http_response_header_section_size"
-        case httpResponseBodySize = "http_response_body_size"
         case httpResponseTimeout = "http_response_timeout"
         case httpProtocolError = "http_protocol_error"
         case proxyConfigurationError = "proxy_configuration_error"
-        case proxyInternalResponse = "proxy_internal_response"
-        case proxyInternalError = "proxy_internal_error"
         case proxyLoopDetected = "proxy_loop_detected"
     }
 
