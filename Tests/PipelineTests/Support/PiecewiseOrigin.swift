@@ -1,5 +1,4 @@
 import DarkroomOrigin
-import DarkroomVips
 import HTTPTypes
 import NIOCore
 import Synchronization
@@ -58,16 +57,5 @@ final class PiecewiseOrigin: OriginFetching {
         }
         cancelled.add()
         throw .cancelled
-    }
-}
-
-extension Pictures {
-    /// A JPEG of about 120 KiB.
-    static let noisyJPEG = Result { () throws -> ByteBuffer in
-        var random = SeededGenerator(seed: 2)
-        let bytes = (0..<(300 * 200 * 3)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-        let image = try VipsImage.fromBytes(bytes, width: 300, height: 200, bands: 3)
-            .applying("copy", ["interpretation": "srgb"])
-        return try VipsSaver.jpeg.encode(image, ["Q": 95])
     }
 }
