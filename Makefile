@@ -21,7 +21,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Costs Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test systems nodes-test release-check run test sanitize conformance clients playground browser bench prove ssrf chaos corpus soak overload attack costs urls cluster edge nightly cache-tests fuzz site docs format \
+.PHONY: help setup release package package-test systems nodes-test release-check run test contract sanitize conformance clients playground browser bench prove ssrf chaos corpus soak overload attack costs urls cluster edge nightly cache-tests fuzz site docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
@@ -72,6 +72,9 @@ ifeq ($(MODULE),)
 else
 	DARKROOM_TESTS=$(MODULE) $(if $(filter ObjectStorage,$(MODULE)),$(store)) $(tests) --no-parallel $(checked)
 endif
+
+contract: setup ## Write the contract, and the tables of pages, from the tables of parameters, settings and problems
+	DARKROOM_TESTS=Command WRITE_GENERATED=1 $(tests) --no-parallel --filter GeneratedFileTests $(checked)
 
 sanitize: setup ## Run the concurrent suites under Thread Sanitizer, and the sandbox under Address Sanitizer
 	scripts/sanitize.sh

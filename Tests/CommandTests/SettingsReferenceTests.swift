@@ -7,14 +7,6 @@ import Testing
 
 /// What is rendered from the table of settings.
 struct SettingsReferenceTests {
-    private static let page = URL.fixtures.deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("docs/settings.md")
-
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: page.path)))
-    func `The documentation page is what 'darkroom settings' prints`() throws {
-        #expect(try String(contentsOf: Self.page, encoding: .utf8) == SettingsReference.page)
-    }
-
     @Test func `Help and page list every setting once, by theme`() {
         for theme in SettingsTable.themes {
             #expect(SettingsReference.help.contains("\(theme.title.uppercased()):\n"))

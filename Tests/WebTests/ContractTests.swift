@@ -97,16 +97,9 @@ struct ContractTests {
             #expect(described[kind.slug]?.title == kind.title)
             #expect(described[kind.slug]?.status == kind.status.code)
         }
-        let type = contract["components"]?["schemas"]?["Problem"]?["properties"]?["type"]
-        #expect(type?["enum"]?.sequence?.compactMap(\.string) == ProblemKind.all.map(\.type))
-        // Generated clients name the constants so.
-        let names = type?["x-enum-varnames"]?.sequence?.compactMap(\.string)
-        #expect(names == ProblemKind.all.map { $0.slug.replacing("-", with: "_") })
     }
 
-    @Test func `each status of an operation has problems of that status, and every problem of an image is listed`()
-        throws
-    {
+    @Test func `each status of an operation has problems of that status`() {
         for operation in contract.operations {
             for (status, reference) in operation["responses"]?.mapping ?? [:] {
                 for (_, example) in problemExamples(of: contract.dereferenced(reference)) {
@@ -114,9 +107,6 @@ struct ContractTests {
                 }
             }
         }
-        let listed = try #require(contract["paths"]?["/image"]?["get"]?["responses"]?.mapping).map { $0.key.string }
-        let possible = ProblemKind.all.filter { $0 != .methodNotAllowed && $0 != .adminTokenWrong }
-        #expect(Set(listed) == Set(possible.map { "\($0.status.code)" } + ["200", "302", "304"]))
     }
 
     private func problemExamples(of response: Node) -> Node.Mapping {

@@ -50,11 +50,16 @@ package struct ParameterTable<Draft: Sendable>: Sendable {
 extension ParameterTable {
     /// Sections in the order of ``ParameterDocumentation/Theme``, rows in the order of the table.
     package var markdown: String {
-        ParameterDocumentation.Theme.allCases.compactMap(section).joined(separator: "\n")
+        ParameterDocumentation.Theme.allCases.compactMap { theme in
+            section(theme.rawValue.prefix(1).uppercased() + theme.rawValue.dropFirst()) {
+                $0.documentation.theme == theme
+            }
+        }.joined(separator: "\n")
     }
 
-    private func section(_ theme: ParameterDocumentation.Theme) -> String? {
-        let rows = parameters.filter { $0.documentation.theme == theme }.map { parameter in
+    /// The parameters for which this is true, under a title; nil if there are none.
+    func section(_ title: String, where isIncluded: (Parameter<Draft>) -> Bool) -> String? {
+        let rows = parameters.filter(isIncluded).map { parameter in
             let documentation = parameter.documentation
             let values = parameter.schema.expected + (parameter.allowsBareName ? ", or no value" : "")
             return [
@@ -67,7 +72,6 @@ extension ParameterTable {
             ["Parameter", "Meaning", "Values", "Default", "Step", "Cost"], Array(repeating: "---", count: 6),
         ]
         let lines = (header + rows).map { "| \($0.joined(separator: " | ")) |" }
-        let title = theme.rawValue.prefix(1).uppercased() + theme.rawValue.dropFirst()
         return "### \(title)\n\n\(lines.joined(separator: "\n"))\n"
     }
 }
