@@ -150,7 +150,7 @@ struct Encoder {
     /// The revision of the choices in `Color`, `Formats`, `Planning`, `Decoder`, `Resampling` and `ImageDescriber`. An
     /// estimate of time is such a choice: it decides how far efforts are lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
-    /// new keys.
+    /// new keys. `EncoderDefaultsTests` has the defaults of each revision that keys leave out.
     static let defaultsRevision = "12"
 }
 

@@ -59,6 +59,6 @@ public struct Sharpen: Transform, ImagorStep, Hashable, Codable {
     }
 
     /// The defaults of libvips.
-    private static let defaultSlopes = (flat: 0.0, jagged: 3.0)
+    static let defaultSlopes = (flat: 0.0, jagged: 3.0)
     private static let mild = VipsImage.matrix([[-1, -1, -1], [-1, 32, -1], [-1, -1, -1]], scale: 24)
 }
