@@ -75,11 +75,11 @@ struct MarkRouteTests {
         origin.answer("/oops.png", .status("500 Oops"))
         let server = try await server(origin, ["--allow-hosts", "127.0.0.1"])
         for (mark, status, detail) in [
-            (origin.url("/none.png"), 404, "The watermark cannot be used. Its origin has no image at this URL."),
-            (origin.url("/oops.png"), 502, "The watermark cannot be used. Its origin answered with status 500."),
-            ("http://10.1.2.3/a.png", 403, "The watermark cannot be used. Its source's host is not allowed."),
-            ("local:///hostile/truncated.jpg", 422, "The watermark cannot be used. Its source is corrupt"),
-            ("local:///hostile/page.png", 415, "The watermark cannot be used. Its source is not a JPEG"),
+            (origin.url("/none.png"), 404, "The watermark cannot be used: The origin has no image at this URL."),
+            (origin.url("/oops.png"), 502, "The watermark cannot be used: The origin answered with status 500."),
+            ("http://10.1.2.3/a.png", 403, "The watermark cannot be used: The source's host is not allowed."),
+            ("local:///hostile/truncated.jpg", 422, "The watermark cannot be used: The source is corrupt"),
+            ("local:///hostile/page.png", 415, "The watermark cannot be used: The source is not a JPEG"),
             ("ftp://a/b", 400, ""), ("lgo", 400, "There is no mark 'lgo' on this server. Did you mean 'logo'?"),
         ] {
             let query = "w=50&mark=\(mark)&default=local:///sample.jpg"

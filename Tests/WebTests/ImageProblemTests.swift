@@ -82,6 +82,22 @@ struct ImageProblemTests {
         #expect(problem.detail == "Parameter 'crop' cannot be applied: it is too wide.")
     }
 
+    @Test func `a request without parameters gets a sentence without them, also of an earlier failure`() {
+        let error = PipelineError.badParameter(TransformError(parameter: "crop", reason: "it is too wide"))
+        for error in [error, .remembered(error, retryAfterSeconds: 1)] {
+            let problem = Problem(error) { _ in nil }
+            #expect(problem.detail == "The image cannot be made: it is too wide.")
+            #expect(problem.parameter == nil)
+        }
+    }
+
+    @Test func `the problem of a mark is the problem of a source, with the mark as parameter`() {
+        let problem = Problem(.mark(.remembered(.corrupt, retryAfterSeconds: 1)))
+        #expect(problem.detail == "The watermark cannot be used: \(Problem(.corrupt).detail)")
+        #expect(problem.parameter == "mark")
+        #expect(problem.kind == .corruptImage)
+    }
+
     @Test func `the response is an uncacheable problem document`() async throws {
         var problem = Problem(.overloaded(retryAfterSeconds: 7))
         problem.fields[.vary] = "Accept"

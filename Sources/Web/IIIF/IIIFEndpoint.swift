@@ -16,6 +16,11 @@ struct IIIFEndpoint: Sendable {
     /// Finds or produces the document of `/info` for an image. The request already counts as an image request.
     let describe: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
 
+    /// The parts of a path by the parameters that they become.
+    private static let parameterNames = [
+        "url": "identifier", "crop": "region", "w": "size", "h": "size", "output": "format",
+    ]
+
     private var configuration: WebConfiguration { endpoint.configuration }
     private var limits: PixelLimits { configuration.pixelLimits }
 
@@ -120,8 +125,10 @@ struct IIIFEndpoint: Sendable {
             return response
         } catch {
             context.logDetails = endpoint.details(of: imageRequest, error: error)
-            let problem = Problem(error, of: imageRequest.source, for: request, in: context, configuration)
-            throw endpoint.varying(problem, by: query).namingIIIFParameters
+            let problem = Problem(
+                error, of: imageRequest.source, for: request, in: context, configuration,
+                naming: { Self.parameterNames[$0] ?? $0 })
+            throw endpoint.varying(problem, by: query)
         }
     }
 }
@@ -129,17 +136,4 @@ struct IIIFEndpoint: Sendable {
 extension HTTPField.Name {
     /// `Link` (RFC 8288).
     fileprivate static let link = known("Link")
-}
-
-extension Problem {
-    /// The same problem with the parameters of a IIIF path instead of the parameters of a query. The path has been
-    /// checked against the source's size, which may have changed since.
-    fileprivate var namingIIIFParameters: Problem {
-        let names = ["url": "identifier", "crop": "region", "w": "size", "h": "size", "output": "format"]
-        guard let parameter, let name = names[parameter] else { return self }
-        var problem = self
-        problem.parameter = name
-        problem.detail.replace("Parameter '\(parameter)'", with: "Parameter '\(name)'")
-        return problem
-    }
 }

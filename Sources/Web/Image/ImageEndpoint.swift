@@ -21,8 +21,8 @@ struct ImageEndpoint: Sendable {
     var inquiries: Inquiries?
     /// The reason to refuse an upload at the moment, before the body is read; nil if it is accepted.
     var refusalOfUpload: @Sendable (ImageRequest) -> PipelineError? = { _ in nil }
-    /// Whether requests have the parameters of queries; the paths of other services have options.
-    private var hasParameters = true
+    /// The name of a parameter in requests; nil on the paths of other services, which have options instead.
+    private var parameterName: @Sendable (String) -> String? = { $0 }
     private let targets = KnownTargets()
 
     /// Questions to a pipeline that it answers without waiting.
@@ -69,7 +69,7 @@ struct ImageEndpoint: Sendable {
     var pathRoutes: [AuthorizedRoute] {
         guard let dialect = configuration.pathDialect else { return [] }
         var endpoint = self
-        endpoint.hasParameters = false
+        endpoint.parameterName = { _ in nil }
         return dialect.routes.map { [endpoint] path in
             var route = AuthorizedRoute(dialect, at: path, limits: configuration.limits) {
                 head, permit, known throws(Problem) in
@@ -144,7 +144,7 @@ extension ImageEndpoint {
             // A miss makes nothing known: most images that are asked for once are never asked for again.
             if head.isPlain, !isKnown { targets.insert(target, for: head.target) }
             return .now(reply(image, head, target, form))
-        case .refused(let error): throw problem(Problem(error), error, request, query)
+        case .refused(let error): throw problem(Problem(error, naming: parameterName), error, request, query)
         case .waits(let image): return later(head, permit, query, request, image)
         }
     }
@@ -195,9 +195,9 @@ extension ImageEndpoint {
             } catch {
                 context.logDetails = details(of: imageRequest, error: error)
                 if let redirect = redirect(to: imageRequest.source, for: query, head, after: error) { return redirect }
-                throw problem(
-                    Problem(error, of: imageRequest.source, for: request, in: context, configuration), error,
-                    imageRequest, query)
+                let cause = Problem(
+                    error, of: imageRequest.source, for: request, in: context, configuration, naming: parameterName)
+                throw problem(cause, error, imageRequest, query)
             }
         }
     }
@@ -221,7 +221,7 @@ extension ImageEndpoint {
 
     /// The problem with the fields of the request that it depends on.
     func varying(_ problem: Problem, by query: ImageQuery) -> Problem {
-        var problem = hasParameters ? problem : problem.withoutParameter
+        var problem = problem
         problem.fields[.vary] = configuration.negotiation.vary(of: query)
         return problem
     }

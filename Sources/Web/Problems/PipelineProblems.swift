@@ -8,10 +8,11 @@ import HTTPTypes
 import Hummingbird
 
 extension Problem {
-    init(_ error: PipelineError) {
+    /// - Parameter naming: the name that the sender of the request knows a parameter by; nil = none.
+    init(_ error: PipelineError, naming: (String) -> String? = { $0 }) {
         switch error {
         case .invalidURL(let text): self.init(.invalidURL, text, parameter: "url")
-        case .badParameter(let error): self.init(error)
+        case .badParameter(let error): self.init(error, parameter: naming(error.parameter))
         case .notAllowed(let text): self.init(.sourceNotAllowed, text, parameter: "url")
         case .notFound(410?):
             self.init(.sourceGone, "The origin has removed the image at this URL.", parameter: "url")
@@ -20,8 +21,7 @@ extension Problem {
         case .unsupported:
             self.init(
                 .unsupportedImage,
-                "The source is not a \(SourceFormat.names) image, "
-                    + "regardless of its name or content type.")
+                "The source is not a \(SourceFormat.names) image, regardless of its name or content type.")
         case .missingDecoder(let format):
             self.init(
                 .unsupportedImage, "The source cannot be read: \(MissingCodec.decoder(format).reason).")
@@ -36,7 +36,8 @@ extension Problem {
                 .originUnavailable, "The origin's host failed repeatedly and is temporarily not contacted.",
                 retryAfterSeconds: seconds)
         case .remembered(let error, let seconds, let isBeyondHTTP):
-            self = Problem(error).cached(forSeconds: seconds, as: isBeyondHTTP ? "failure-memory" : "failure")
+            self.init(error, naming: naming)
+            markCached(forSeconds: seconds, as: isBeyondHTTP ? "failure-memory" : "failure")
         case .notCached:
             self.init(.notCached, "The request accepts only a cached response, and there is no usable one.")
         case .timedOut: self.init(.timeout, "The image was not ready within the time limit of a request.")
@@ -45,8 +46,12 @@ extension Problem {
         case .loop: self = .loop
         case .cancelled: self = .shutDown
         case .failed: self = .internalError
-        case .mark(let error): self = Problem(error).ofMark
+        case .mark(let error):
+            self.init(error, naming: naming)
+            detail = "The watermark cannot be used: \(detail)"
+            parameter = "mark"
         }
+        parameter = parameter.map { naming($0) ?? $0 }
         fields[.proxyStatus] = error.proxyStatus?.description
     }
 
@@ -63,9 +68,9 @@ extension Problem {
     /// which setting would allow the source.
     init(
         _ error: PipelineError, of source: SourceURL, for request: Request, in context: ServerRequestContext,
-        _ configuration: WebConfiguration
+        _ configuration: WebConfiguration, naming: (String) -> String? = { $0 }
     ) {
-        self.init(error)
+        self.init(error, naming: naming)
         guard context.isLocal(request.head) else { return }
         switch error.cause {
         case .notAllowed:
@@ -79,39 +84,17 @@ extension Problem {
         }
     }
 
-    /// The same problem with the mark, which is a source of its own.
-    private var ofMark: Problem {
-        var problem = self
-        let isAboutSource = ["The source", "The origin"].contains { detail.hasPrefix($0) }
-        problem.detail = "The watermark cannot be used. \(isAboutSource ? "Its\(detail.dropFirst(3))" : detail)"
-        problem.parameter = "mark"
-        return problem
-    }
-
-    /// The same problem, known from an earlier request and cached for some more seconds. The detail is `failure` if
+    /// Marks the problem as known from an earlier request and cached for some more seconds. The detail is `failure` if
     /// HTTP caching allows it, `failure-memory` if only this server's memory does.
-    private func cached(forSeconds seconds: Int, as detail: CacheStatus.Name) -> Problem {
-        var problem = self
-        problem.fields[.cacheStatus] =
-            CacheStatus(cache: "darkroom", .hit, ttl: seconds, detail: detail).description
-        if kind.status.kind == .serverError { problem.retryAfterSeconds = seconds }
-        return problem
+    private mutating func markCached(forSeconds seconds: Int, as detail: CacheStatus.Name) {
+        fields[.cacheStatus] = CacheStatus(cache: "darkroom", .hit, ttl: seconds, detail: detail).description
+        if kind.status.kind == .serverError { retryAfterSeconds = seconds }
     }
 
-    private init(_ error: TransformError) {
-        self.init(.invalidParameter, Self.start(error.parameter) + error.reason + ".", parameter: error.parameter)
+    private init(_ error: TransformError, parameter: String?) {
+        let subject = parameter.map { "Parameter '\($0)' cannot be applied" } ?? "The image cannot be made"
+        self.init(.invalidParameter, "\(subject): \(error.reason).", parameter: parameter)
     }
-
-    /// The same problem without the parameter that cannot be applied, for requests with other names.
-    var withoutParameter: Problem {
-        guard let parameter, detail.hasPrefix(Self.start(parameter)) else { return self }
-        var problem = self
-        problem.parameter = nil
-        problem.detail = "The image cannot be made: \(detail.dropFirst(Self.start(parameter).count))"
-        return problem
-    }
-
-    private static func start(_ parameter: String) -> String { "Parameter '\(parameter)' cannot be applied: " }
 }
 
 extension PipelineError {
