@@ -73,17 +73,15 @@ struct OptionTable<Arguments, Draft: OptionDraft>: Sendable {
     let rows: [Row]
     private let rowsByName: [String: Row]
     private let noun: String
-    private let page: String
     private let refusal: String
 
     /// - Parameters:
     ///   - noun: what messages call a row.
-    ///   - page: the page of the documentation that messages point to.
     ///   - refusal: what messages say of a refused option.
-    init(_ rows: [Row], noun: String = "Option", page: String, refusal: String = "is not available") {
+    init(_ rows: [Row], noun: String = "Option", refusal: String = "is not available") {
         self.rows = rows
         rowsByName = Dictionary(rows.flatMap { row in row.names.map { ($0, row) } }) { first, _ in first }
-        (self.noun, self.page, self.refusal) = (noun, page, refusal)
+        (self.noun, self.refusal) = (noun, refusal)
     }
 
     /// Reads an option into a draft. Throws for an unknown or refused option, and for arguments that cannot be read.
@@ -91,7 +89,7 @@ struct OptionTable<Arguments, Draft: OptionDraft>: Sendable {
         guard let row = rowsByName[name] else {
             let hint = NameSuggestions.sentence(for: name, among: rowsByName.keys.sorted())
             throw InvalidParameter(
-                name, "There is no \(noun.lowercased()) '\(InvalidParameter.clipped(name))'.\(hint) See \(page).")
+                name, "There is no \(noun.lowercased()) '\(InvalidParameter.clipped(name))'.\(hint)")
         }
         switch row.outcome {
         case .parameters: try row.read?(arguments, &draft)
@@ -100,7 +98,7 @@ struct OptionTable<Arguments, Draft: OptionDraft>: Sendable {
             let option = Translation.Ignored(name: name, reason: reason)
             if !draft.ignored.contains(option) { draft.ignored.append(option) }
         case .refused(let reason):
-            throw InvalidParameter(name, "\(noun) '\(name)' \(refusal): \(reason) See \(page).")
+            throw InvalidParameter(name, "\(noun) '\(name)' \(refusal): \(reason)")
         }
     }
 }

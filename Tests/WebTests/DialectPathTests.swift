@@ -133,7 +133,7 @@ struct DialectPathTests {
     @Test func `what cannot be read is a problem that names the option`() async throws {
         let problem = try await TestSite(configuration: try configuration()).problem("/_/w:x/plain/https://a.org/b")
         #expect(problem.type == "/problems/invalid-parameter" && problem.parameter == "w")
-        #expect(problem.detail.contains("docs/imgproxy.md"))
+        #expect(problem.detail.hasPrefix("Option 'w' "))
         for target in ["/_/plain/https://a.org/%00", "/_/YQBi", "/_/plain/ftp://a.org"] {
             #expect(try await TestSite(configuration: try configuration()).respond(target).status == .badRequest)
         }

@@ -17,7 +17,7 @@ struct TransformFiles: AsyncParsableCommand {
             """,
         discussion: """
             Accepts every parameter of GET /image except url and mark: --w 400 is w=400, --flip is flip. Words after \
-            -- are paths. docs/parameters.md describes the parameters:
+            -- are paths. The parameters, by theme:
 
             \(FileQuery.flagsByTheme)
 

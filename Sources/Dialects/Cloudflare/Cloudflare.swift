@@ -28,9 +28,9 @@ package struct Cloudflare: PathDialect {
     private func translation(of path: VerifiedText, _ limits: QueryLimits) throws(InvalidParameter) -> PathTranslation {
         try require(
             path.text.utf8.count <= Self.maxBytes, "path",
-            "The path has more than \(Self.maxBytes) bytes. See docs/cloudflare.md.")
+            "The path has more than \(Self.maxBytes) bytes.")
         let prefix = "/cdn-cgi/image/"
-        try require(path.text.hasPrefix(prefix), "path", "The path must begin with \(prefix). See docs/cloudflare.md.")
+        try require(path.text.hasPrefix(prefix), "path", "The path must begin with \(prefix).")
         let rest = path.text.dropFirst(prefix.count)
         guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else {
             throw InvalidParameter("path", "The path must have options and a source after \(prefix).")
@@ -44,7 +44,7 @@ package struct Cloudflare: PathDialect {
         let options = text.utf8.split(separator: UInt8(ascii: ","), maxSplits: maxOptions)
         try require(
             !options.isEmpty && options.count <= maxOptions, "options",
-            "A path must have 1 to \(maxOptions) options. See docs/cloudflare.md.")
+            "A path must have 1 to \(maxOptions) options.")
         var draft = CloudflareDraft()
         for option in options {
             let parts = try PercentEncoding.decode(option, "options", "An option")

@@ -53,7 +53,7 @@ struct CloudflareDraft: OptionDraft {
         case "face":
             throw InvalidParameter(
                 "gravity",
-                "Option 'gravity' cannot be face: no faces are detected. Use gravity=auto. See docs/cloudflare.md.")
+                "Option 'gravity' cannot be face: no faces are detected. Use gravity=auto.")
         default:
             let parts = value.split(separator: "x", omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2 else {

@@ -5,7 +5,7 @@ import DarkroomTransforms
 enum CloudflareOptions {
     typealias Row = OptionRow<String, CloudflareDraft>
 
-    static let table = OptionTable(size + cutting + colors + output, page: "docs/cloudflare.md")
+    static let table = OptionTable(size + cutting + colors + output)
 
     /// An option whose value is an integer within a range.
     private static func integer<Value>(

@@ -7,7 +7,7 @@ enum CloudflareValue {
     static func invalid(_ option: String, _ expected: String, _ value: String) -> InvalidParameter {
         InvalidParameter(
             option,
-            "Option '\(option)' must be \(expected), got '\(InvalidParameter.clipped(value))'. See docs/cloudflare.md.")
+            "Option '\(option)' must be \(expected), got '\(InvalidParameter.clipped(value))'.")
     }
 
     /// A number within a range.

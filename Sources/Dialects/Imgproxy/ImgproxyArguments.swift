@@ -28,7 +28,7 @@ struct ImgproxyArguments {
 
     func error(_ sentence: String) -> InvalidParameter {
         let name = InvalidParameter.clipped(option)
-        return InvalidParameter(option, "Option '\(name)' \(sentence). See docs/imgproxy.md.")
+        return InvalidParameter(option, "Option '\(name)' \(sentence).")
     }
 
     func error(_ text: Substring, isNot expected: String) -> InvalidParameter {

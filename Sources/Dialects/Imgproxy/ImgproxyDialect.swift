@@ -91,7 +91,7 @@ struct ImgproxyPath {
         isInformation = path.hasPrefix("/info/")
         path = path.dropFirst(isInformation ? 6 : path.hasPrefix("/") ? 1 : 0)
         guard let slash = path.firstIndex(of: "/"), slash > path.startIndex, path[slash...].utf8.count > 1 else {
-            throw InvalidParameter("path", "The path must be /signature/options/source. See docs/imgproxy.md.")
+            throw InvalidParameter("path", "The path must be /signature/options/source.")
         }
         signature = path[..<slash]
         rest = path[slash...].dropFirst()
@@ -144,7 +144,7 @@ struct ImgproxySource {
     init(_ segments: ArraySlice<Substring>, _ rules: ImgproxyDialect.Rules) throws(InvalidParameter) {
         guard let first = segments.first else { throw Self.missing }
         if first == "enc" {
-            throw InvalidParameter("url", "Encrypted source URLs are not supported. See docs/imgproxy.md.")
+            throw InvalidParameter("url", "Encrypted source URLs are not supported.")
         }
         let isPlain = first == "plain" && segments.count > 1
         let parts = isPlain ? segments.dropFirst() : segments
@@ -166,7 +166,7 @@ struct ImgproxySource {
     }
 
     private static let missing = InvalidParameter(
-        "url", "The path has no source: it must end in /plain/URL or in the URL in base64. See docs/imgproxy.md.")
+        "url", "The path has no source: it must end in /plain/URL or in the URL in base64.")
 
     private static func decoded(_ text: Substring) throws(InvalidParameter) -> String {
         if let url = Base64URL.lenientText(of: text) { return url }

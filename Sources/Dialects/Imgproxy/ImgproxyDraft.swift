@@ -89,8 +89,7 @@ struct ImgproxyDraft: OptionDraft, Sendable {
             throw InvalidParameter(
                 option,
                 "Option '\(option)' must be one of \(Self.formats.keys.sorted().joined(separator: ", ")); "
-                    + "'\(InvalidParameter.clipped(name))' is not \(isKnown ? "made here" : "a format"). "
-                    + "See docs/imgproxy.md.")
+                    + "'\(InvalidParameter.clipped(name))' is not \(isKnown ? "made here" : "a format").")
         }
         self.format = format
     }

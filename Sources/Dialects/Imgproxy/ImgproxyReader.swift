@@ -89,7 +89,7 @@ struct ImgproxyReader {
     mutating func readOptions(_ segments: [Substring]) throws(InvalidParameter) -> ArraySlice<Substring> {
         let (options, rest) = ImgproxyOption.split(segments)
         if rest.first == "-" {
-            throw InvalidParameter("-", "Chained pipelines are not supported. See docs/imgproxy.md.")
+            throw InvalidParameter("-", "Chained pipelines are not supported.")
         }
         for option in options { try apply(option) }
         return rest

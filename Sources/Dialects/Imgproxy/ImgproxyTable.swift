@@ -12,7 +12,7 @@ enum ImgproxyTable {
     static let information = table(informationRows)
 
     private static func table(_ rows: [Row]) -> OptionTable<ImgproxyArguments, ImgproxyDraft> {
-        OptionTable(rows, page: "docs/imgproxy.md", refusal: "is not supported")
+        OptionTable(rows, refusal: "is not supported")
     }
 }
 

@@ -25,7 +25,7 @@ package struct Thumbor: PathDialect {
     package func translate(_ target: Substring, limits: QueryLimits) throws(AuthorizationError) -> PathTranslation {
         guard target.utf8.count <= Self.maxBytes else {
             throw .invalidParameter(
-                InvalidParameter("path", "The path has more than \(Self.maxBytes) bytes. See docs/thumbor.md."))
+                InvalidParameter("path", "The path has more than \(Self.maxBytes) bytes."))
         }
         let path = target.hasPrefix("/") ? target.dropFirst() : target
         let first = path.utf8.firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex

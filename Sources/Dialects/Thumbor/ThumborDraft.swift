@@ -114,7 +114,7 @@ extension ThumborDraft {
         guard let first = focals.first, fit == .cover, path.width > 0 || path.height > 0 else { return }
         try require(
             focals.allSatisfy({ $0.isRelative == first.isRelative }), "focal",
-            "Filters 'focal' must all be in pixels, or all in parts of the image. See docs/thumbor.md.")
+            "Filters 'focal' must all be in pixels, or all in parts of the image.")
         let sum = focals.reduce(0) { $0 + $1.area }
         let x = focals.reduce(0) { $0 + $1.x * $1.area } / sum
         let y = focals.reduce(0) { $0 + $1.y * $1.area } / sum

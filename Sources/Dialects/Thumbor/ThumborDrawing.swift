@@ -31,8 +31,7 @@ struct ThumborDrawing {
         let path = try ThumborPath(parsing: .unsigned(text.replacing("%", with: "%25")))
         try require(
             !sides.contains(nil) && path.isPlain, "image",
-            "The path in a filter 'image' may have a size with 'fit-in' or 'stretch', and no other option or filter. "
-                + "See docs/thumbor.md.")
+            "The path in a filter 'image' may have a size with 'fit-in' or 'stretch', and no other option or filter.")
         let color = ThumborColor.canvas(path.image)
         if let color {
             self.init(url: "color:///\(color.hex)", arguments)
@@ -46,7 +45,7 @@ struct ThumborDrawing {
         let mode = arguments.count > 4 ? arguments[4].lowercased() : ""
         try require(
             !Self.otherModes.contains(mode), "image",
-            "The modes add, mask and mask-out of a filter 'image' are not available. See docs/thumbor.md.")
+            "The modes add, mask and mask-out of a filter 'image' are not available.")
         blend = Mark.Blend(rawValue: mode) ?? .over
     }
 

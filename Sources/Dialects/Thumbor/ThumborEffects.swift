@@ -110,7 +110,7 @@ extension ThumborDraft {
         guard drawing.opacity > 0 else { return }
         try require(
             !parameters.pairs.contains(where: { $0.name == "mark" && $0.value != drawing.url }), filter,
-            "All filters 'watermark' and 'image' of a path must have the same image. See docs/thumbor.md.")
+            "All filters 'watermark' and 'image' of a path must have the same image.")
         parameters.set("mark", drawing.url)
         steps.append(drawing.step)
     }
@@ -120,7 +120,7 @@ extension ThumborDraft {
         try require(
             Text.isValid(text.text), "text",
             "The text of a filter must have at most \(Text.lengths.upperBound) characters, without control characters "
-                + "but line feeds. See docs/thumbor.md.")
+                + "but line feeds.")
         steps.append(text.step)
     }
 }

@@ -7,7 +7,7 @@ enum ThumborFilters {
     typealias Row = OptionRow<[String], ThumborDraft>
 
     static let table = OptionTable(
-        output + sizes + canvas + colors + overlays + rest, noun: "Filter", page: "docs/thumbor.md")
+        output + sizes + canvas + colors + overlays + rest, noun: "Filter")
 
     private static let output: [Row] = [
         Row("quality", "amount", "`q`; none for 0") { arguments, draft in

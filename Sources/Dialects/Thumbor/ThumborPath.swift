@@ -120,7 +120,7 @@ struct ThumborPath: Sendable {
         guard digits.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) || $0.elementsEqual("orig".utf8) }) else { return nil }
         try require(
             digits.allSatisfy({ $0.count <= 6 }), "size",
-            "A side of the size has too many digits. See docs/thumbor.md.")
+            "A side of the size has too many digits.")
         return zip(sides, digits).map { side, digits in
             let length = digits.elementsEqual("orig".utf8) ? sourceSide : digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
             return (length, digits.count < side.count)
@@ -129,7 +129,7 @@ struct ThumborPath: Sendable {
 
     private static func image(_ raw: Substring) throws(InvalidParameter) -> String {
         try require(
-            !raw.isEmpty, "image", "The path names no image: its URL follows the last option. See docs/thumbor.md.")
+            !raw.isEmpty, "image", "The path names no image: its URL follows the last option.")
         let text = try PercentEncoding.decode(raw.utf8, "image", "The image's URL")
         guard text.hasPrefix("b64:"), let decoded = Base64URL.lenientText(of: text.dropFirst(4)) else { return text }
         return decoded

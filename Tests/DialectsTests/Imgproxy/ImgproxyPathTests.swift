@@ -135,9 +135,10 @@ struct ImgproxyPathTests {
         #expect(detail.contains(part), "\(detail)")
     }
 
-    @Test func `refusals of options name the page`() {
-        for option in ["w:x", "nope:1", "ba:1", "f:bmp"] {
-            #expect(bench.refusal("/_/\(option)/plain/https://a.org")?.contains("docs/imgproxy.md") == true)
+    @Test func `refusals of options name the option, and no file that a client does not have`() throws {
+        for (name, value) in [("w", "x"), ("nope", "1"), ("ba", "1"), ("f", "bmp")] {
+            let refusal = try #require(bench.refusal("/_/\(name):\(value)/plain/https://a.org"))
+            #expect(refusal.contains("ption '\(name)'") && !refusal.contains("docs/"))
         }
     }
 
