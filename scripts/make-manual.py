@@ -58,19 +58,15 @@ def page(executable: str, command: dict, date: str) -> Iterator[str]:
     for each in shown:
         yield f".SS {name} {each['commandName']}"
         yield escaped(each["abstract"])
-        introduction, _ = split(each.get("discussion", ""))
-        for paragraph in introduction:
+        for paragraph in paragraphs(each.get("discussion", "")):
             yield ".PP"
             yield escaped(paragraph)
         yield from options(each)
-    for each in shown:
-        _, themes = split(each.get("discussion", ""))
-        if themes:
-            yield f".SH SETTINGS OF {name.upper()} {each['commandName'].upper()}"
-        for title, settings in themes:
-            yield f".SS {escaped(title)}"
-            for flag, text in settings:
-                yield from entry(flag, text)
+    yield f".SH SETTINGS OF {name.upper()} SERVE"
+    for title, rows in settings(executable):
+        yield f".SS {escaped(title)}"
+        for flag, values, default, text in rows:
+            yield from entry(flag, f"{text} Values: {values}. Default: {default}.")
     yield from table("FILES", FILES)
     yield from table("EXIT STATUS", STATUSES)
 
@@ -103,24 +99,25 @@ def options(command: dict) -> Iterator[str]:
             yield escaped(argument.get("abstract", ""))
 
 
-def split(discussion: str) -> tuple[list[str], list[tuple[str, list[tuple[str, str]]]]]:
-    """The paragraphs of a discussion, and its themes: `TITLE:` in capitals, then flags with indented texts."""
-    paragraphs: list[str] = []
-    themes: list[tuple[str, list[tuple[str, str]]]] = []
-    for block in re.split(r"\n\s*\n", discussion.strip("\n")):
-        lines = block.split("\n")
-        if re.fullmatch(r"[A-Z][A-Z ]+:", lines[0]):
-            settings: list[tuple[str, str]] = []
-            for line in lines[1:]:
-                if re.match(r" {2}-", line):
-                    settings.append((line.strip(), ""))
-                else:
-                    flag, text = settings[-1]
-                    settings[-1] = (flag, f"{text} {line.strip()}".strip())
-            themes.append((lines[0].rstrip(":").capitalize(), settings))
-        elif block.strip():
-            paragraphs.append(" ".join(line.strip() for line in lines))
-    return paragraphs, themes
+def paragraphs(discussion: str) -> list[str]:
+    """The paragraphs of a discussion, without lists of settings."""
+    blocks = re.split(r"\n\s*\n", discussion.strip())
+    return [" ".join(block.split()) for block in blocks if block and not re.search(r"^ {2}--", block, re.MULTILINE)]
+
+
+def settings(executable: str) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """The settings by theme: flag, values, default and meaning."""
+    themes: list[tuple[str, list[tuple[str, ...]]]] = []
+    for line in run(executable, "settings").splitlines():
+        if line.startswith("## "):
+            themes.append((line[3:], []))
+        elif line.startswith("| `"):
+            name, *cells = (re.sub(r"\\([|*])", r"\1", cell) for cell in re.split(r"(?<!\\) \| ", line[2:-2]))
+            themes[-1][1].append((f"--{name.strip('`')}", *cells))
+    listed = re.findall(r"^ {2}(--\S+) \S", run(executable, "serve", "--help"), re.MULTILINE)
+    if sorted(listed) != sorted(row[0] for _, rows in themes for row in rows):
+        sys.exit("make-manual.py: the settings of 'darkroom settings' are not those of 'darkroom serve --help'")
+    return themes
 
 
 def table(title: str, rows: list[tuple[str, str]]) -> Iterator[str]:

@@ -38,6 +38,10 @@ struct Darkroom: AsyncParsableCommand {
     /// report success although its text, such as the help, was not written.
     static func exitStatus() async -> ExitCode {
         do {
+            if let script = completionScript(Array(CommandLine.arguments.dropFirst())) {
+                try StandardOutput.print(script)
+                return .success
+            }
             var command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

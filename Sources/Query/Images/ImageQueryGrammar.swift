@@ -172,11 +172,21 @@ package struct FileQuery: Sendable {
         output = image.output
     }
 
-    /// The parameters that change a file, by the themes of the reference page: a line for each theme, with the names as
-    /// flags.
+    /// The themes of the parameters that change a file.
+    private static let themes: [ParameterDocumentation.Theme] = [
+        .size, .geometry, .color, .effects, .composition, .encoding,
+    ]
+
+    /// The parameters that change a file.
+    package static var parameters: [(name: String, summary: String, schema: ValueSchema)] {
+        ImageQueryGrammar().table.parameters.filter { themes.contains($0.documentation.theme) }.map {
+            ($0.name, $0.documentation.summary, $0.schema)
+        }
+    }
+
+    /// The same parameters by the themes of the reference page: a line for each theme, with the names as flags.
     package static var flagsByTheme: String {
         let parameters = ImageQueryGrammar().table.parameters
-        let themes: [ParameterDocumentation.Theme] = [.size, .geometry, .color, .effects, .composition, .encoding]
         let lines = themes.map { theme in
             let flags = parameters.filter { $0.documentation.theme == theme }.map { "--\($0.name)" }
             return "\(theme.rawValue): \(flags.joined(separator: " "))"
