@@ -43,7 +43,8 @@ struct GeneratedFile: Sendable, CustomTestStringConvertible {
         let image = ImageQueryGrammar().table
         let names = Set(image.parameters.map(\.name))
         let info = ImageQueryGrammar.info().table.section("`/info` only") { !names.contains($0.name) }
-        return [image.markdown, AccessParameters.table.markdown, info ?? ""].joined(separator: "\n")
+        let note = "<!-- make contract writes the tables of this section -->\n"
+        return [note, image.markdown, AccessParameters.table.markdown, info ?? ""].joined(separator: "\n")
     }
 
     private static var problems: String {

@@ -40,7 +40,7 @@ struct EncoderDefaultsTests {
             let knots = model.knots.reduce(0.0) { $0 + Double($1.quality) + $1.intercept + $1.slope }
             return Int(((model.bias + model.weights.reduce(0, +) + knots) * 10_000).rounded())
         }
-        return OutputFormat.images.map(description) + [
+        return OutputFormat.images.map(description(of:)) + [
             "near-lossless \(OutputOptions.nearLosslessQuality)", "alpha of AVIF \(AVIFQuality.alpha)",
             "scores of targets \([QualityTarget.high, .medium, .low].map(\.score))", "models \(models)",
             "milliseconds \(PixelLimits().maxProcessingMilliseconds)",
