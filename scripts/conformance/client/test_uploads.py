@@ -5,7 +5,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from conftest import contract
 from darkroom_client import AuthenticatedClient
 from darkroom_client.api.images import get_image, upload_image
 from darkroom_client.models import OutputFormat, Problem, ProblemType, UploadImageFilesBody, UploadImageStore
@@ -89,11 +88,3 @@ def test_a_connection_outlives_a_refused_body(server: RunningServer) -> None:
             answer = client.post("/image", content=bytes(5 << 20), headers={"Content-Type": "text/plain"})
             assert answer.status_code == 415
             assert client.get("/image", params={"url": "local:///sample.jpg", "w": 9}).status_code == 200
-
-
-def test_parameters_are_those_of_get_without_url_and_dialect() -> None:
-    def names(method: str) -> list[str]:
-        listed = contract()["paths"]["/image"][method]["parameters"]
-        return [entry.get("name") or entry["$ref"].rpartition("/")[2] for entry in listed]
-
-    assert names("post") == [name for name in names("get") if name not in ("url", "compat")]
