@@ -98,9 +98,8 @@ typedef struct {
     int height;
     /// 3 = red, green and blue; 4 = alpha too.
     int bands;
-    /// 1…100, of the colors and of alpha. An encoder without a quality of alpha encodes it like the colors.
+    /// 1…100, of the colors. An encoder without a lossless mode for alpha encodes it like the colors.
     int quality;
-    int alpha_quality;
     /// 0…9.
     int effort;
     /// Whether chroma keeps its resolution, as always without loss.
@@ -121,7 +120,7 @@ static inline darkroom_heif_error darkroom_avif_configure(
     heif->heif_encoder_set_parameter_integer(encoder, "threads", 1);
     heif->heif_encoder_set_parameter_boolean(encoder, "auto-tiles", 1);
     heif->heif_encoder_set_parameter_boolean(encoder, "enable-intrabc", 0);
-    if (!image->is_lossless) heif->heif_encoder_set_parameter_integer(encoder, "alpha-quality", image->alpha_quality);
+    heif->heif_encoder_set_parameter_boolean(encoder, "lossless-alpha", 1);
     int is_full = image->keeps_chroma || image->is_lossless;
     darkroom_heif_error chroma =
         heif->heif_encoder_set_parameter_string(encoder, "chroma", is_full ? "444" : "420");

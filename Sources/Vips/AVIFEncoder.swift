@@ -3,10 +3,8 @@ package import NIOCore
 
 /// libheif's encoder of AVIF, with options that libvips' saver does not have.
 package struct AVIFEncoder: Sendable {
-    /// The quality of the colors, 1…100.
+    /// The quality of the colors, 1…100. Alpha is exact. Encoders other than libaom encode it like the colors.
     package var quality: Int
-    /// The quality of alpha, 1…100. Encoders other than libaom have none, and encode alpha like the colors.
-    package var alphaQuality: Int
     /// 0…9.
     package var effort: Int
     /// Whether chroma keeps its resolution.
@@ -14,8 +12,8 @@ package struct AVIFEncoder: Sendable {
     /// Whether every sample is kept: red, green and blue are encoded as they are.
     package var isLossless: Bool
 
-    package init(quality: Int, alphaQuality: Int, effort: Int, keepsChroma: Bool, isLossless: Bool) {
-        (self.quality, self.alphaQuality, self.effort) = (quality, alphaQuality, effort)
+    package init(quality: Int, effort: Int, keepsChroma: Bool, isLossless: Bool) {
+        (self.quality, self.effort) = (quality, effort)
         (self.keepsChroma, self.isLossless) = (keepsChroma, isLossless)
     }
 
@@ -42,9 +40,9 @@ package struct AVIFEncoder: Sendable {
                 var options = darkroom_avif_image(
                     samples: samples.baseAddress, width: Int32(clamping: image.width),
                     height: Int32(clamping: image.height), bands: Int32(clamping: image.bands),
-                    quality: Int32(clamping: quality), alpha_quality: Int32(clamping: alphaQuality),
-                    effort: Int32(clamping: effort), keeps_chroma: keepsChroma ? 1 : 0,
-                    is_lossless: isLossless ? 1 : 0, exif: exif.baseAddress, exif_size: Int32(clamping: exif.count))
+                    quality: Int32(clamping: quality), effort: Int32(clamping: effort),
+                    keeps_chroma: keepsChroma ? 1 : 0, is_lossless: isLossless ? 1 : 0, exif: exif.baseAddress,
+                    exif_size: Int32(clamping: exif.count))
                 return darkroom_avif_encode(&options, file)
             }
         }

@@ -151,7 +151,7 @@ struct Encoder {
     /// estimate of time is such a choice: it decides how far efforts are lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys. `EncoderDefaultsTests` has the defaults of each revision that keys leave out.
-    static let defaultsRevision = "12"
+    static let defaultsRevision = "13"
 }
 
 extension VipsImage {

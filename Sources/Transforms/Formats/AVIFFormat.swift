@@ -65,7 +65,7 @@ extension OutputFormat.Row {
             let further = max(0, facts.framePixels - 4_000_000) / max(facts.framePixels, 1)
             return min(detail + 0.35 * further, 1) * scale
         },
-        // Alpha is encoded as a second image, of less detail but high quality.
+        // Alpha is encoded as a second image, of less detail, without loss.
         alphaFactor: 1.4,
         efforts: Efforts(value: \.avif, range: EncoderEfforts.avifRange),
         relativeTime: { efforts, options in
@@ -76,14 +76,14 @@ extension OutputFormat.Row {
 }
 
 extension Encoder {
-    /// The encoder of what libvips' saver cannot do: pixels without loss, and alpha at a quality of its own. Nil if the
-    /// saver can.
+    /// The encoder of what libvips' saver cannot do: pixels, or only alpha, without loss. Nil if
+    /// the saver can.
     func avif(_ quality: Int, hasAlpha: Bool) -> AVIFEncoder? {
         guard options.lossless || hasAlpha, AVIFEncoder.isAvailable else { return nil }
         let quality = AVIFQuality.encoding(quality)
         return AVIFEncoder(
-            quality: quality, alphaQuality: AVIFQuality.alpha, effort: efforts.avif,
-            keepsChroma: keepsChroma ?? (quality >= Self.leastFullQuality), isLossless: options.lossless)
+            quality: quality, effort: efforts.avif, keepsChroma: keepsChroma ?? (quality >= Self.leastFullQuality),
+            isLossless: options.lossless)
     }
 
     /// The least quality at which libvips does not halve chroma.

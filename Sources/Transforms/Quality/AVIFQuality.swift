@@ -14,11 +14,6 @@ enum AVIFQuality {
         version.map { $0 >= (1, 23) } ?? false
     }
 
-    /// The quality of alpha, whatever the quality of the colors: the best one with loss. Alpha differs by at most 4 of
-    /// 255, also at the edges of letters. Soft shadows take a third of the bytes that they take without loss, and
-    /// shapes three quarters.
-    static let alpha = 98
-
     /// The encoder's number for a quality of 1…100.
     static func encoding(_ quality: Int) -> Int { isTuned ? tuned(quality) : quality }
 

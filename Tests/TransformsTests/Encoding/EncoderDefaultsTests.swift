@@ -16,7 +16,7 @@ struct EncoderDefaultsTests {
     }
 
     private static let defaultsByRevision = [
-        "12": [
+        "13": [
             "jpg 80, 6 encodes: interlace bool(false), optimize_coding bool(true), strip bool(true), "
                 + "subsample_mode string(\"auto\")",
             "png -, 6 encodes: compression int(6), filter int(8), interlace bool(false), palette bool(false), "
@@ -27,7 +27,7 @@ struct EncoderDefaultsTests {
             "gif 80, 6 encodes: bitdepth int(8), effort int(4), interlace bool(false), strip bool(true)",
             "jxl 80, 6 encodes: effort int(4), lossless bool(false), strip bool(true)",
             "tiff -, 6 encodes: compression string(\"deflate\"), strip bool(true)",
-            "near-lossless 60", "alpha of AVIF 98", "scores of targets [82.0, 75.0, 65.0]",
+            "near-lossless 60", "scores of targets [82.0, 75.0, 65.0]",
             "models [2104535, 1770722, 1069443, -414825, 3063123]", "milliseconds 4000",
             "sharpening [0.0, 3.0]",
         ]
@@ -41,7 +41,7 @@ struct EncoderDefaultsTests {
             return Int(((model.bias + model.weights.reduce(0, +) + knots) * 10_000).rounded())
         }
         return OutputFormat.images.map(description(of:)) + [
-            "near-lossless \(OutputOptions.nearLosslessQuality)", "alpha of AVIF \(AVIFQuality.alpha)",
+            "near-lossless \(OutputOptions.nearLosslessQuality)",
             "scores of targets \([QualityTarget.high, .medium, .low].map(\.score))", "models \(models)",
             "milliseconds \(PixelLimits().maxProcessingMilliseconds)",
             "sharpening \([Sharpen.defaultSlopes.flat, Sharpen.defaultSlopes.jagged])",
