@@ -9,7 +9,7 @@ extension SourceFormat.Row {
         output: .avif,
         detailPerByte: { _ in 12 },
         bytes: { 5 * Double($0.sourceArea) },
-        nanoseconds: { $0.storedPixels * 25 + $0.readBytes * 70 })
+        nanoseconds: { $0.storedPixels * 25 + $0.readBytes * 90 })
 
     static let heic = SourceFormat.Row(
         extensions: ["heic", "heif"], loader: .heif, codec: .hevc, debianPackage: "libheif-plugin-libde265",
@@ -17,7 +17,7 @@ extension SourceFormat.Row {
         statesOrientation: false,
         detailPerByte: { _ in 7 },
         bytes: { 5 * Double($0.sourceArea) },
-        nanoseconds: { $0.storedPixels * 41 + $0.readBytes * 100 })
+        nanoseconds: { $0.storedPixels * 41 + $0.readBytes * 110 })
 }
 
 extension OutputFormat.Row {

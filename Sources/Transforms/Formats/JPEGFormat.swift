@@ -7,7 +7,7 @@ extension SourceFormat.Row {
         bytes: { $0.needsWholeSource ? 3 * Double($0.sourceArea) : 0 },
         nanoseconds: { facts in
             guard facts.needsWholeSource else {
-                return facts.rasterPixels * 4 + facts.storedPixels * 1.2 + facts.readBytes * 8.7
+                return facts.rasterPixels * 7.5 + facts.storedPixels * 0.5 + facts.readBytes * 8.3
             }
             // Encoders write about ten scans. Each further scan goes over all pixels, however short it is.
             let furtherScans = Double(max(facts.scans - 10, 0))

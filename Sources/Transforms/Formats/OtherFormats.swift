@@ -25,7 +25,7 @@ extension SourceFormat.Row {
         signatures: [Array("BM".utf8) + Array(repeating: nil, count: 13) + [0, 0, 0]], statesDensity: true,
         mayBeDrawing: { _ in true },
         bytes: { _ in 0 },
-        nanoseconds: { $0.storedPixels * 27 })
+        nanoseconds: { $0.storedPixels * 29 })
 
     static let ico = SourceFormat.Row(
         mediaType: "image/vnd.microsoft.icon", extensions: ["ico"], statesOrientation: false, output: .png,

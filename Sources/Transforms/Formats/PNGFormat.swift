@@ -12,7 +12,7 @@ extension SourceFormat.Row {
         },
         nanoseconds: {
             let drawing = $0.decodedFrames > 1 ? $0.storedPixels * 4 + Double($0.decodedFrames) * 0.2e6 : 0
-            return $0.storedPixels * 14 + $0.readBytes * 4.5 + drawing
+            return $0.storedPixels * 12.5 + $0.readBytes * 3.8 + drawing
         })
 }
 

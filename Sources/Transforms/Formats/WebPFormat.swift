@@ -14,7 +14,7 @@ extension SourceFormat.Row {
         nanoseconds: {
             $0.needsWholeSource
                 ? $0.storedPixels * ($0.frames > 1 ? 34 : 20) + $0.readBytes * 7.5
-                : $0.storedPixels * 4.5 + $0.readBytes * 51 + $0.rasterPixels * 8
+                : $0.storedPixels * 4.5 + $0.readBytes * 58 + $0.rasterPixels * 8
         })
 }
 
