@@ -45,7 +45,7 @@ extension OutputFormat.Row {
         // advance: the estimate lies between images with and without.
         bytes: {
             let table = $0.efforts.avif > 3 ? $0.resultPixels * 40 : 0
-            let each = $0.resultHasAlpha || $0.output.lossless ? 40.0 : 25
+            let each = $0.output.lossless ? 40.0 : $0.resultHasAlpha ? 33 : 25
             return $0.resultPixels * each + min($0.resultPixels * 40, 9e6) + table
         },
         nanosecondsPerPixel: { options, _ in
@@ -59,9 +59,9 @@ extension OutputFormat.Row {
         detailFactor: { detail, facts in
             let reduction = facts.format.isVector ? 1 : facts.storedPixels / max(facts.resultPixels, 1)
             let scale = min(pow(max(reduction, 0.1), 0.12), 1.35)
-            // Without loss, plain blocks are searched too: photographs of 0.25 and 1 megapixels took 0.7 to 1.2,
-            // drawings 0.2 to 1.4.
-            let detail = facts.output.lossless ? max(detail, 0.6) : detail
+            // Without loss, plain blocks are searched too: photographs of 0.03 to 2.5 megapixels took 0.5 to
+            // 1.1, drawings 0.2 to 0.6.
+            let detail = facts.output.lossless ? max(detail, 0.5) : detail
             let further = max(0, facts.framePixels - 4_000_000) / max(facts.framePixels, 1)
             return min(detail + 0.35 * further, 1) * scale
         },
@@ -70,8 +70,8 @@ extension OutputFormat.Row {
         efforts: Efforts(value: \.avif, range: EncoderEfforts.avifRange),
         relativeTime: { efforts, options in
             options.lossless
-                ? [0.31, 0.69, 1, 1.5, 3.6, 3.9, 7.2, 8.5, 8.6, 35][efforts.avif]
-                : [0.25, 0.75, 1, 1.7, 8, 10, 20, 28, 36, 90][efforts.avif]
+                ? [0.31, 0.69, 1, 1.4, 3.5, 3.6, 6.4, 7.4, 7.9, 35][efforts.avif]
+                : [0.25, 0.75, 1, 1.3, 6, 7.7, 14.5, 21.5, 27, 90][efforts.avif]
         })
 }
 

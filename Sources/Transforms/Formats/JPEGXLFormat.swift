@@ -26,7 +26,10 @@ extension OutputFormat.Row {
             let exact = $0.choiceWork > 0 ? 80.0 : 0
             return $0.resultPixels * max(isThorough ? 300 : $0.resultHasAlpha ? 70 : 52, exact)
         },
-        nanosecondsPerPixel: { options, _ in options.lossless ? 1200 : 60 },
+        nanosecondsPerPixel: { options, area in
+            if options.lossless { return 1400 }
+            return CostEstimate.falling(from: 160, to: 55, area) * (options.isFine ? 1.3 : 1)
+        },
         choiceNanoseconds: { facts in
             facts.output.lossless || !facts.mayBeDrawing ? nil : facts.resultPixels * drawingNanoseconds
         },
@@ -37,7 +40,7 @@ extension OutputFormat.Row {
         alphaNanosecondsPerPixel: { options in options.lossless ? 0 : 130 },
         efforts: Efforts(value: \.jxl, range: EncoderEfforts.jxlRange),
         relativeTime: { efforts, options in
-            (options.lossless ? [0.17, 1, 1.15, 1.25, 1.7, 3.7, 18] : [0.95, 1, 2, 2.5, 3, 20, 34])[
+            (options.lossless ? [0.17, 1, 1.15, 1.25, 1.7, 4.2, 22] : [0.95, 1, 2.3, 2.7, 3.3, 17, 29])[
                 efforts.jxl - EncoderEfforts.jxlRange.lowerBound]
         })
 

@@ -7,7 +7,6 @@ extension SourceFormat.Row {
         mediaType: "image/svg+xml", extensions: ["svg", "svgz"], loader: .svg, isVector: true,
         // The tree of the document takes many times the document's own bytes: 1,540 for an element, and 2 (embedded
         // images) to 48 (short commands of a path) for a byte.
-        detailPerByte: { _ in 60 },
         mayBeDrawing: { _ in true },
         // Embedded images are held as pixels twice, as PNG and as text.
         bytes: {

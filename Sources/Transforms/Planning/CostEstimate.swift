@@ -1,3 +1,5 @@
+import Foundation
+
 /// The estimated peak memory and processor time of a job. A pure function of the header's facts; its constants were
 /// measured with libvips 8.14 and the codecs of Debian 12, one process for each image.
 struct CostEstimate: Hashable, Sendable {
@@ -113,8 +115,10 @@ extension CostEstimate.Facts {
     fileprivate var detail: Double {
         // The mean frame of an animation says little about one of them.
         guard steps.change < .drawn, filterNanosecondsPerPixel == 0, decodedShare == 1 else { return 1 }
-        let bytes = format.isVector ? Double(plainBytes) / max(rasterPixels, 1) : readBytes / max(storedPixels, 1)
-        return min(max(0.25 + format.row.detailPerByte(self) * bytes, 0.35), 1)
+        // Shapes cover each other: the first ones add most.
+        let drawn = pow(Double(plainBytes) / max(rasterPixels, 1), 0.13)
+        let stored = 0.25 + format.row.detailPerByte(self) * readBytes / max(storedPixels, 1)
+        return min(max(format.isVector ? drawn : stored, 0.35), 1)
     }
     private var isScaled: Bool { resampledArea > 0 }
     var resultBands: Double { resultHasAlpha ? 4 : 3 }

@@ -130,7 +130,7 @@ struct EncodingChoiceTests {
         }
         // A second encode takes longer at a greater effort too.
         for (format, efforts, factor) in [
-            (OutputFormat.webp, EncoderEfforts(webp: 6), 1.5), (.jxl, EncoderEfforts(jxl: 8), 3.7),
+            (OutputFormat.webp, EncoderEfforts(webp: 6), 1.5), (.jxl, EncoderEfforts(jxl: 8), 4.2),
             (.png, EncoderEfforts(png: 9), 1.1),
         ] {
             let output = OutputOptions(format: format)
