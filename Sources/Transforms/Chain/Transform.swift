@@ -71,10 +71,13 @@ public struct TransformCost: Hashable, Sendable {
     public var bytesPerPixelWithAlpha: Double
     /// The part of the decoded image that is held a second time, 0…1.
     public var decodedCopies: Double
-    /// Bytes held for each frame, whatever its size: all frames are held until the last frame is computed.
+    /// Bytes held for each frame, whatever its size: all frames are held until the last frame is computed, except of an
+    /// animation of many frames, where the step computes one after the other.
     public var bytesPerFrame: Double
     /// Bytes held once, whatever the size and the number of frames, such as the memory of a library.
     public var fixedBytes: Double
+    /// Bytes that each frame keeps after it is computed.
+    var keptBytesPerFrame = 0.0
     /// What the steps do to the detail of the image.
     var change = PixelChange.moved
 
@@ -109,6 +112,10 @@ public struct TransformCost: Hashable, Sendable {
             bytesPerPixel: stripBytes, bytesPerFrame: 120_000)
     }
 
+    /// The cost of looking up every sample in a table.
+    static let toneTable = TransformCost(
+        nanosecondsPerPixel: 2, nanosecondsPerPixelWithAlpha: 3, bytesPerPixel: 0.2)
+
     /// The cost on a raster of this many times the pixels.
     func times(_ factor: Double) -> TransformCost {
         var cost = self
@@ -131,6 +138,7 @@ public struct TransformCost: Hashable, Sendable {
             bytesPerFrame: one.bytesPerFrame + other.bytesPerFrame,
             // Steps use the same libraries.
             fixedBytes: max(one.fixedBytes, other.fixedBytes))
+        sum.keptBytesPerFrame = one.keptBytesPerFrame + other.keptBytesPerFrame
         sum.change = max(one.change, other.change)
         return sum
     }

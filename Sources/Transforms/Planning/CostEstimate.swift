@@ -134,8 +134,10 @@ extension CostEstimate.Facts {
         let resampling =
             isScaled ? raster * (frames > 1 ? max(each, rasterHasAlpha ? 3.5 : 1.7) : each) + premultiplying : 0
         let held = rasterHasAlpha ? steps.bytesPerPixelWithAlpha : steps.bytesPerPixel
+        let most = ImageFrames.maxLazyFrames
         return resampling + raster * steps.decodedCopies + Double(resultArea) * held + renderedFrames
-            + Double(min(max(frames, 1), ImageFrames.maxLazyFrames)) * steps.bytesPerFrame + steps.fixedBytes
+            + Double(min(max(frames, 1), most)) * steps.keptBytesPerFrame
+            + Double(frames > most ? 1 : max(frames, 1)) * steps.bytesPerFrame + steps.fixedBytes
     }
 
     /// Frames that each step renders: before the step, and after it.

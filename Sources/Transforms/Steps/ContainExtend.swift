@@ -39,7 +39,7 @@ public struct ContainExtend: Transform, Hashable {
     public var cost: TransformCost {
         blursBackdrop
             ? TransformCost(
-                nanosecondsPerPixel: 20, nanosecondsPerPixelWithAlpha: 90, nanosecondsPerFrame: 1e6, bytesPerPixel: 4,
+                nanosecondsPerPixel: 20, nanosecondsPerPixelWithAlpha: 90, nanosecondsPerFrame: 5e6, bytesPerPixel: 4,
                 bytesPerPixelWithAlpha: 5) : .none
     }
 

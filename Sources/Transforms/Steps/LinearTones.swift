@@ -26,7 +26,7 @@ public struct LinearTones: ColorTransform, Hashable, Codable {
 
     public var key: String { "linear(\(factor),\(red),\(green),\(blue))" }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 2, nanosecondsPerPixelWithAlpha: 3) }
+    public var cost: TransformCost { .toneTable }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let curves = (0..<256).flatMap { tone -> [UInt8] in

@@ -30,7 +30,7 @@ public struct Rotate: Transform, Hashable {
         }
         let fills = background?.alpha == 255
         return TransformCost(
-            nanosecondsPerPixel: fills ? 18 : 30, nanosecondsPerPixelWithAlpha: 40, nanosecondsPerFrame: 1e6,
+            nanosecondsPerPixel: fills ? 18 : 42, nanosecondsPerPixelWithAlpha: 46, nanosecondsPerFrame: 2e6,
             bytesPerPixel: fills ? 4 : 6, bytesPerPixelWithAlpha: 12, bytesPerFrame: 50_000)
     }
 

@@ -12,7 +12,7 @@ public struct Tint: ColorTransform, Hashable, Codable {
 
     public var key: String { "tint(\(color.hex))" }
 
-    public var cost: TransformCost { .pixelwise(53, withAlpha: 70) }
+    public var cost: TransformCost { .pixelwise(62, withAlpha: 79) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let swatch = try VipsImage.fromBytes([color.red, color.green, color.blue], width: 1, height: 1, bands: 3)

@@ -37,7 +37,7 @@ extension VipsImage {
             ? TransformCost(nanosecondsPerPixel: 50, nanosecondsPerFrame: 20e6)
             : TransformCost(nanosecondsPerPixel: 12, nanosecondsPerFrame: 5e6)
         // A rendered frame has a copy of the profile, and its conversion another one.
-        cost.bytesPerFrame = 2 * Double(blob("icc-profile-data")?.readableBytes ?? 0)
+        cost.keptBytesPerFrame = 2 * Double(blob("icc-profile-data")?.readableBytes ?? 0)
         return cost
     }
 

@@ -16,7 +16,7 @@ public struct Brightness: ColorTransform, Hashable, Codable {
 
     public var key: String { "bri(\(percent))" }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 2, nanosecondsPerPixelWithAlpha: 3) }
+    public var cost: TransformCost { .toneTable }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mappingTones(by: .curve { $0 + Double(percent) / 100 })
@@ -38,7 +38,7 @@ public struct Contrast: ColorTransform, Hashable, Codable {
 
     public var key: String { "con(\(percent))" }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 2, nanosecondsPerPixelWithAlpha: 3) }
+    public var cost: TransformCost { .toneTable }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let slope = Double(abs(percent)) / 10
@@ -72,7 +72,7 @@ public struct Gamma: ColorTransform, Hashable, Codable {
 
     public var key: String { "gam(\(exponent))" }
 
-    public var cost: TransformCost { TransformCost(nanosecondsPerPixel: 2, nanosecondsPerPixelWithAlpha: 3) }
+    public var cost: TransformCost { .toneTable }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mappingTones(by: .curve { pow($0, 1 / exponent) })

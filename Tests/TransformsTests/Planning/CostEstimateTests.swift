@@ -230,6 +230,22 @@ struct CostEstimateTests {
         #expect(cost.bytesPerPixel == 8 * Hue(degrees: 9).cost.bytesPerPixel && cost.bytesPerPixel >= 8)
     }
 
+    @Test func `A long animation holds the strips of one frame at a time, and the profiles of many`() {
+        let each = 500_000.0
+        func held(_ frames: Int, _ part: WritableKeyPath<TransformCost, Double>) -> Int {
+            var facts = Self.job(.gif, sourceMiB: 1, as: .webp)
+            facts.sourceArea = 100
+            (facts.frames, facts.resultFrames) = (frames, frames)
+            (facts.rasterArea, facts.rasterBytes, facts.resultArea) = (100 * frames, 300 * frames, 100 * frames)
+            let without = CostEstimate(facts).bytes
+            facts.steps[keyPath: part] = each
+            return CostEstimate(facts).bytes - without
+        }
+        let most = ImageFrames.maxLazyFrames
+        #expect(held(most, \.bytesPerFrame) > (most - 1) * Int(each) && held(most + 1, \.bytesPerFrame) < 2 * Int(each))
+        #expect(held(most + 1, \.keptBytesPerFrame) > (most - 1) * Int(each))
+    }
+
     @Test func `A step costs what it takes with an alpha channel after another step has added the channel`() {
         let (size, chain) = (PixelSize(width: 90, height: 60), TransformChain([Hue(degrees: 9), Hue(degrees: 9)]))
         let sizes = [size, size, size]
