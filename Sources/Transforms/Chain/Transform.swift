@@ -76,6 +76,8 @@ public struct TransformCost: Hashable, Sendable {
     public var bytesPerFrame: Double
     /// Bytes held once, whatever the size and the number of frames, such as the memory of a library.
     public var fixedBytes: Double
+    /// Nanoseconds for each pixel by which the step enlarges an opaque image.
+    var nanosecondsPerAddedPixel = 0.0
     /// Bytes that each frame keeps after it is computed.
     var keptBytesPerFrame = 0.0
     /// What the steps do to the detail of the image.

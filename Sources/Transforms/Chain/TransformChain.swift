@@ -62,6 +62,7 @@ public struct TransformChain: Sendable {
                 .times(Double(size.area) / last)
             var cost = (transform is ToSRGB ? conversion : transform.cost)
                 .times(Double(max(size.area, next.area)) / last)
+            cost.nanosecondsPerPixel += cost.nanosecondsPerAddedPixel * Double(max(0, next.area - size.area)) / last
             // An earlier step has added the alpha channel.
             if alphas.dropFirst(index).first == true { cost.nanosecondsPerPixel = cost.nanosecondsPerPixelWithAlpha }
             opaque.add(cost.bytesPerPixel, rendering: rendering.bytesPerPixel)

@@ -246,6 +246,17 @@ struct CostEstimateTests {
         #expect(held(most + 1, \.keptBytesPerFrame) > (most - 1) * Int(each))
     }
 
+    @Test func `A blurred backdrop costs most where the image does not cover it`() {
+        func cost(_ padding: Int) -> TransformCost {
+            let side = 100 + 2 * padding
+            return TransformChain([CanvasFill(.blur, padding: Padding(padding))]).cost(
+                at: [PixelSize(width: 100, height: 100), PixelSize(width: side, height: side)])
+        }
+        let (covered, bare) = (cost(1), cost(400))
+        #expect(covered.nanosecondsPerPixel < 30 && bare.nanosecondsPerPixel > 85)
+        #expect(covered.nanosecondsPerPixelWithAlpha > 130 && bare.nanosecondsPerPixelWithAlpha > 130)
+    }
+
     @Test func `A step costs what it takes with an alpha channel after another step has added the channel`() {
         let (size, chain) = (PixelSize(width: 90, height: 60), TransformChain([Hue(degrees: 9), Hue(degrees: 9)]))
         let sizes = [size, size, size]
