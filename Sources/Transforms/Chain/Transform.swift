@@ -106,12 +106,16 @@ public struct TransformCost: Hashable, Sendable {
 
     /// The cost of an operation that computes every pixel again, with the buffers of its strips.
     ///
-    /// - Parameter stripBytes: the bytes of these buffers for each pixel of an opaque image; with alpha, the image is
-    ///   computed before the step.
-    static func pixelwise(_ nanoseconds: Double, withAlpha: Double, stripBytes: Double = 0) -> TransformCost {
+    /// - Parameters:
+    ///   - stripBytes: the bytes of these buffers for each pixel of an opaque image; with alpha, the image is computed
+    ///     before the step.
+    ///   - frameBytes: the bytes of the buffers of the smallest frame.
+    static func pixelwise(
+        _ nanoseconds: Double, withAlpha: Double, stripBytes: Double = 0, frameBytes: Double = 120_000
+    ) -> TransformCost {
         TransformCost(
             nanosecondsPerPixel: nanoseconds, nanosecondsPerPixelWithAlpha: withAlpha, nanosecondsPerFrame: 1e6,
-            bytesPerPixel: stripBytes, bytesPerFrame: 120_000)
+            bytesPerPixel: stripBytes, bytesPerFrame: frameBytes)
     }
 
     /// The cost of looking up every sample in a table.

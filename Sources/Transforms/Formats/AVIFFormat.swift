@@ -46,7 +46,8 @@ extension OutputFormat.Row {
         bytes: {
             let table = $0.efforts.avif > 3 ? $0.resultPixels * 40 : 0
             let each = $0.output.lossless ? 40.0 : $0.resultHasAlpha ? 33 : 25
-            return $0.resultPixels * each + min($0.resultPixels * 40, 9e6) + table
+            let start = min($0.resultPixels * 40, 9e6) * ($0.resampledArea > 0 ? 1 : 0.6)
+            return $0.resultPixels * each + start + table
         },
         nanosecondsPerPixel: { options, _ in
             options.lossless ? 1050 : options.isFine ? 1000 : (options.quality ?? 100) < 45 ? 480 : 600

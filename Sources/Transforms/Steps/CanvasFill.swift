@@ -91,10 +91,10 @@ public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
     public var cost: TransformCost {
         guard fill == .blur else { return TransformCost(nanosecondsPerPixel: 7) }
         var cost = TransformCost(
-            nanosecondsPerPixel: 16, nanosecondsPerPixelWithAlpha: 140, nanosecondsPerFrame: 2e6, bytesPerPixel: 6,
+            nanosecondsPerPixel: 22, nanosecondsPerPixelWithAlpha: 140, nanosecondsPerFrame: 2e6, bytesPerPixel: 6,
             bytesPerPixelWithAlpha: 10, bytesPerFrame: 200_000)
         // What an opaque image covers of the backdrop is not computed.
-        cost.nanosecondsPerAddedPixel = 74
+        cost.nanosecondsPerAddedPixel = 68
         return cost
     }
 

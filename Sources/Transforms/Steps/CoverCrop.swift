@@ -32,10 +32,14 @@ public struct CoverCrop: Transform, Hashable {
 
     public var cost: TransformCost {
         switch position {
-        case .entropy, .attention:
+        case .entropy:
             TransformCost(
-                nanosecondsPerPixel: 5, nanosecondsPerDecodedPixel: 10, nanosecondsPerFrame: 8e6, bytesPerPixel: 2,
-                bytesPerPixelWithAlpha: position == .entropy ? 45 : 10, fixedBytes: 2e6)
+                nanosecondsPerPixel: 5, nanosecondsPerPixelWithAlpha: 60, nanosecondsPerDecodedPixel: 10,
+                nanosecondsPerFrame: 14e6, bytesPerPixel: 2, bytesPerPixelWithAlpha: 45, fixedBytes: 2e6)
+        case .attention:
+            TransformCost(
+                nanosecondsPerPixel: 5, nanosecondsPerDecodedPixel: 5, nanosecondsPerFrame: 8e6, bytesPerPixel: 2,
+                bytesPerPixelWithAlpha: 10, fixedBytes: 2e6)
         case .anchor, .focal, .point: .none
         }
     }

@@ -15,7 +15,7 @@ public struct Hue: ColorTransform, Hashable, Codable {
 
     public var key: String { "hue(\(degrees))" }
 
-    public var cost: TransformCost { .pixelwise(105, withAlpha: 120, stripBytes: 1.5) }
+    public var cost: TransformCost { .pixelwise(105, withAlpha: 120, stripBytes: 2, frameBytes: 300_000) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.modulating(hueDegrees: degrees)
@@ -46,7 +46,7 @@ public struct Lightness: ColorTransform, Hashable, Codable {
 
     public var key: String { isPlain ? "mod(\(factor))" : "mod(\(factor),\(chroma),\(hueDegrees))" }
 
-    public var cost: TransformCost { .pixelwise(135, withAlpha: 145, stripBytes: 1.5) }
+    public var cost: TransformCost { .pixelwise(135, withAlpha: 145, stripBytes: 2, frameBytes: 300_000) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.modulating(lightness: factor, chroma: chroma, hueDegrees: hueDegrees)
@@ -68,7 +68,7 @@ public struct Saturation: ColorTransform, Hashable, Codable {
 
     public var key: String { "sat(\(factor))" }
 
-    public var cost: TransformCost { .pixelwise(105, withAlpha: 110, stripBytes: 1.5) }
+    public var cost: TransformCost { .pixelwise(105, withAlpha: 110, stripBytes: 2, frameBytes: 300_000) }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.modulating(chroma: factor)

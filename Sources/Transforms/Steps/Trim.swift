@@ -66,7 +66,7 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
     }
 
     public var cost: TransformCost {
-        TransformCost(nanosecondsPerPixel: 14, nanosecondsPerPixelWithAlpha: 18, nanosecondsPerFrame: 1e6)
+        TransformCost(nanosecondsPerPixel: 12, nanosecondsPerPixelWithAlpha: 18, nanosecondsPerFrame: 1e6)
     }
 
     /// It looks for the border in all pixels, so that a list of trims would compute all earlier steps for each of them.
