@@ -114,12 +114,15 @@ extension CostEstimate.Facts {
     /// draws, and little of a file that is far smaller than its pixels usually need.
     fileprivate var detail: Double {
         // The mean frame of an animation says little about one of them.
-        guard steps.change < .drawn, filterNanosecondsPerPixel == 0, decodedShare == 1 else { return 1 }
-        // Shapes cover each other: the first ones add most.
-        let drawn = pow(Double(plainBytes) / max(rasterPixels, 1), 0.13)
+        guard steps.change < .drawn, filterNanosecondsPerPixel == 0, embeddedPixels == 0, decodedShare == 1 else {
+            return 1
+        }
+        // Shapes cover each other: the first ones add most. The root element draws nothing.
+        let drawn = pow(Double(max(plainBytes - Self.rootBytes, 0)) / max(rasterPixels, 1), 0.13)
         let stored = 0.25 + format.row.detailPerByte(self) * readBytes / max(storedPixels, 1)
         return min(max(format.isVector ? drawn : stored, 0.35), 1)
     }
+    private static let rootBytes = 150
     private var isScaled: Bool { resampledArea > 0 }
     var resultBands: Double { resultHasAlpha ? 4 : 3 }
 

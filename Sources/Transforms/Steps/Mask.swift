@@ -31,8 +31,8 @@ public struct Mask: Transform, Hashable {
 
     public var cost: TransformCost {
         TransformCost(
-            nanosecondsPerPixel: 20, nanosecondsPerPixelWithAlpha: 65, nanosecondsPerFrame: 1e6, bytesPerPixel: 6,
-            bytesPerPixelWithAlpha: 8, bytesPerFrame: 200_000, fixedBytes: Outline.drawingBytes)
+            nanosecondsPerPixel: 20, nanosecondsPerPixelWithAlpha: 65, nanosecondsPerFrame: 1e6, bytesPerPixel: 4,
+            bytesPerPixelWithAlpha: 6, bytesPerFrame: 200_000, fixedBytes: Outline.drawingBytes)
     }
 
     public var reading: InputReading { .colorApart }

@@ -176,14 +176,16 @@ struct CostEstimateTests {
     }
 
     @Test func `Shapes cover each other, so that ten times as many take an AVIF little longer`() {
-        func work(_ plainBytes: Int) -> Double {
+        func work(_ plainBytes: Int, embeddedPixels: Int = 0) -> Double {
             var facts = Self.job(.svg, sourceMiB: 0, width: 1600, as: .avif)
-            facts.plainBytes = plainBytes
+            (facts.plainBytes, facts.embeddedPixels) = (plainBytes, embeddedPixels)
             let cost = CostEstimate(facts)
             return cost.work - cost.decodingWork
         }
         #expect(abs(work(200) - work(300)) < 1e-6)
         #expect(work(600_000) > 1.2 * work(60_000) && work(600_000) < 1.5 * work(60_000))
+        // An embedded image may be a photograph.
+        #expect(work(300, embeddedPixels: 9) > 2 * work(300))
     }
 
     @Test func `A trimmed GIF keeps its palette, and a blurred one gets another`() {
