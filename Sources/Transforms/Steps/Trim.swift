@@ -66,7 +66,8 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
     }
 
     public var cost: TransformCost {
-        TransformCost(nanosecondsPerPixel: 12, nanosecondsPerPixelWithAlpha: 18, nanosecondsPerFrame: 1e6)
+        // A scan ends at the first content: a photograph takes half this time, and a plain image up to three times.
+        TransformCost(nanosecondsPerPixel: 9, nanosecondsPerPixelWithAlpha: 18, nanosecondsPerFrame: 1e6)
     }
 
     /// It looks for the border in all pixels, so that a list of trims would compute all earlier steps for each of them.
