@@ -2,6 +2,7 @@ import DarkroomNetwork
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import NIOHTTP1
 import Synchronization
 import Testing
 
@@ -89,6 +90,17 @@ struct AnswerHandlerTests {
         let answer = try await answer(text, responder)
         #expect(answer.contains("bytes"))
         #expect(responder.requests.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("http://a.org/b//c?d=e", "/b//c?d=e"), ("https://a.org?d=/e", "/?d=/e"), ("http://a.org", "/"),
+        ("/b?url=http://c/d", "/b?url=http://c/d"), ("*", "*"),
+    ])
+    func `a target in absolute form is read as its path and query`(target: String, expected: String) {
+        let head = RequestHead(HTTPRequestHead(version: .http1_1, method: .GET, uri: target), from: nil)
+        #expect(head.target == expected)
+        #expect(head.path == String(expected.prefix { $0 != "?" }))
+        #expect(head.isPlain == target.hasPrefix("/"))
     }
 
     @Test func `fields that change no response are no obstacle`() async throws {

@@ -311,6 +311,7 @@ extension HitTests {
                     #expect(answer.status == "HTTP/1.1 301 Moved Permanently", "\(other)")
                     #expect(answer.fields["location"] == [target])
                 }
+                #expect(try await response("http://a.org" + target).status == "HTTP/1.1 200 OK")
                 for other in ["/" + target, target + "/", target.replacing("blur", with: "none")] {
                     #expect(try await response(other).status == "HTTP/1.1 403 Forbidden", "\(other)")
                 }

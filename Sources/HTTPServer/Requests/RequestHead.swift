@@ -7,7 +7,7 @@ import NIOHTTP1
 /// The head of a request, with the parts that answers depend on, read once.
 package struct RequestHead: Sendable {
     package let method: HTTPRequest.Method
-    /// As the client sent it, without the base path.
+    /// As the client sent it, but without the base path, and without the scheme and host of the absolute form.
     package let target: String
     /// The target's path. Percent-encoded, as received.
     package let path: String
@@ -37,8 +37,8 @@ package struct RequestHead: Sendable {
     /// - Parameter peer: the other end of the connection; nil when unknown.
     init(_ head: HTTPRequestHead, from peer: Peer?) {
         method = HTTPRequest.Method(head.method)
-        target = head.uri
-        path = Self.path(of: head.uri)
+        target = Self.originForm(head.uri)
+        path = String(Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") }))
         headers = head.headers
         isPlain =
             head.version == .http1_1 && (head.method == .GET || head.method == .HEAD) && head.uri.utf8.first == 0x2F
@@ -88,14 +88,11 @@ package struct RequestHead: Sendable {
         return fields
     }
 
-    /// The path in absolute form too, as in `http://host/path?query`.
-    private static func path(of target: String) -> String {
-        var rest = Substring(target).utf8[...]
-        if rest.first != UInt8(ascii: "/"), let scheme = target.range(of: "://") {
-            rest = target[scheme.upperBound...].utf8.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
-        }
-        let path = Substring(rest.prefix { $0 != UInt8(ascii: "?") })
-        return path.isEmpty ? "/" : String(path)
+    /// Path and query of a target that may be in absolute form, as in `http://host/path?query` (RFC 9112 §3.2.2).
+    private static func originForm(_ target: String) -> String {
+        guard target.utf8.first != UInt8(ascii: "/"), let scheme = target.range(of: "://") else { return target }
+        let rest = target[scheme.upperBound...].utf8.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        return rest.first == UInt8(ascii: "/") ? String(Substring(rest)) : "/" + Substring(rest)
     }
 
     private mutating func add(_ value: String, as field: Field) {
