@@ -61,6 +61,12 @@ struct RouteTests {
         #expect(table.place(of: "/jobs/7")?.path == "/jobs/{id}")
     }
 
+    @Test func `a path in braces matches nothing that another route begins`() {
+        let table = RouteTable(paths: ["/item", "/{a}/{b}"])
+        #expect(table.place(of: "/other/b")?.path == "/{a}/{b}")
+        #expect(table.place(of: "/item/b") == nil)
+    }
+
     @Test func `the log has the rest of no path`() {
         #expect(RouteTable.logged("/sig/plain/https://a.org?token", of: "/{signature}/**") == "/…")
         #expect(RouteTable.logged("/cdn/image/w=5/b", of: "/cdn/image/**") == "/cdn/image/…")

@@ -162,8 +162,8 @@ package struct RouteTable: Sendable {
         var segments = path.pathSegments
         guard let first = segments.next() else { return places["/"] }
         let isTaken = beginnings.contains { $0.matches(first) }
-        return patterns.first { (isTaken || $0.isOpen) && $0.matches(path) }
-            ?? prefixes.first { (!isTaken || !$0.isOpen) && $0.matches(path) }
+        func matches(_ place: RoutePlace) -> Bool { place.isOpen != isTaken && place.matches(path) }
+        return patterns.first(where: matches) ?? prefixes.first(where: matches)
     }
 
     /// How the log writes a path. What `**` matches may contain secrets, such as the URL of a source.
