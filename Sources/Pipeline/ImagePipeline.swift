@@ -330,6 +330,7 @@ extension ImagePipeline {
     package func ask(
         _ lookup: ImageLookup, client: String, priority: Priority
     ) throws(PipelineError) -> Inquired {
+        let stopwatch = Stopwatch()
         var input = lookup.request.input
         try requireAllowedSources(of: input)
         guard !resolver.cache.isBehind, let request = currentRequest(of: lookup) else {
@@ -338,18 +339,26 @@ extension ImagePipeline {
         }
         var inquiry = resolver.inquiry(request)
         if let found = resolver.answerNow(&inquiry) {
-            request.input.account?.share?.recordHit(request.keys.variant)
-            return .found(showingMark(found, request))
+            return .found(finished(showingMark(found, request), request, stopwatch))
         }
-        let stopwatch = Stopwatch()
-        (inquiry.request.input.client, inquiry.request.input.priority) = (client, priority)
-        inquiry.request.urgency = Urgency(priority, client: client, deadline: .now + configuration.requestTimeout)
-        // What was found before the epoch is looked up again, so no purge is missed.
-        inquiry.request.epoch = resolver.cache.epoch(of: request.keys.source, request.source)
+        inquiry.request = renewed(request, client: client, priority: priority)
         if mayRefuse, let refusal = resolver.refusal(&inquiry) {
             return .refused(resolver.producer.pixels.queue.refuse(refusal))
         }
         return .waits { [self, inquiry] () async throws(PipelineError) in try await answer(to: inquiry, stopwatch) }
+    }
+
+    /// The request of a lookup as work that begins now. What was found before the epoch is looked up again, so no purge
+    /// is missed.
+    func renewed(_ request: ResolvedRequest, client: String, priority: Priority) -> ResolvedRequest {
+        var request = request
+        (request.input.client, request.input.priority) = (client, priority)
+        request.urgency = Urgency(priority, client: client, deadline: .now + configuration.requestTimeout)
+        request.epoch = resolver.cache.epoch(of: request.keys.source, request.source)
+        if let mark = request.mark, let asked = markRequest(of: request.input, request.urgency) {
+            request.mark = ResolvedMark(asked, mark.record)
+        }
+        return request
     }
 
     /// The request with its mark as it is known at once; nil if the mark has to be waited for.

@@ -57,6 +57,17 @@ struct MarkTests {
         #expect(bench.pipeline.imageNow(lookup)?.body == other.body)
     }
 
+    @Test func `Work for a mark begins with the request that asks by an earlier lookup`() async throws {
+        let bench = try Bench.withMark()
+        _ = try await bench.askMarked()
+        let earlier = bench.pipeline.resolve(try bench.markedRequest())
+        let request = bench.pipeline.renewed(earlier, client: "b", priority: .high)
+        let mark = try #require(request.mark)
+        #expect(mark.record === earlier.mark?.record)
+        #expect(mark.request.urgency === request.urgency)
+        #expect(request.urgency.clients == ["b"] && request.urgency.level == .high)
+    }
+
     @Test func `Requests at the same time share the mark`() async throws {
         let bench = try Bench.withMark()
         let request = try bench.markedRequest()
