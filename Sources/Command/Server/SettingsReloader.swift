@@ -8,8 +8,8 @@ import UnixSignals
 
 /// Applies changed settings to a running server, whose connections stay open.
 ///
-/// Routes and the guard of sources are rebuilt from the settings, and each request uses the objects
-/// that it began with. So no part of the server has to watch a setting.
+/// Routes and the guard of sources are rebuilt from the settings, and each request uses the routes that it began with.
+/// So no part of the server has to watch a setting.
 struct SettingsReloader: Sendable {
     private(set) var settings: Settings
     let sources: @Sendable () throws(SettingError) -> SettingSources

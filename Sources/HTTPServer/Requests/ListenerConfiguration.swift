@@ -14,6 +14,7 @@ package struct ListenerConfiguration: Sendable {
     package var limits = ConnectionLimits.default
     package var proxies = TrustedProxies()
     package var observers: RequestObservers
+
     /// The response to a request that came without a socket, with this id unless the client has its own.
     package func response(to request: Request, from client: IPAddress?, id: String) async -> Response {
         let peer = client.map { RequestHead.Peer($0, proxies) }

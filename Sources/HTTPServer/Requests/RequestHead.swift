@@ -13,7 +13,7 @@ package struct RequestHead: Sendable {
     package let path: String
     /// The address of the client, also behind trusted proxies; nil when unknown.
     package private(set) var client: IPAddress?
-    /// The key of the client in limits; empty when unknown.
+    /// The key of the client in limits: an IPv4 address or an IPv6 /64 network; empty when unknown.
     package var clientName: String { client?.clientName ?? "" }
     package private(set) var accept: String?
     package private(set) var ifNoneMatch: String?

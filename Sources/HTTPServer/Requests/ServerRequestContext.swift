@@ -1,37 +1,29 @@
-package import DarkroomNetwork
-package import HTTPTypes
+import DarkroomNetwork
+import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// The context of a request that is answered later: its id, its client, and what its endpoint adds to the access log.
+/// The context of a request that is answered later: its connection, and what its endpoint adds to the access log.
 package struct ServerRequestContext: Sendable {
-    /// The client's own id if it is valid, otherwise a practically unique id.
-    package let requestID: String
-    /// The client's address, also behind trusted proxies; nil when unknown.
-    package let clientAddress: IPAddress?
-    /// The key of the client in limits: an IPv4 address or an IPv6 /64 network; empty when unknown.
-    package var client: String { clientAddress?.clientName ?? "" }
     /// What the endpoint adds to the access log's entry. Copies of the context share it.
     package var logDetails: AccessLogDetails {
         get { reported.details.withLock(\.self) }
         nonmutating set { reported.details.withLock { $0 = newValue } }
     }
     private let reported = Reported()
-    private let path: String
+    private let head: RequestHead
     private let place: RoutePlace?
     /// The connection; nil = the request came in another way.
     private let channel: (any Channel)?
 
-    init(_ head: RequestHead, requestID: String, _ place: RoutePlace?, _ channel: (any Channel)?) {
-        self.requestID = requestID
-        clientAddress = head.client
-        path = head.path
+    init(_ head: RequestHead, _ place: RoutePlace?, _ channel: (any Channel)?) {
+        self.head = head
         self.place = place
         self.channel = channel
     }
 
     /// The segment of the path that the route has under this name in braces.
-    package func parameter(_ name: String) -> String? { place?.parameter(name, of: path) }
+    package func parameter(_ name: String) -> String? { place?.parameter(name, of: head.path) }
 
     /// Asks the client for the body of the request, if it waits to be asked (RFC 9110 §10.1.1). To be called before
     /// the body is read; without it, such a client sends its body late or never, and the connection closes.
@@ -41,16 +33,16 @@ package struct ServerRequestContext: Sendable {
 
     /// Whether the client is on this machine: the listener is bound to a loopback address, and neither a field of the
     /// request nor the name that it has for the server shows a proxy in between.
-    package func isLocal(_ request: HTTPRequest) -> Bool {
+    package var isLocal: Bool {
         guard let bound = channel?.parent?.localAddress?.ipAddress.flatMap({ IPAddress($0) }), bound.isLoopback,
-            !request.headerFields.contains(where: { Self.proxyFields.contains($0.name) }),
-            let authority = request.authority, let url = try? SourceURL(parsing: "http://\(authority)/")
+            !Self.proxyFields.contains(where: { head[$0] != nil }),
+            let authority = head[.known("Host")], let url = try? SourceURL(parsing: "http://\(authority)/")
         else { return false }
         return url.host?.isLoopback == true
     }
 
     /// The fields that proxies add to requests.
-    private static let proxyFields: Set<HTTPField.Name> = [
+    private static let proxyFields: [HTTPField.Name] = [
         .forwarded, .xForwardedFor, .known("X-Forwarded-Host"), .known("X-Forwarded-Proto"), .known("X-Real-IP"), .via,
     ]
 

@@ -174,7 +174,7 @@ extension Exchange {
     private func response(to request: Request, _ channel: (any Channel)?, _ span: RequestSpan?) async -> Response {
         site.observers.state.beginRequest()
         defer { site.observers.state.endRequest() }
-        let context = ServerRequestContext(head, requestID: id, place, channel)
+        let context = ServerRequestContext(head, place, channel)
         var (response, outcome) = await outcome(of: request, context)
         response.headers[.requestID] = id
         response.headers[.date] = site.dateText

@@ -55,7 +55,7 @@ struct ExplainEndpoint: Sendable {
         let (query, fetch) = try requireValid(
             grammar.parse(permit.authorization.query, hints: image.clientHints(head)))
         let imageRequest = try image.imageRequest(query, of: head, permit)
-        return .later { request, context async throws(Problem) in
+        return .later { _, context async throws(Problem) in
             context.logDetails = image.details(of: imageRequest)
             do throws(PipelineError) {
                 let explanation = try await explain(imageRequest, fetch)
@@ -65,7 +65,7 @@ struct ExplainEndpoint: Sendable {
                 return .json(document)
             } catch {
                 context.logDetails = image.details(of: imageRequest, error: error)
-                throw Problem(error, of: imageRequest.source, for: request, in: context, image.configuration)
+                throw Problem(error, of: imageRequest.source, in: context, image.configuration)
             }
         }
     }

@@ -61,7 +61,7 @@ struct IIIFEndpoint: Sendable {
     ) async throws(Problem) -> Response {
         let base = try identifier.baseURI(of: request, configuration)
         let query = try identifier.informationQuery(configuration)
-        var described = try await response(to: query, request, head, context, permit, endpoint.image)
+        var described = try await response(to: query, head, context, permit, endpoint.image)
         let source = try IIIFSource(described)
         let type = IIIFMediaType(accept: head.accept)
         described.show(
@@ -79,18 +79,18 @@ struct IIIFEndpoint: Sendable {
     // MARK: Image
 
     private func image(
-        _ request: Request, _ head: RequestHead, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
+        _: Request, _ head: RequestHead, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
         _ permit: Permit
     ) async throws(Problem) -> Response {
         let path = try path(in: context)
         let base = identifier.baseReference(configuration)
         let information = try identifier.informationQuery(configuration)
-        let source = try IIIFSource(try await response(to: information, request, head, context, permit, describe))
+        let source = try IIIFSource(try await response(to: information, head, context, permit, describe))
         let image = try requireValid(path.image(of: information.url, full: source.size, limits: limits))
         var query = image.query
         // The freshness of the document has just been evaluated, for the client and by the origin's fields.
         query.cache = .forceCache
-        let made = try await response(to: query, request, head, context, permit, endpoint.image)
+        let made = try await response(to: query, head, context, permit, endpoint.image)
         var response = ImageHTTPResponse(
             image: made, query: query, authorization: permit.authorization, configuration: configuration
         ).response(to: head)
@@ -114,8 +114,7 @@ struct IIIFEndpoint: Sendable {
     // MARK: Pipeline
 
     private func response(
-        to query: ImageQuery, _ request: Request, _ head: RequestHead, _ context: ServerRequestContext,
-        _ permit: Permit,
+        to query: ImageQuery, _ head: RequestHead, _ context: ServerRequestContext, _ permit: Permit,
         _ find: (ImageRequest) async throws(PipelineError) -> ImageResponse
     ) async throws(Problem) -> ImageResponse {
         let imageRequest = try endpoint.imageRequest(query, of: head, permit)
@@ -126,7 +125,7 @@ struct IIIFEndpoint: Sendable {
         } catch {
             context.logDetails = endpoint.details(of: imageRequest, error: error)
             let problem = Problem(
-                error, of: imageRequest.source, for: request, in: context, configuration,
+                error, of: imageRequest.source, in: context, configuration,
                 naming: { Self.parameterNames[$0] ?? $0 })
             throw endpoint.varying(problem, by: query)
         }

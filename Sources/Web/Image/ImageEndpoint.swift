@@ -182,7 +182,7 @@ extension ImageEndpoint {
         _ head: RequestHead, _ permit: Permit, _ query: ImageQuery, _ imageRequest: ImageRequest,
         _ image: @escaping @Sendable () async throws(PipelineError) -> ImageResponse
     ) -> Answer {
-        .later { request, context async throws(Problem) in
+        .later { _, context async throws(Problem) in
             do throws(PipelineError) {
                 var response = ImageHTTPResponse(
                     image: try await image(), query: query, authorization: permit.authorization,
@@ -196,7 +196,7 @@ extension ImageEndpoint {
                 context.logDetails = details(of: imageRequest, error: error)
                 if let redirect = redirect(to: imageRequest.source, for: query, head, after: error) { return redirect }
                 let cause = Problem(
-                    error, of: imageRequest.source, for: request, in: context, configuration, naming: parameterName)
+                    error, of: imageRequest.source, in: context, configuration, naming: parameterName)
                 throw problem(cause, error, imageRequest, query)
             }
         }

@@ -55,16 +55,16 @@ struct SrcsetEndpoint: Sendable {
         let query = try requireValid(grammar.parse(permit.authorization.query))
         let imageRequest = try image.imageRequest(query.first, of: nil, permit)
         let sourceRequest = try image.imageRequest(query.sourceQuery, of: head, permit)
-        return .later { request, context async throws(Problem) in
-            try await response(to: query, imageRequest, sourceRequest, permit, request, context)
+        return .later { _, context async throws(Problem) in
+            try await response(to: query, imageRequest, sourceRequest, permit, context)
         }
     }
 
     private func response(
         to query: SrcsetQuery, _ imageRequest: ImageRequest, _ sourceRequest: ImageRequest, _ permit: Permit,
-        _ request: Request, _ context: ServerRequestContext
+        _ context: ServerRequestContext
     ) async throws(Problem) -> Response {
-        let source = try await described(sourceRequest, request, context)
+        let source = try await described(sourceRequest, context)
         guard let summary = try? SourceSummary(parsing: source.response.body) else { throw .internalError }
         let (images, refusal) = try await answerable(
             images(query, of: imageRequest, summary), of: source, permit)
@@ -86,14 +86,14 @@ struct SrcsetEndpoint: Sendable {
 
     /// Describes the source, or its fallback, as `/info` does.
     private func described(
-        _ imageRequest: ImageRequest, _ request: Request, _ context: ServerRequestContext
+        _ imageRequest: ImageRequest, _ context: ServerRequestContext
     ) async throws(Problem) -> DescribedSource {
         let source: DescribedSource
         do throws(PipelineError) {
             source = try await describe(imageRequest)
         } catch {
             context.logDetails = image.details(of: imageRequest, error: error)
-            throw Problem(error, of: imageRequest.source, for: request, in: context, image.configuration)
+            throw Problem(error, of: imageRequest.source, in: context, image.configuration)
         }
         context.logDetails = image.details(of: imageRequest, source.response)
         return source

@@ -5,7 +5,6 @@ import DarkroomOrigin
 import DarkroomPipeline
 import DarkroomTransforms
 import HTTPTypes
-import Hummingbird
 
 extension Problem {
     /// - Parameter naming: the name that the sender of the request knows a parameter by; nil = none.
@@ -67,11 +66,11 @@ extension Problem {
     /// The problem of a request for a source. A client on this machine probably belongs to the operator, and learns
     /// which setting would allow the source.
     init(
-        _ error: PipelineError, of source: SourceURL, for request: Request, in context: ServerRequestContext,
+        _ error: PipelineError, of source: SourceURL, in context: ServerRequestContext,
         _ configuration: WebConfiguration, naming: (String) -> String? = { $0 }
     ) {
         self.init(error, naming: naming)
-        guard context.isLocal(request.head) else { return }
+        guard context.isLocal else { return }
         switch error.cause {
         case .notAllowed:
             let missing = configuration.missingPermission(source)?.settings ?? []

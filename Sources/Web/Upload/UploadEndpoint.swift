@@ -35,20 +35,19 @@ struct UploadEndpoint: Sendable {
         // Reading a body has long steps.
         return .onPool { request, context async throws(Problem) in
             context.logDetails = image.details(of: imageRequest)
-            return try await respond(to: request, context, permit, budget, query, imageRequest)
+            // Everything but the body is checked before the client is asked for the body.
+            let reader = UploadReader(
+                form: try UploadForm(request.headers), budget: budget, client: head.clientName)
+            try reader.checkLength(request.headers)
+            if let error = image.refusalOfUpload(imageRequest) { throw image.varying(Problem(error), by: query) }
+            return try await respond(to: request, context, permit, reader, query, imageRequest)
         }
     }
 
     private func respond(
-        to request: Request, _ context: ServerRequestContext, _ permit: Permit, _ budget: UploadBudget,
+        to request: Request, _ context: ServerRequestContext, _ permit: Permit, _ reader: UploadReader,
         _ query: ImageQuery, _ imageRequest: ImageRequest
     ) async throws(Problem) -> Response {
-        // Everything but the body is checked before the client is asked for the body.
-        let reader = UploadReader(
-            form: try UploadForm(request.headers), budget: budget, client: context.client)
-        try reader.checkLength(request.headers)
-        if let error = image.refusalOfUpload(imageRequest) { throw image.varying(Problem(error), by: query) }
-
         var imageRequest = imageRequest
         let start = ContinuousClock.now
         context.continueRequest()
