@@ -62,3 +62,11 @@ struct ProblemTests {
         #expect(page.status == .serviceUnavailable)
     }
 }
+
+extension Problem {
+    /// The response to the request with this id, without the fields that every response has.
+    fileprivate func response(requestID: String, asPage: Bool = false) -> Response {
+        let (fields, body) = content(requestID: requestID, base: "", asPage: asPage)
+        return Response(status: kind.status, headers: fields, body: ResponseBody(byteBuffer: body))
+    }
+}

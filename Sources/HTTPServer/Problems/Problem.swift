@@ -1,6 +1,5 @@
 import Foundation
 package import HTTPTypes
-package import Hummingbird
 import NIOCore
 
 /// The failure of a request, reported to the client as a problem document (RFC 9457). It contains nothing private.
@@ -71,14 +70,8 @@ extension Problem {
             instance: "urn:request:\(requestID)")
     }
 
-    /// The response to the request with that id, as a document, or as a page for a person. It is not cacheable, because
-    /// most problems are temporary.
-    package func response(requestID: String, base: String = "", asPage: Bool = false) -> Response {
-        let (fields, body) = content(requestID: requestID, base: base, asPage: asPage)
-        return Response(status: kind.status, headers: fields, body: ResponseBody(byteBuffer: body))
-    }
-
-    /// The fields and the body of the response.
+    /// The fields and the body of the response to the request with that id, as a document, or as a page for a person.
+    /// It is not cacheable, because most problems are temporary.
     func content(requestID: String, base: String, asPage: Bool) -> (fields: HTTPFields, body: ByteBuffer) {
         guard asPage else { return (headerFields, json(requestID: requestID, base: base)) }
         let page = page(requestID: requestID)

@@ -46,17 +46,15 @@ extension HTTPFields {
     /// it inert in browsers unless it sets them itself, and the server.
     mutating func finish(_ status: HTTPResponse.Status, _ sharing: ReplySharing) {
         sharing.origins.apply(to: &self, origin: sharing.origin)
-        // A success decides for itself.
-        let isEmbeddable = status.code >= 300 && sharing.isEmbeddable
-        if isEmbeddable, self[.crossOriginResourcePolicy] == nil { permitEmbedding() }
+        // A success decides for itself. Otherwise, browsers would show the failure of an `<img>` of another site as
+        // `ERR_BLOCKED_BY_RESPONSE.NotSameOrigin`, without its status and body, and not follow its redirect (Fetch
+        // Standard §3.7).
+        if status.code >= 300, sharing.isEmbeddable, self[.crossOriginResourcePolicy] == nil {
+            self[.crossOriginResourcePolicy] = "cross-origin"
+        }
         for field in Self.browserProtection where self[field.name] == nil { append(field) }
         self[.server] = ListenerConfiguration.serverName
     }
-
-    /// Lets pages of other sites load the response. Without it, browsers show the failure of an `<img>` of another site
-    /// as `ERR_BLOCKED_BY_RESPONSE.NotSameOrigin`, without its status and body, and do not follow its redirect (Fetch
-    /// Standard §3.7).
-    private mutating func permitEmbedding() { self[.crossOriginResourcePolicy] = "cross-origin" }
 
     /// No content sniffing, no scripts or subresources, no embedding by other sites, and no leak of URLs, which may
     /// contain signatures, through `Referer`.
