@@ -42,7 +42,7 @@ struct ImageResolver: Sendable {
     private func findAtOnce(_ fact: Resolution.Fact, _ inquiry: inout Inquiry) -> Bool {
         let request = inquiry.request
         if fact == .originFailure {
-            inquiry.resolution.record(cache.failures.current(of: request, .peek, now: now()), of: fact)
+            inquiry.resolution.record(cache.failures.current(of: request, inquiry.mode, now: now()), of: fact)
             return true
         }
         guard let content = inquiry.look.record?.content else { return false }
@@ -124,7 +124,7 @@ struct ImageResolver: Sendable {
 
     /// The answer, if it needs neither waiting nor contact to the origin.
     func answerNow(_ inquiry: inout Inquiry) -> ImageResponse? {
-        guard inquiry.hasLooked, !inquiry.request.cache.waitsForDisk, let record = inquiry.look.record, !record.varies
+        guard !inquiry.request.cache.waitsForDisk, let record = inquiry.look.record, !record.varies
         else { return nil }
         let decision = decideAtOnce(&inquiry)
         guard decision.step == .useVariant, !decision.revalidatesInBackground, decision.staleBecause == nil,
@@ -137,7 +137,7 @@ struct ImageResolver: Sendable {
 
     /// The refusal of a request that no cache can answer and that would start a fetch.
     func refusal(_ inquiry: inout Inquiry) -> Admission.Refusal? {
-        guard !inquiry.request.lacksMark, cache.isUnknown(inquiry.request.access),
+        guard cache.isUnknown(inquiry.request.access),
             case .fetch(let mode, _) = decideAtOnce(&inquiry).step
         else { return nil }
         return fetcher.refusal(of: inquiry.request, mode)
