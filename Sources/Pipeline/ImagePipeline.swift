@@ -332,24 +332,28 @@ extension ImagePipeline {
     ) throws(PipelineError) -> Inquired {
         let stopwatch = Stopwatch()
         var input = lookup.request.input
-        try requireAllowedSources(of: input)
         guard !resolver.cache.isBehind, let request = currentRequest(of: lookup) else {
             (input.client, input.priority) = (client, priority)
             return .waits { [self, input] () async throws(PipelineError) in try await image(for: input) }
         }
         var inquiry = resolver.inquiry(request)
         if let found = resolver.answerNow(&inquiry) {
+            try requireAllowedSources(of: input)
             return .found(finished(showingMark(found, request), request, stopwatch))
         }
         inquiry.request = renewed(request, client: client, priority: priority)
         if mayRefuse, let refusal = resolver.refusal(&inquiry) {
+            try requireAllowedSources(of: input)
             return .refused(resolver.producer.pixels.queue.refuse(refusal))
         }
-        return .waits { [self, inquiry] () async throws(PipelineError) in try await answer(to: inquiry, stopwatch) }
+        return .waits { [self, inquiry] () async throws(PipelineError) in
+            // Here, the log names the request of a source that is not allowed.
+            try requireAllowedSources(of: inquiry.request.input)
+            return try await answer(to: inquiry, stopwatch)
+        }
     }
 
-    /// The request of a lookup as work that begins now. What was found before the epoch is looked up again, so no purge
-    /// is missed.
+    /// The request as work that begins now. What was found before the epoch is looked up again, so no purge is missed.
     func renewed(_ request: ResolvedRequest, client: String, priority: Priority) -> ResolvedRequest {
         var request = request
         (request.input.client, request.input.priority) = (client, priority)

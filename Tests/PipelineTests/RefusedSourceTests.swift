@@ -18,6 +18,22 @@ struct RefusedSourceTests {
         #expect(bench.origin.fetches.value == 1)
     }
 
+    @Test func `A lookup gives no cached image of a refused source, and one that waits is refused`() async throws {
+        let bench = try Bench(.control("max-age=600"))
+        try await bench.ask()
+        let lookup = bench.pipeline.lookup(for: try bench.request())
+        #expect(bench.pipeline.imageNow(lookup) != nil)
+        bench.origin.refuse("/a.png", .notAllowed(.host))
+        #expect(bench.pipeline.imageNow(lookup) == nil)
+        let other = bench.pipeline.lookup(for: try bench.request(width: 10))
+        guard case .waits(let image) = try bench.pipeline.ask(other, client: "", priority: .normal) else {
+            Issue.record("It does not wait.")
+            return
+        }
+        await #expect(throws: Self.refusal) { try await image() }
+        #expect(bench.origin.fetches.value == 1)
+    }
+
     @Test func `A cached mark is refused as soon as its source is`() async throws {
         let bench = try Bench.withMark()
         _ = try await bench.pipeline.image(for: bench.markedRequest())
