@@ -56,11 +56,15 @@ extension VipsImage {
     }
 
     private func convertedByProfile() throws(VipsError) -> VipsImage {
-        try applying(
+        let isCMYK = interpretation == "cmyk"
+        let hasOwn = blob("icc-profile-data").map(ICCProfile.init)?.suits(self) ?? false
+        // libvips has a profile for inks, whose perceptual table differs between its versions.
+        return try applying(
             "icc_transform",
             [
-                "output_profile": "srgb", "embedded": true, "intent": "perceptual", "depth": 8,
-                "input_profile": .string(interpretation == "cmyk" ? "cmyk" : "srgb"),
+                "output_profile": "srgb", "embedded": true, "depth": 8,
+                "intent": .string(isCMYK && !hasOwn ? "relative" : "perceptual"),
+                "input_profile": .string(isCMYK ? "cmyk" : "srgb"),
             ])
     }
 }
