@@ -234,10 +234,11 @@ struct DecodeParameters: Hashable, Sendable {
 
 extension VipsImage {
     /// The samples as unsigned integers of 8 or 16 bits, the only samples that later steps support. TIFF has other
-    /// samples too: signed samples are shifted to start at 0, 32-bit samples lose their lower half, floating point is
-    /// converted to sRGB.
+    /// samples too: signed samples are shifted to start at 0, 32-bit samples lose their lower half, floating point and
+    /// Lab are converted to sRGB.
     func withUnsignedSamples(interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
-        switch sampleFormat {
+        if isWideLab { return try convertedFromLab(interrupt: interrupt) }
+        return switch sampleFormat {
         case "uchar", "ushort": self
         case "char": try converted(to: "uchar", scale: 1, offset: 128)
         case "short": try converted(to: "ushort", scale: 1, offset: 32768)
@@ -246,6 +247,19 @@ extension VipsImage {
         case "float", "double": try convertedFromFloats(interrupt: interrupt)
         default: try convertedToSRGB()
         }
+    }
+
+    private func convertedFromLab(interrupt: Interrupt?) throws(VipsError) -> VipsImage {
+        // Color and alpha are computed apart.
+        let samples = hasAlpha ? try rendered(interrupt: interrupt) : self
+        let converted = try samples.splittingAlpha(
+            color: { color throws(VipsError) in try color.convertedToSRGB() },
+            alpha: { alpha throws(VipsError) in
+                guard alpha.sampleFormat == "short" else { return try alpha.bytes(times: 255) }
+                // libvips keeps the bits of an unsigned alpha in signed samples.
+                return try alpha.applying("copy", ["format": "ushort"]).bytes(times: 1 / 257)
+            })
+        return try converted.applying("copy", ["interpretation": "srgb"])
     }
 
     /// No file states what its white is, so the largest sample decides: up to 16, samples are light of which 1 is

@@ -30,6 +30,7 @@ extension VipsImage {
     /// The cost of the conversion by a profile or a color code, beyond the cost of any image.
     var conversionCost: TransformCost {
         if let space = statedSpace { return costOfConverting(from: space) }
+        if isWideLab { return TransformCost(nanosecondsPerPixel: 40) }
         guard needsProfile else { return .none }
         // For each frame, the profile is read, and for CMYK a table is computed.
         var cost =
@@ -40,6 +41,10 @@ extension VipsImage {
         cost.keptBytesPerFrame = 2 * Double(blob("icc-profile-data")?.readableBytes ?? 0)
         return cost
     }
+
+    /// Whether the samples are Lab of 16 bits or floating point, which no step but ``ToSRGB`` supports. libvips packs
+    /// Lab of 8 bits into bytes.
+    var isWideLab: Bool { !isByte && (interpretation == "lab" || interpretation == "labs") }
 
     /// Whether the colors have to be converted by a profile.
     var needsProfile: Bool {

@@ -7,13 +7,16 @@ import Testing
 
 /// Bands behind the colors, as the file describes them.
 struct AlphaFormTests {
-    /// An uncompressed TIFF of 8×8 equal pixels.
-    private func tiff(_ pixel: [UInt8], photometric: UInt16, extra: [UInt16], isBig: Bool = false) -> ByteBuffer {
+    /// An uncompressed TIFF of 8×8 equal pixels, with the bits of `Sample`.
+    private func tiff<Sample: FixedWidthInteger & UnsignedInteger>(
+        _ pixel: [Sample], photometric: UInt16, extra: [UInt16], isBig: Bool = false
+    ) -> ByteBuffer {
+        let bits = UInt32(Sample.bitWidth)
         let samples = UInt16(pixel.count)
         let entries: [(tag: UInt16, type: UInt16, values: [UInt32])] = [
-            (256, 3, [8]), (257, 3, [8]), (258, 3, pixel.map { _ in 8 }), (259, 3, [1]),
+            (256, 3, [8]), (257, 3, [8]), (258, 3, pixel.map { _ in bits }), (259, 3, [1]),
             (262, 3, [UInt32(photometric)]),
-            (273, 4, [1000]), (277, 3, [UInt32(samples)]), (278, 3, [8]), (279, 4, [64 * UInt32(samples)]),
+            (273, 4, [1000]), (277, 3, [UInt32(samples)]), (278, 3, [8]), (279, 4, [8 * bits * UInt32(samples)]),
             (338, 3, extra.map(UInt32.init)),
         ].filter { !$0.2.isEmpty }
         var (file, values) = (ByteBuffer(), ByteBuffer())
@@ -43,7 +46,7 @@ struct AlphaFormTests {
         file.writeRepeatingByte(0, count: 500 - file.readableBytes)
         file.writeBuffer(&values)
         file.writeRepeatingByte(0, count: 1000 - file.readableBytes)
-        for _ in 0..<64 { file.writeBytes(pixel) }
+        for sample in repeatElement(pixel, count: 64).joined() { file.writeInteger(sample, endianness: .little) }
         return file
     }
 
@@ -60,16 +63,30 @@ struct AlphaFormTests {
             #expect(try Pixels(produce(file).body)[3, 3] == expected, "\(pixel) \(extra)")
         }
         // A fifth channel beside inks is no alpha.
-        let inks = try Pixels(produce(tiff([0, 255, 255, 0, 0], photometric: 5, extra: [0], isBig: isBig)).body)
+        let channels: [UInt8] = [0, 255, 255, 0, 0]
+        let inks = try Pixels(produce(tiff(channels, photometric: 5, extra: [0], isBig: isBig)).body)
         #expect(inks.bands == 3 && inks[3, 3][0] > 150 && inks[3, 3][1] < 90)
     }
 
     @Test func `The samples of the page that is read count`() {
-        let file = tiff([1, 2, 3, 4], photometric: 2, extra: [0])
+        let file = tiff([1, 2, 3, 4] as [UInt8], photometric: 2, extra: [0])
         #expect(TIFFDirectory(of: file, page: 0)?.surplus == 1)
         #expect(TIFFDirectory(of: file, page: 1) == nil)
         for length in 0..<file.readableBytes {
             _ = TIFFDirectory(of: ByteBuffer(bytes: file.readableBytesView.prefix(length)), page: 0)?.surplus
+        }
+    }
+
+    @Test func `Lab of 8 and 16 bits has the colors and the alpha that it states`() throws {
+        for (file, expected) in [
+            (tiff([113, 61, 41, 128] as [UInt8], photometric: 8, extra: [2]), [200, 40, 40, 128]),
+            (tiff([28941, 15585, 10456] as [UInt16], photometric: 8, extra: []), [200, 40, 40]),
+            (tiff([28941, 15585, 10456, 40000] as [UInt16], photometric: 8, extra: [2]), [200, 40, 40, 156]),
+            (tiff([32768, 55296, 55296] as [UInt16], photometric: 8, extra: []), [0, 139, 186]),
+        ] {
+            let found = try Pixels(produce(file).body)[3, 3]
+            #expect(found.count == expected.count && zip(found, expected).allSatisfy { abs($0 - $1) <= 2 }, "\(found)")
+            #expect(try SourceHeader(of: file).conversionCost.nanosecondsPerPixel > 0)
         }
     }
 
