@@ -157,8 +157,9 @@ public struct Mark: Transform, Hashable, Codable {
             interrupt: context.interrupt)
         let overlays = try frames.compactMap { drawn throws(VipsError) in
             let mark = try cropped(drawn, on: image.size).addingAlpha().fading(by: Double(opacity) / 100)
-                .rendered(interrupt: context.interrupt)
-            return try visible(mark, on: image.size, context.plan)
+            // An image that lacks fields of its own would get those of its mark, such as an owner.
+            let bare = try mark.setting(removing: mark.fields).rendered(interrupt: context.interrupt)
+            return try visible(bare, on: image.size, context.plan)
         }
         guard !overlays.isEmpty else { return image }
         var index = 0

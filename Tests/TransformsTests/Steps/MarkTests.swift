@@ -43,6 +43,15 @@ struct MarkTests {
         return [left, top, right - left + 1, bottom - top + 1]
     }
 
+    @Test func `A mark does not give an image the mark's owner`() throws {
+        let mark = try Drawing.flat(10, 6, Drawing.red).setting(texts: ["exif-ifd0-Copyright": "Zoe (ASCII)"])
+        for output in [OutputFormat.jpeg, .webp] {
+            let image = try marked(picture(), with: mark.jpeg(), Mark(), output: output)
+            let loader = try #require(SourceFormat(sniffing: image.body)?.row.loader)
+            #expect(try !loader.withImage(of: image.body) { $0.has("exif-ifd0-Copyright") })
+        }
+    }
+
     // MARK: Placement
 
     @Test(arguments: [
