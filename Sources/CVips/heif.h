@@ -54,6 +54,7 @@ enum {
     F(darkroom_heif_error, heif_context_encode_image, void *, void *, void *, void *, void **)                         \
     F(void, heif_image_handle_release, void *)                                                                         \
     F(darkroom_heif_error, heif_context_add_exif_metadata, void *, void *, const void *, int)                          \
+    F(darkroom_heif_error, heif_context_add_XMP_metadata, void *, void *, const void *, int)                           \
     F(darkroom_heif_error, heif_context_write, void *, darkroom_heif_writer *, void *)
 
 /// The functions of the loaded libheif.
@@ -108,6 +109,9 @@ typedef struct {
     /// EXIF data, none if the size is 0.
     const void *exif;
     int exif_size;
+    /// An XMP packet, none if the size is 0.
+    const void *xmp;
+    int xmp_size;
 } darkroom_avif_image;
 
 static inline darkroom_heif_error darkroom_avif_configure(
@@ -174,6 +178,8 @@ static inline char *darkroom_avif_encode(const darkroom_avif_image *image, GByte
     if (!error.code) error = heif.heif_context_encode_image(context, pixels, encoder, NULL, &handle);
     if (!error.code && image->exif_size > 0)
         error = heif.heif_context_add_exif_metadata(context, handle, image->exif, image->exif_size);
+    if (!error.code && image->xmp_size > 0)
+        error = heif.heif_context_add_XMP_metadata(context, handle, image->xmp, image->xmp_size);
     if (!error.code) error = heif.heif_context_write(context, &writer, file);
     // The context may own the text.
     char *reason = error.code ? g_strdup(error.message ? error.message : "libheif failed") : NULL;

@@ -28,8 +28,12 @@ package struct AVIFEncoder: Sendable {
 
     /// Encodes an image of 8-bit samples: red, green and blue, or alpha too.
     ///
-    /// - Parameter exif: metadata for the file; nil = none.
-    package func encode(_ image: VipsImage, exif: ByteBuffer? = nil) throws(VipsError) -> ByteBuffer {
+    /// - Parameters:
+    ///   - exif: EXIF data for the file; nil = none.
+    ///   - xmp: an XMP packet for the file; nil = none.
+    package func encode(
+        _ image: VipsImage, exif: ByteBuffer? = nil, xmp: ByteBuffer? = nil
+    ) throws(VipsError) -> ByteBuffer {
         guard image.isByte, image.bands == 3 || image.bands == 4 else {
             throw VipsError(operation: Self.operation, message: "\(image.bands) bands of \(image.sampleFormat)")
         }
@@ -37,13 +41,16 @@ package struct AVIFEncoder: Sendable {
         defer { g_byte_array_unref(file) }
         let reason = try image.withSamples { samples throws(VipsError) -> UnsafeMutablePointer<CChar>? in
             (exif ?? ByteBuffer()).withUnsafeReadableBytes { exif in
-                var options = darkroom_avif_image(
-                    samples: samples.baseAddress, width: Int32(clamping: image.width),
-                    height: Int32(clamping: image.height), bands: Int32(clamping: image.bands),
-                    quality: Int32(clamping: quality), effort: Int32(clamping: effort),
-                    keeps_chroma: keepsChroma ? 1 : 0, is_lossless: isLossless ? 1 : 0, exif: exif.baseAddress,
-                    exif_size: Int32(clamping: exif.count))
-                return darkroom_avif_encode(&options, file)
+                (xmp ?? ByteBuffer()).withUnsafeReadableBytes { xmp in
+                    var options = darkroom_avif_image(
+                        samples: samples.baseAddress, width: Int32(clamping: image.width),
+                        height: Int32(clamping: image.height), bands: Int32(clamping: image.bands),
+                        quality: Int32(clamping: quality), effort: Int32(clamping: effort),
+                        keeps_chroma: keepsChroma ? 1 : 0, is_lossless: isLossless ? 1 : 0, exif: exif.baseAddress,
+                        exif_size: Int32(clamping: exif.count), xmp: xmp.baseAddress,
+                        xmp_size: Int32(clamping: xmp.count))
+                    return darkroom_avif_encode(&options, file)
+                }
             }
         }
         if let reason {

@@ -69,7 +69,7 @@ extension VipsImage {
     /// The same pixels with changed fields: the fields in `removing` are removed first, then the new values are set.
     public func setting(
         removing: [String] = [], ints: [String: Int] = [:], arrays: [String: [Int]] = [:],
-        texts: [String: String] = [:]
+        texts: [String: String] = [:], blobs: [String: ByteBuffer] = [:]
     ) throws(VipsError) -> VipsImage {
         let copy = try applying("copy")
         for name in removing { vips_image_remove(copy.pointer, name) }
@@ -80,6 +80,9 @@ extension VipsImage {
         }
         // Encoders write fields in order, and equal images must be equal bytes.
         for (name, text) in texts.sorted(by: { $0.key < $1.key }) { vips_image_set_string(copy.pointer, name, text) }
+        for (name, blob) in blobs {
+            blob.withUnsafeReadableBytes { vips_image_set_blob_copy(copy.pointer, name, $0.baseAddress, $0.count) }
+        }
         return copy
     }
 }

@@ -47,6 +47,8 @@ struct CanonicalQueryTests {
         ("url=x&pick=even&n=5", "url=x&n=5&pick=even"), ("url=x&pick=even&n=1", "url=x&n=1"),
         ("url=x&passthrough=Auto&q=70", "url=x&q=70&passthrough=auto"), ("url=x&passthrough=off", "url=x"),
         ("url=x&passthrough=auto&output=avif", "url=x&output=avif"),
+        ("url=x&metadata=rights", "url=x"), ("url=x&metadata=None&q=70", "url=x&q=70&metadata=none"),
+        ("url=x&metadata=all&output=blurhash", "url=x&output=blurhash"),
         ("url=x&passthrough=auto&il", "url=x&il=true"), ("url=x&passthrough=auto&palette", "url=x&palette=true"),
         ("url=x&output=json&fields=lqip,color,lqip", "url=x&output=json&fields=color%2Clqip"),
         ("url=x&placeholder=lqip,blurhash", "url=x&placeholder=blurhash%2Clqip"),

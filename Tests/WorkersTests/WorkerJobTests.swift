@@ -136,7 +136,7 @@ struct WorkerJobTests {
             OutputOptions(format: .jpeg, target: .high, maxBytes: 900, interlaced: true),
             OutputOptions(format: .webp, quality: 7, nearLossless: true), OutputOptions(format: .png, palette: true),
             OutputOptions(maxBytes: 900, passthrough: .auto),
-            OutputOptions(format: .png, compression: 9, filtersRows: true),
+            OutputOptions(format: .png, compression: 9, filtersRows: true), OutputOptions(metadata: .none),
             OutputOptions(format: .avif, alternative: .webp), OutputOptions(format: .webp, alternative: .natural),
         ]
         for output in options {

@@ -127,6 +127,58 @@ struct GIFContainer {
         kept.writeImmutableBuffer(read)
     }
 
+    /// What follows a packet of XMP, so that decoders find their way out of bytes that are no sub-blocks, in whichever
+    /// byte they end up (ISO 16684-3).
+    private static let xmpEnd: [UInt8] = [1] + (0...255).reversed() + [0]
+    private static let xmpName = "XMP DataXMP"
+
+    /// The file with an XMP packet behind its images; nil for the version of GIF without extensions.
+    static func adding(xmp: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
+        guard file.getString(at: file.readerIndex, length: 6) == "GIF89a",
+            file.readableBytesView.last == Block.trailer
+        else { return nil }
+        var whole = ByteBuffer()
+        whole.reserveCapacity(file.readableBytes + xmp.readableBytes + xmpEnd.count + 16)
+        whole.writeBytes(file.readableBytesView.dropLast())
+        whole.writeBytes([Block.extensions, Block.application, 11])
+        whole.writeString(xmpName)
+        whole.writeImmutableBuffer(xmp)
+        whole.writeBytes(xmpEnd)
+        whole.writeInteger(Block.trailer)
+        return whole
+    }
+
+    /// The XMP packet of a file; nil = none.
+    static func xmp(of file: ByteBuffer) -> ByteBuffer? {
+        guard let data = application(xmpName, in: file), data.readableBytes > xmpEnd.count else { return nil }
+        return data.getSlice(at: data.readerIndex, length: data.readableBytes - xmpEnd.count)
+    }
+
+    /// The data of an application, with the lengths of its sub-blocks.
+    private static func application(_ name: String, in file: ByteBuffer) -> ByteBuffer? {
+        var rest = file
+        guard rest.readSlice(length: 10) != nil, rest.skipGIFColors(behind: 2) else { return nil }
+        while let introducer = rest.readInteger(as: UInt8.self) {
+            switch introducer {
+            case Block.extensions:
+                guard let label = rest.readInteger(as: UInt8.self) else { return nil }
+                var data = rest
+                guard rest.skipGIFSubBlocks() else { return nil }
+                if label == Block.application, data.readInteger(as: UInt8.self) == 11,
+                    data.readString(length: 11) == name
+                {
+                    return data.getSlice(at: data.readerIndex, length: rest.readerIndex - data.readerIndex)
+                }
+            case Block.image:
+                guard rest.readSlice(length: 8) != nil, rest.skipGIFColors(behind: 0),
+                    rest.readSlice(length: 1) != nil, rest.skipGIFSubBlocks()
+                else { return nil }
+            default: return nil
+            }
+        }
+        return nil
+    }
+
     enum Block {
         static let extensions: UInt8 = 0x21
         static let image: UInt8 = 0x2C

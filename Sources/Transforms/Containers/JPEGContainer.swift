@@ -147,12 +147,38 @@ struct JPEGContainer {
         static let restartInterval: UInt8 = 0xDD
         static let applications: ClosedRange<UInt8> = 0xE0...0xEF
         static let jfif: UInt8 = 0xE0
+        static let exif: UInt8 = 0xE1
         static let adobe: UInt8 = 0xEE
         static let comment: UInt8 = 0xFE
     }
 }
 
 extension JPEGContainer {
+    /// The file with an XMP packet behind JFIF and EXIF, which come first; nil if the packet is too long for a segment.
+    static func adding(xmp: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
+        var walk = JPEGContainer(rest: file)
+        guard walk.rest.readInteger(as: UInt16.self) == Marker.start,
+            let length = UInt16(exactly: 2 + xmpName.count + xmp.readableBytes)
+        else { return nil }
+        while let bytes = walk.rest.getBytes(at: walk.rest.readerIndex, length: 2), bytes[0] == 0xFF,
+            [Marker.jfif, Marker.exif].contains(bytes[1]),
+            let length: UInt16 = walk.rest.getInteger(at: walk.rest.readerIndex + 2),
+            walk.rest.readSlice(length: 2 + Int(length)) != nil
+        {}
+        var whole = ByteBuffer()
+        whole.reserveCapacity(file.readableBytes + Int(length) + 2)
+        whole.writeBytes(file.readableBytesView.dropLast(walk.rest.readableBytes))
+        whole.writeBytes([0xFF, Marker.exif])
+        whole.writeInteger(length)
+        whole.writeBytes(xmpName)
+        whole.writeImmutableBuffer(xmp)
+        whole.writeImmutableBuffer(walk.rest)
+        return whole
+    }
+
+    /// What a segment with XMP begins with (ISO 16684-3).
+    private static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+
     /// Whether the file has all scans and no end. The last scan may be incomplete.
     static func lacksOnlyEnd(_ file: ByteBuffer) -> Bool {
         guard !hasEnd(file) else { return false }

@@ -104,6 +104,21 @@ extension PNGContainer {
         return kept
     }
 
+    /// The file with an XMP packet in front of its pixels, as the only text whose keyword is that of XMP (§11.3.3.4).
+    static func adding(xmp: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
+        let pixels = eachChunkBeforePixels(of: file) { _ in }
+        guard pixels.getInteger(at: pixels.readerIndex + 4, as: UInt32.self) == PNGChunk.pixels else { return nil }
+        // Without compression, language and translated keyword.
+        var text = ByteBuffer(string: "XML:com.adobe.xmp\0\0\0\0\0")
+        text.writeImmutableBuffer(xmp)
+        var whole = ByteBuffer()
+        whole.reserveCapacity(file.readableBytes + text.readableBytes + 12)
+        whole.writeBytes(file.readableBytesView.dropLast(pixels.readableBytes))
+        whole.writePNGChunk(PNGChunk.internationalText, text.readableBytesView)
+        whole.writeImmutableBuffer(pixels)
+        return whole
+    }
+
     /// Whether the pixels are indices of a palette (§11.2.1).
     private static func hasPalette(_ file: ByteBuffer) -> Bool {
         file.getInteger(at: file.readerIndex + 25, as: UInt8.self) == 3

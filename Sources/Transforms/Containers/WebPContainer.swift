@@ -30,6 +30,55 @@ enum WebPContainer {
         return self.file(of: chunks, features: Features.alpha | Features.animation)
     }
 
+    /// The file with an XMP packet as its last chunk; nil if it does not have the expected form.
+    static func adding(xmp: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
+        guard let content = content(of: file, mayEndEarly: false), var chunks = chunks(of: content),
+            let first = chunks.first
+        else { return nil }
+        if first.name != "VP8X" {
+            guard let features = features(of: first) else { return nil }
+            chunks.insert(features, at: 0)
+        }
+        let place = chunks[0].bytes.readerIndex + chunkHeaderLength
+        guard let flags: UInt8 = chunks[0].bytes.getInteger(at: place) else { return nil }
+        chunks[0].bytes.setInteger(flags | Features.xmp, at: place)
+        chunks.append(chunk("XMP ", xmp))
+        return self.file(of: chunks, features: .max)
+    }
+
+    /// The header of extended features for a plain image, whose header has the size (RFC 6386 §9.1, RFC 9649 §3.4).
+    private static func features(of image: Chunk) -> Chunk? {
+        var fields = image.bytes
+        fields.moveReaderIndex(forwardBy: chunkHeaderLength)
+        // Behind the frame tag and a start code, or behind a signature.
+        guard fields.readSlice(length: image.name == "VP8L" ? 1 : 6) != nil,
+            let bits = fields.readInteger(endianness: .little, as: UInt32.self)
+        else { return nil }
+        let (sides, hasAlpha): ([UInt32], Bool)
+        switch image.name {
+        // 14 bits of each side, with two bits for a scale.
+        case "VP8 ": (sides, hasAlpha) = ([bits & 0x3FFF, bits >> 16 & 0x3FFF], false)
+        case "VP8L": (sides, hasAlpha) = ([(bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1], bits >> 28 & 1 != 0)
+        default: return nil
+        }
+        guard !sides.contains(0) else { return nil }
+        var content = ByteBuffer()
+        content.writeInteger(hasAlpha ? UInt32(Features.alpha) : 0, endianness: .little)
+        for side in sides {
+            content.writeInteger(UInt16(side - 1), endianness: .little)
+            content.writeInteger(UInt8(0))
+        }
+        return chunk("VP8X", content)
+    }
+
+    private static func chunk(_ name: String, _ content: ByteBuffer) -> Chunk {
+        var bytes = ByteBuffer(string: name)
+        bytes.writeInteger(UInt32(content.readableBytes), endianness: .little)
+        bytes.writeImmutableBuffer(content)
+        if content.readableBytes % 2 == 1 { bytes.writeInteger(UInt8(0)) }
+        return Chunk(name: name, bytes: bytes)
+    }
+
     /// The file of an animation, with the flag that it has alpha. libwebp leaves the flag out if frames are opaque and
     /// only the areas that they clear are transparent, which some viewers then show in black.
     static func statingAlpha(of file: ByteBuffer) -> ByteBuffer {
@@ -96,6 +145,7 @@ enum WebPContainer {
     /// The flags of a `VP8X` chunk (RFC 9649 §2.7).
     private enum Features {
         static let exif: UInt8 = 0x08
+        static let xmp: UInt8 = 0x04
         static let alpha: UInt8 = 0x10
         static let animation: UInt8 = 0x02
     }

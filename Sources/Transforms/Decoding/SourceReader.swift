@@ -20,6 +20,8 @@ struct SourceReader: Sendable {
     private let lacksEnd: Bool
     /// The color space that the bytes state without an ICC profile, and whether it takes precedence over a profile.
     private var color: (code: ColorCode, isFirst: Bool)?
+    /// The XMP packet of a format of which libvips 8.14 reports none.
+    private var xmp: ByteBuffer?
     private let gif: GIFPages?
     private var animation: PNGAnimationDecoder?
     private var document: SVGDocument?
@@ -52,6 +54,8 @@ struct SourceReader: Sendable {
             }
             codec = .loader(loader, addsAlpha: animation?.animation.clearsPixels ?? false)
             color = Self.color(of: bytes, format)
+            if format == .gif { xmp = GIFContainer.xmp(of: source) }
+            if format == .jxl { xmp = JPEGXLContainer.xmp(of: source) }
         } else if format == .bmp {
             bytes = source
             codec = .bitmap(BitmapDecoder(header: try BitmapHeader(ofFile: source), source: source))
@@ -204,9 +208,11 @@ struct SourceReader: Sendable {
         }
     }
 
-    /// The image with the color space that the bytes state.
+    /// The image with the color space and the XMP packet that are in the bytes.
     private func described(_ image: VipsImage) throws(VipsError) -> VipsImage {
-        try image.withoutLongProfile().describing(color?.code, overProfile: color?.isFirst ?? false)
+        let image = try image.withoutLongProfile().describing(color?.code, overProfile: color?.isFirst ?? false)
+        guard let xmp, !image.has("xmp-data") else { return image }
+        return try image.setting(blobs: ["xmp-data": xmp])
     }
 }
 

@@ -38,15 +38,15 @@ struct Encoder {
     ) throws(ImageProcessingError) -> (body: ByteBuffer, quality: ResultQuality?) {
         let saver = try requireWritable(image.size)
         do {
-            let notice = CopyrightNotice(of: image.first)
-            let opaque = try opaque(image).mapFrames { frame throws(VipsError) in try notice.onlyMetadata(of: frame) }
+            let metadata = ResultMetadata(of: image.first, options.metadata, in: format)
+            let opaque = try opaque(image).mapFrames { frame throws(VipsError) in try metadata.onlyMetadata(of: frame) }
             var pixels = try joinedFrames(of: opaque)
             if image.isFromGray, format.row.holdsGray { pixels = try pixels.withoutEqualColors() }
             timer.finishTransforming()
             let content = try examined(pixels)
             if mixesColors(of: image) { pixels = try pixels.continuingColors() }
             return try EncoderPass(
-                encoder: adapted(to: pixels, content), saver: saver, pixels: pixels, strip: notice.isEmpty
+                encoder: adapted(to: pixels, content), saver: saver, pixels: pixels, metadata: metadata
             ).encode()
         } catch {
             throw interrupt() ? .interrupted : .encodingFailed(error.description)
@@ -147,8 +147,8 @@ struct Encoder {
             arrays: image.delays.isEmpty ? [:] : ["delay": image.delays])
     }
 
-    /// The revision of the choices in `Color`, `Formats`, `Planning`, `Decoder`, `Resampling` and `ImageDescriber`. An
-    /// estimate of time is such a choice: it decides how far efforts are lowered.
+    /// The revision of the choices in `Color`, `Formats`, `Planning`, `Decoder`, `Resampling`, `ResultMetadata` and
+    /// `ImageDescriber`. An estimate of time is such a choice: it decides how far efforts are lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys. `EncoderDefaultsTests` has the defaults of each revision that keys leave out.
     static let defaultsRevision = "13"

@@ -8,8 +8,7 @@ struct EncoderPass {
     let saver: VipsSaver
     /// All pixels in memory; the frames of an animation below each other.
     let pixels: VipsImage
-    /// Whether all metadata is stripped.
-    let strip: Bool
+    let metadata: ResultMetadata
 
     /// The least default quality of a tiny image, whose header is longer than its pixels.
     private static let tinyQuality = 95
@@ -19,7 +18,8 @@ struct EncoderPass {
     func encode() throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
         let lossy = try encodeAsAsked()
         guard encoder.mayBeSmallerWithoutLoss else { return lossy }
-        let exact = try EncoderPass(encoder: encoder.withoutLoss, saver: saver, pixels: pixels, strip: strip).encode(1)
+        let exact = try EncoderPass(encoder: encoder.withoutLoss, saver: saver, pixels: pixels, metadata: metadata)
+            .encode(1)
         guard exact.readableBytes <= lossy.body.readableBytes else { return lossy }
         let fits = encoder.options.maxBytes.map { exact.readableBytes <= $0 } ?? true
         return (exact, lossy.quality.map { _ in ResultQuality(value: nil, fits: fits) })
@@ -52,18 +52,20 @@ struct EncoderPass {
         // Not every encoder asks while it works.
         guard !encoder.interrupt() else { throw VipsError(operation: saver.rawValue, message: "interrupted") }
         if encoder.format == .avif, let avif = encoder.avif(quality, hasAlpha: pixels.hasAlpha) {
-            return try avif.encode(pixels.convertedToSRGB(), exif: strip ? nil : CopyrightNotice.exif(of: pixels))
+            return try avif.encode(
+                pixels.convertedToSRGB(), exif: metadata.exif(of: pixels), xmp: metadata.packet)
         }
         let body = try saver.encode(
-            pixels, encoder.format.row.arguments(encoder, quality, strip), interrupt: encoder.interrupt)
+            pixels, encoder.format.row.arguments(encoder, quality, !metadata.isWrittenBySaver),
+            interrupt: encoder.interrupt)
         switch encoder.format {
         case .webp:
-            let file = strip ? WebPContainer.removingEXIF(from: body) : body
-            return pixels.hasAlpha ? WebPContainer.statingAlpha(of: file) : file
+            let file = metadata.hasEXIF ? body : WebPContainer.removingEXIF(from: body)
+            return metadata.adding(to: pixels.hasAlpha ? WebPContainer.statingAlpha(of: file) : file)
         case .png:
-            return try indexed(insteadOf: body) ?? body
+            return metadata.adding(to: try indexed(insteadOf: body) ?? body)
         default:
-            return body
+            return metadata.adding(to: body)
         }
     }
 

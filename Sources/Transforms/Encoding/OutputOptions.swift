@@ -22,6 +22,8 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var palette: Bool
     /// Whether a source may be the result; never if the result is interlaced or has a palette.
     public package(set) var passthrough: Passthrough
+    /// The metadata that a result keeps of its source.
+    public package(set) var metadata: MetadataPolicy
     /// Whether a damaged source is shown as far as it can be decoded.
     public package(set) var damaged = DamagePolicy.refuse
     /// The compression level of a PNG, 1…9; nil = the level of the server's efforts.
@@ -42,13 +44,14 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         maxBytes: Int? = nil, chroma: ChromaSampling? = nil,
         lossless: Bool = false, nearLossless: Bool = false, interlaced: Bool = false, palette: Bool = false,
         compression: Int? = nil, filtersRows: Bool = false, passthrough: Passthrough = .off,
+        metadata: MetadataPolicy = .rights,
         details: ImageDetails = [], alternative: AlternativeFormat = .none, excluded: FormatSet = []
     ) {
         (self.format, self.quality, self.target) = (format, quality, target)
         (self.maxBytes, self.chroma) = (maxBytes, chroma)
         (self.lossless, self.nearLossless) = (lossless, nearLossless)
         (self.interlaced, self.palette, self.passthrough) = (interlaced, palette, passthrough)
-        (self.compression, self.filtersRows) = (compression, filtersRows)
+        (self.compression, self.filtersRows, self.metadata) = (compression, filtersRows, metadata)
         (self.details, self.alternative, self.excluded) = (details, alternative, excluded)
         normalize()
     }
@@ -65,7 +68,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if !isJudged, !nearLossless || format != nil { target = nil }
         normalizeQuality(hasQuality: target == nil && (isLossy || nearLossless))
         if let format, !isOpen, !isLossy || !format.row.samplesChroma { chroma = nil }
-        if format?.isText == true { maxBytes = nil }
+        if format?.isText == true { (maxBytes, metadata) = (nil, .rights) }
         interlaced = interlaced && (format?.row.isInterlaceable ?? true)
         palette = palette && (format ?? .png) == .png
         let canPassOn = isOpen || format?.row.stripped != nil
@@ -102,6 +105,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if nearLossless { parts.append("nl") }
         if palette { parts.append("palette") }
         if passthrough != .off { parts.append("pass-\(passthrough.rawValue)") }
+        if metadata != .rights { parts.append("metadata-\(metadata.rawValue)") }
         if damaged != .refuse { parts.append("damaged-\(damaged.rawValue)") }
         if let compression { parts.append("level-\(compression)") }
         if filtersRows { parts.append("filters") }

@@ -1,7 +1,8 @@
 import DarkroomVips
 import NIOCore
 
-/// Whether a source that no step changes may be the result, without metadata, where encoding it again saves nothing.
+/// Whether a source that no step changes may be the result, with the metadata of any result, where encoding it again
+/// saves nothing.
 public enum Passthrough: String, Codable, Sendable, CaseIterable {
     /// Every result is encoded again.
     case off
@@ -11,11 +12,11 @@ public enum Passthrough: String, Codable, Sendable, CaseIterable {
 }
 
 extension ImageJob {
-    /// The source without metadata, if it shows the same image as the encoded result and has at most as many bytes. Its
-    /// header is read once more and has to say the same.
+    /// The source with no other metadata than a result, if it shows the same image as the encoded result and has at
+    /// most as many bytes. Its header is read once more and has to say the same.
     ///
     /// Nil unless all of the source has been decoded and reached the encoder as it was, upright, in the format of the
-    /// result, and without an owner's notice, which stripping would lose.
+    /// result, and XMP holds what is kept of its metadata.
     ///
     /// - Parameter result: the chain's result.
     func unchangedSource(
@@ -25,10 +26,11 @@ extension ImageJob {
         guard output.passthrough == .auto, !result.isDamaged, result.isUnchanged,
             result.size == header.size,
             framesUsed == header.frames, header.orientation == 1, format.mediaType == header.format.mediaType,
-            CopyrightNotice(of: result.first).isEmpty, let stripped = format.row.stripped?(source),
-            stripped.readableBytes <= encoded.readableBytes, (try? SourceHeader(of: stripped)) == header
+            let stripped = format.row.stripped?(source), (try? SourceHeader(of: stripped)) == header,
+            let file = ResultMetadata(of: result.first, output.metadata, in: format).adding(toBare: stripped),
+            file.readableBytes <= encoded.readableBytes
         else { return nil }
-        return (stripped, .ofSource(fits: output.maxBytes.map { stripped.readableBytes <= $0 } ?? true))
+        return (file, .ofSource(fits: output.maxBytes.map { file.readableBytes <= $0 } ?? true))
     }
 }
 

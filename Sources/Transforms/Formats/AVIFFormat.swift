@@ -27,7 +27,7 @@ extension OutputFormat.Row {
         isNegotiated: true, hasLosslessMode: true, supportsLosslessMode: { AVIFEncoder.hasLosslessMode },
         samplesChroma: true, mixesColors: true, defaultQuality: 68,
         // Each encode may take much longer than predicted, see below.
-        searchEncodes: 5, expectedEncodes: 3, maxSide: 16_384,
+        searchEncodes: 5, expectedEncodes: 3, maxSide: 16_384, holdsEXIF: true,
         qualityModel: { AVIFQuality.isTuned ? .avifTunedForImages : .avif },
         arguments: { encoder, quality, strip in
             [

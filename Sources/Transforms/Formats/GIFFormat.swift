@@ -13,6 +13,7 @@ extension OutputFormat.Row {
     static let gif = OutputFormat.Row(
         mediaType: "image/gif", extensions: ["gif"], saver: .gif, frames: .animation, isInterlaceable: true,
         defaultQuality: 80, maxSide: 65_535, stripped: GIFContainer.stripped,
+        addingXMP: GIFContainer.adding(xmp:to:),
         arguments: { encoder, quality, strip in
             [
                 "effort": 4, "bitdepth": .int(colorBits(quality)), "interlace": .bool(encoder.options.interlaced),

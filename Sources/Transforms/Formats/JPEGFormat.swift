@@ -20,7 +20,8 @@ extension OutputFormat.Row {
         mediaType: "image/jpeg", aliases: ["jpeg"], extensions: ["jpg", "jpeg", "jpe"], saver: .jpeg,
         isEssential: true, hasAlpha: false, holdsGray: true, samplesChroma: true, isInterlaceable: true,
         defaultQuality: 80, maxSide: 65_500,
-        stripped: JPEGContainer.stripped, qualityModel: { .jpeg },
+        stripped: JPEGContainer.stripped, addingXMP: JPEGContainer.adding(xmp:to:), holdsEXIF: true,
+        qualityModel: { .jpeg },
         arguments: { encoder, quality, strip in
             [
                 "Q": .int(quality), "optimize_coding": true, "interlace": .bool(encoder.options.interlaced),

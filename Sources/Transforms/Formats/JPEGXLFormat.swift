@@ -13,7 +13,7 @@ extension SourceFormat.Row {
 extension OutputFormat.Row {
     static let jxl = OutputFormat.Row(
         mediaType: "image/jxl", extensions: ["jxl"], saver: .jxl, isNegotiated: true, hasLosslessMode: true,
-        defaultQuality: 80, qualityModel: { .jxl },
+        defaultQuality: 80, addingXMP: JPEGXLContainer.adding(xmp:to:), qualityModel: { .jxl },
         arguments: { encoder, quality, strip in
             [
                 "Q": .int(quality), "lossless": .bool(encoder.options.lossless), "effort": .int(encoder.efforts.jxl),

@@ -81,6 +81,11 @@ extension OutputFormat {
         /// Removes the parts of a file that draw nothing, from a source that is the result; nil = such a source is
         /// always encoded again. Returns nil for a file in an unexpected form, and never a larger file.
         var stripped: (@Sendable (ByteBuffer) -> ByteBuffer?)?
+        /// Inserts an XMP packet into a file without one; nil = the saver writes it. Returns nil for a file in an
+        /// unexpected form.
+        var addingXMP: (@Sendable (_ packet: ByteBuffer, _ file: ByteBuffer) -> ByteBuffer?)?
+        /// Whether the saver writes EXIF. Into a PNG, libvips 8.14 writes it twice.
+        var holdsEXIF = false
         /// Predicts how an image looks at each quality; nil = no quality setting.
         var qualityModel: (@Sendable () -> QualityModel)?
         /// The saver's options for a quality of 1…100, without any metadata or with the remaining metadata.

@@ -20,7 +20,7 @@ extension OutputFormat.Row {
     static let png = OutputFormat.Row(
         mediaType: "image/png", extensions: ["png"], saver: .png, isEssential: true, holdsGray: true,
         isInterlaceable: true,
-        stripped: PNGContainer.stripped,
+        stripped: PNGContainer.stripped, addingXMP: PNGContainer.adding(xmp:to:),
         arguments: { encoder, _, strip in
             [
                 "compression": .int(encoder.efforts.png), "interlace": .bool(encoder.options.interlaced),

@@ -23,7 +23,8 @@ extension OutputFormat.Row {
         mediaType: "image/webp", extensions: ["webp"], saver: .webp, isEssential: true, isNegotiated: true,
         frames: .animation, hasLosslessMode: true, samplesChroma: true, mixesColors: true, defaultQuality: 82,
         maxSide: 16_383,
-        stripped: WebPContainer.stripped, qualityModel: { .webp },
+        stripped: WebPContainer.stripped, addingXMP: WebPContainer.adding(xmp:to:), holdsEXIF: true,
+        qualityModel: { .webp },
         arguments: { encoder, quality, strip in
             let options = encoder.options
             if options.nearLossless {

@@ -105,6 +105,11 @@ struct SourceDocument: Encodable {
         let copyright: String?
         let artist: String?
         let description: String?
+        let credit: String?
+        let usageTerms: String?
+        let webStatement: String?
+        let licensorUrl: String?
+        let digitalSourceType: String?
     }
 
     /// The camera's settings, from EXIF.
@@ -159,12 +164,19 @@ extension SourceDocument {
         progressive = image.int("interlaced") == 1 || image.int("jpeg-multiscan") == 1
         chromaSubsampling = image.text("jpeg-chroma-subsample").flatMap(embedded.clean)
         undrawn = header.gaps.isEmpty ? nil : header.gaps.names
-        metadata = Metadata(
-            make: embedded.exif("exif-ifd0-Make"), model: embedded.exif("exif-ifd0-Model"),
-            taken: embedded.exif("exif-ifd2-DateTimeOriginal").flatMap(Self.moment), copyright: embedded.copyright,
-            artist: embedded.artist, description: embedded.description)
+        metadata = Metadata(embedded, ImageRights(of: image))
         exif = job.output.details.contains(.exif) ? CameraSettings(embedded) : nil
         gps = job.output.details.contains(.position) ? image.blob("exif-data").flatMap(GPSPosition.init(exif:)) : nil
+    }
+}
+
+extension SourceDocument.Metadata {
+    fileprivate init(_ embedded: EmbeddedMetadata, _ rights: ImageRights) {
+        (make, model) = (embedded.exif("exif-ifd0-Make"), embedded.exif("exif-ifd0-Model"))
+        taken = embedded.exif("exif-ifd2-DateTimeOriginal").flatMap(Self.moment)
+        (copyright, artist, description) = (embedded.copyright, embedded.artist, embedded.description)
+        (credit, usageTerms, webStatement) = (rights.credit, rights.usageTerms, rights.webStatement)
+        (licensorUrl, digitalSourceType) = (rights.licensorURL, rights.digitalSourceType)
     }
 
     /// The ISO 8601 form of an EXIF time, `2024:05:31 18:30:00`.

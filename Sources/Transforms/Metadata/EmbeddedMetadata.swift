@@ -7,11 +7,13 @@ import NIOCore
 /// Every text is printable, on a single line and clipped; an empty text is nil.
 struct EmbeddedMetadata {
     /// The owner of the image: EXIF `Copyright`, IPTC 2:116 or XMP `dc:rights`, the first that is there.
-    var copyright: String? { exif("exif-ifd0-Copyright") ?? iptc(116) ?? xmp("rights") }
+    var copyright: String? { text("exif-ifd0-Copyright", 116, .rights) }
     /// The author: EXIF `Artist`, IPTC 2:80 or XMP `dc:creator`, the first that is there.
-    var artist: String? { exif("exif-ifd0-Artist") ?? iptc(80) ?? xmp("creator") }
+    var artist: String? { text("exif-ifd0-Artist", 80, .creator) }
+    /// The line that names who provides the image: IPTC 2:110 or XMP `photoshop:Credit`, the first that is there.
+    var credit: String? { iptc(110) ?? xmp(.credit) }
     /// EXIF `ImageDescription`, IPTC 2:120 or XMP `dc:description`, the first that is there.
-    var description: String? { exif("exif-ifd0-ImageDescription") ?? iptc(120) ?? xmp("description") }
+    var description: String? { text("exif-ifd0-ImageDescription", 120, .description) }
 
     private let image: VipsImage
     /// In Unicode scalars.
@@ -67,9 +69,18 @@ struct EmbeddedMetadata {
     /// Scalars that are cleaned for each that may be kept.
     private static let cleanedPerKept = 64
 
-    private func iptc(_ dataSet: UInt8) -> String? { dataSets?[dataSet].flatMap(clean) }
+    /// The first text that is there. Where EXIF has only ASCII and XMP has more, EXIF is likely the same without
+    /// accents, as libvips writes it.
+    private func text(_ field: String, _ dataSet: UInt8, _ property: XMPProperty) -> String? {
+        let (own, other) = (exif(field), xmp(property))
+        if let own, let other, own.allSatisfy(\.isASCII), !other.allSatisfy(\.isASCII) { return other }
+        return own ?? iptc(dataSet) ?? other
+    }
 
-    private func xmp(_ property: String) -> String? { packet?[property].flatMap(clean) }
+    /// A text that is in XMP only.
+    func xmp(_ property: XMPProperty) -> String? { packet?[property].flatMap(clean) }
+
+    private func iptc(_ dataSet: UInt8) -> String? { dataSets?[dataSet].flatMap(clean) }
 
     /// The value by its byte count, since it may itself contain parentheses.
     private static func counted(_ printed: String) -> String? {
@@ -81,47 +92,4 @@ struct EmbeddedMetadata {
         let ends = [count - 1, count]
         return ends.first { bytes.dropFirst($0).starts(with: " (".utf8) }.map { String(Substring(bytes.prefix($0))) }
     }
-}
-
-/// The only metadata that a variant keeps: copyright and artist. Everything else, the position included, is stripped.
-struct CopyrightNotice: Equatable {
-    /// EXIF `Copyright`, IPTC 2:116 or XMP `dc:rights`, the first that is there; at most 1000 Unicode scalars.
-    var copyright: String?
-    /// EXIF `Artist`; at most 1000 Unicode scalars.
-    var artist: String?
-
-    var isEmpty: Bool { copyright == nil && artist == nil }
-
-    init(of image: VipsImage) {
-        let metadata = EmbeddedMetadata(of: image, maxLength: Self.maxLength)
-        artist = metadata.exif(Self.artistField)
-        copyright = metadata.copyright
-    }
-
-    /// The same pixels with this notice as their only metadata.
-    func onlyMetadata(of image: VipsImage) throws(VipsError) -> VipsImage {
-        var texts: [String: String] = [:]
-        texts[Self.copyrightField] = copyright.map(Self.exifText)
-        texts[Self.artistField] = artist.map(Self.exifText)
-        // libvips writes PNG without EXIF, but with textual chunks (PNG 3rd edition, §11.3.3).
-        texts["png-comment-0-Copyright"] = copyright
-        texts["png-comment-1-Author"] = artist
-        return try image.setting(removing: image.fields, texts: texts)
-    }
-
-    /// The notice in an image's fields as libvips writes it into a file; nil if there is none.
-    static func exif(of image: VipsImage) throws(VipsError) -> ByteBuffer? {
-        let pixel = try image.extracting(x: 0, y: 0, size: PixelSize(width: 1, height: 1))
-        return try VipsLoader.jpeg.withImage(of: VipsSaver.jpeg.encode(pixel)) { file throws(VipsError) in
-            file.blob("exif-data")
-        }
-    }
-
-    private static let copyrightField = "exif-ifd0-Copyright"
-    private static let artistField = "exif-ifd0-Artist"
-    private static let maxLength = 1000
-
-    /// When libvips encodes such a text, it drops the last parenthesis, whatever is in it, and converts the remaining
-    /// text to ASCII.
-    private static func exifText(_ text: String) -> String { "\(text) (ASCII)" }
 }

@@ -6,8 +6,8 @@ import NIOCore
 /// Specification, "Image Resource Blocks"); some TIFF files carry them bare. Both are walked block by block: a marker
 /// byte that happens to occur within a value, a thumbnail or another resource is never taken for a data set.
 struct IPTCDataSets {
-    /// The first value of each data set of record 2, by its number: 80 = by-line, 116 = copyright notice, 120 =
-    /// caption.
+    /// The first value of each data set of record 2, by its number: 80 = by-line, 110 = credit, 116 = copyright
+    /// notice, 120 = caption.
     private let values: [UInt8: ByteBuffer]
 
     /// Reads as far as the blocks are well-formed; a block that claims more bytes than the field has ends the reading.

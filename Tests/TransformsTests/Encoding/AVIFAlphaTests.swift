@@ -46,7 +46,7 @@ struct AVIFAlphaTests {
         let webp = try VipsSaver.webp.encode(source, ["lossless": true])
         for lossless in [false, true] {
             let file = try produce(webp, output: OutputOptions(format: .avif, lossless: lossless)).body
-            #expect(try VipsLoader.heif.withImage(of: file) { CopyrightNotice(of: $0).copyright } == "Zoe 2024")
+            #expect(try VipsLoader.heif.withImage(of: file) { ImageRights(of: $0).copyright } == "Zoe 2024")
         }
     }
 }

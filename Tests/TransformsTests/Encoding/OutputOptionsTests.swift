@@ -34,7 +34,7 @@ struct OutputOptionsTests {
             OutputOptions(format: .jpeg, quality: 5, palette: true, passthrough: .auto),
             OutputOptions(passthrough: .auto).converted(to: .gif),
         ] { #expect(output.passthrough == .auto && output.key.contains("pass-auto")) }
-        #expect(OutputOptions(format: .json, maxBytes: 100) == OutputOptions(format: .json))
+        #expect(OutputOptions(format: .json, maxBytes: 100, metadata: .all) == OutputOptions(format: .json))
         #expect(OutputOptions(format: .lqip, quality: 3, lossless: true, details: .all) == OutputOptions(format: .lqip))
     }
 
@@ -54,6 +54,7 @@ struct OutputOptionsTests {
             OutputOptions(format: .json), OutputOptions(format: .json, details: .color),
             OutputOptions(format: .json, details: [.color, .lqip]), OutputOptions(format: .blurHash),
             OutputOptions(excluded: FormatSet(.webp)), OutputOptions(excluded: FormatSet(.avif)),
+            OutputOptions(metadata: .none), OutputOptions(metadata: .all), OutputOptions(format: .gif, metadata: .none),
         ]
         #expect(Set(all.map(\.key)).count == all.count)
     }

@@ -124,7 +124,7 @@ struct SourcePassthroughTests {
         "color/cmyk.jpg", "color/sixteen-bit.png", "color/sixteen-bit-grey.png", "orientation/f-6.png",
         "orientation/f-2.jpg", "orientation/f-6.webp", "color/icc-swap.webp", "sample.jpg",
     ])
-    func `Colors that have to be converted, an orientation and an owner's notice are encoded`(_ name: String) throws {
+    func `Colors that have to be converted and an orientation are encoded`(_ name: String) throws {
         let source = try Fixture.image(name)
         // The greatest quality, so that nothing is passed on for its size.
         let best = OutputOptions(quality: 100, passthrough: .auto)
@@ -139,6 +139,24 @@ struct SourcePassthroughTests {
         let result = try produce(source, output: OutputOptions(quality: 100, passthrough: .auto))
         #expect(result.quality == .ofSource())
         #expect(try Pixels(result.body).samples == Pixels(source).samples)
+    }
+
+    @Test(arguments: sources)
+    func `A source with rights is passed on with them, or without metadata by request`(
+        _ format: SourceFormat, _ make: @Sendable () throws -> ByteBuffer
+    ) throws {
+        var rights = ImageRights()
+        (rights.creator, rights.licensorURL) = ("Zoë", "https://a.example/buy")
+        let bare = try produce(make(), output: Self.auto)
+        let packet = XMPPacket.make(rights.properties)
+        let source = try #require(bare.format.row.addingXMP?(packet, bare.body))
+        let result = try produce(source, output: Self.auto)
+        #expect(result.quality == .ofSource() && result.body == source)
+        #expect(try SourceHeader(of: result.body).withFields(of: result.body) { ImageRights(of: $0) } == rights)
+        let none = try produce(source, output: OutputOptions(passthrough: .auto, metadata: .none))
+        #expect(none.quality == .ofSource() && none.body == bare.body)
+        let all = try produce(source, output: OutputOptions(passthrough: .auto, metadata: .all))
+        #expect(all.quality == .ofSource() && all.body == source)
     }
 
     @Test func `Of an animation, only all frames are passed on`() throws {

@@ -44,8 +44,8 @@ struct ImageDescriberTests {
         #expect(header.format == .webp)
         #expect(max(header.size.width, header.size.height) <= 16)
         #expect(body.readableBytes < 600)
-        let notice = try VipsLoader.webp.withImage(of: body) { CopyrightNotice(of: $0) }
-        #expect(notice.isEmpty)
+        let rights = try VipsLoader.webp.withImage(of: body) { ImageRights(of: $0) }
+        #expect(rights == ImageRights())
     }
 
     @Test func `A source over the limits is refused if pixels are needed`() throws {

@@ -1,3 +1,4 @@
+import NIOCore
 import Testing
 
 @testable import DarkroomTransforms
@@ -17,7 +18,7 @@ struct XMPPacketTests {
         """
     }
 
-    private func rights(_ packet: String) -> String? { XMPPacket(packet.utf8)["rights"] }
+    private func rights(_ packet: String) -> String? { XMPPacket(packet.utf8)[.rights] }
 
     @Test(arguments: [
         packet("<dc:rights>© Zoë</dc:rights>"),
@@ -92,7 +93,7 @@ struct XMPPacketTests {
     @Test func `A truncated packet gives no partial value`() {
         let packet = Array(Self.packet("<dc:rights><rdf:Alt><rdf:li>All of it</rdf:li></rdf:Alt></dc:rights>").utf8)
         for length in packet.indices {
-            let found = XMPPacket(packet.prefix(length))["rights"]
+            let found = XMPPacket(packet.prefix(length))[.rights]
             #expect(found == nil || found == "All of it")
         }
     }
@@ -103,6 +104,38 @@ struct XMPPacketTests {
                 "<dc:creator><rdf:Seq><rdf:li>Ann</rdf:li><rdf:li>Bob</rdf:li></rdf:Seq></dc:creator>"
                     + "<dc:description>Lake</dc:description>", attributes: "dc:rights='Zoë'"
             ).utf8)
-        #expect(packet["creator"] == "Ann" && packet["description"] == "Lake" && packet["rights"] == "Zoë")
+        #expect(packet[.creator] == "Ann; Bob" && packet[.description] == "Lake" && packet[.rights] == "Zoë")
+    }
+
+    @Test(arguments: [
+        "<p:Licensor><rdf:Bag><rdf:li p:LicensorURL='https://a'/></rdf:Bag></p:Licensor>",
+        "<p:Licensor rdf:parseType='Resource'><p:LicensorURL>https://a</p:LicensorURL></p:Licensor>",
+        "<p:Licensor><rdf:Seq><rdf:li><rdf:Description p:LicensorURL='https://a'/></rdf:li></rdf:Seq></p:Licensor>",
+        "<p:Licensor><rdf:Description><p:LicensorURL rdf:resource='https://a'/></rdf:Description></p:Licensor>",
+        "<p:Licensor p:LicensorURL='https://a'/>",
+    ])
+    func `A licensor's URL is found in each form of a structure`(licensor: String) {
+        let attributes = "xmlns:p=\"http://ns.useplus.org/ldf/xmp/1.0/\""
+        #expect(XMPPacket(Self.packet(licensor, attributes: attributes).utf8)[.licensorURL] == "https://a")
+        let elsewhere = Self.packet("<p:LicensorURL>https://a</p:LicensorURL>", attributes: attributes)
+        #expect(XMPPacket(elsewhere.utf8)[.licensorURL] == nil)
+    }
+
+    @Test func `A URI is found as text, attribute and resource`() {
+        let attributes = "xmlns:e=\"http://iptc.org/std/Iptc4xmpExt/2008-02-29/\""
+        for (content, more) in [
+            ("<e:DigitalSourceType>u:a</e:DigitalSourceType>", ""), ("", " e:DigitalSourceType='u:a'"),
+            ("<e:DigitalSourceType rdf:resource='u:a'/>", ""),
+        ] {
+            let packet = Self.packet(content, attributes: attributes + more)
+            #expect(XMPPacket(packet.utf8)[.digitalSourceType] == "u:a", "\(content)")
+        }
+    }
+
+    @Test func `A packet that is made says what it is made of`() {
+        let texts = Dictionary(uniqueKeysWithValues: XMPProperty.allCases.map { ($0, "<\($0)> & \"'\u{301}© ") })
+        let packet = XMPPacket(XMPPacket.make(texts).readableBytesView)
+        for property in XMPProperty.allCases { #expect(packet[property] == texts[property]) }
+        #expect(XMPProperty.allCases.allSatisfy { XMPPacket(XMPPacket.make([:]).readableBytesView)[$0] == nil })
     }
 }

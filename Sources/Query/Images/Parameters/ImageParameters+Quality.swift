@@ -38,8 +38,12 @@ extension ImageParameters {
             "PNG with at most 256 colors, to which all others are changed."),
         Row(
             "passthrough", .choice(Passthrough.self), \.output.passthrough, .encoding, .encode,
-            "Whether to return the pixel data of a JPEG, PNG, WebP or GIF that no step changes, without metadata, if "
-                + "encoding it again saves nothing."),
+            "Whether to return the pixel data of a JPEG, PNG, WebP or GIF that no step changes, with the metadata of any "
+                + "result, if encoding it again saves nothing."),
+        Row(
+            "metadata", .choice(MetadataPolicy.self), \.output.metadata, .encoding, .encode,
+            "Metadata that the result keeps: none, rights (creator, copyright, credit, terms, licensor, and whether a "
+                + "machine made it), or all (description and EXIF too, without position and thumbnail)."),
         Row(
             "l", .integer(EncoderEfforts.pngRange), \.output.compression, .encoding, .encode, cost: .medium,
             "Compression level of a PNG; by default 6."),

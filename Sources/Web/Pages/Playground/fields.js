@@ -69,6 +69,7 @@ const GROUPS = [
     check("il", "Progressive or interlaced"), fitting("palette", "Palette PNG"), fitting("l", "Compression of PNG", "6"),
     fitting("af", "Filters of PNG rows"),
     choice("damaged", "Damaged source", { "": "Server default", refuse: "Is refused", show: "Is shown as far as possible" }),
+    choice("metadata", "Metadata", { "": "Rights", none: "None", all: "Rights, description and EXIF" }),
     choice("passthrough", "Source as the result", { "": "Default", off: "Never", auto: "Where encoding saves nothing" }),
     text("n", "Number of frames or pages", "all", "number"), text("page", "First frame or page", "1"),
   ]],

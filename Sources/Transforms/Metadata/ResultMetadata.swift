@@ -1,0 +1,102 @@
+import DarkroomVips
+import NIOCore
+
+/// The metadata that a result keeps of its source.
+public enum MetadataPolicy: String, Codable, Sendable, CaseIterable {
+    /// None.
+    case none
+    /// Who made the image and how, and who may use it.
+    case rights
+    /// The rights, the description, and EXIF of the whole image without the position and maker's notes.
+    case all
+}
+
+/// The metadata of a result in a format.
+///
+/// EXIF, XMP and IPTC of a source are never copied as they are: they also describe a position, thumbnails, earlier
+/// forms and parts of the file that the result does not have. The same holds for a C2PA manifest, whose signature
+/// covers the bytes of the source.
+struct ResultMetadata {
+    private let rights: ImageRights
+    private let description: String?
+    private let keepsEXIF: Bool
+    private let format: OutputFormat
+
+    /// - Parameter image: the chain's result, with the fields of its source.
+    init(of image: VipsImage, _ policy: MetadataPolicy, in format: OutputFormat) {
+        rights = policy == .none ? ImageRights() : ImageRights(of: image)
+        description =
+            policy == .all ? EmbeddedMetadata(of: image, maxLength: ImageRights.maxLength).description : nil
+        keepsEXIF = policy == .all && format.row.holdsEXIF && image.has("exif-data")
+        self.format = format
+    }
+
+    /// Whether savers write anything: EXIF, a PNG's texts, or XMP.
+    var isWrittenBySaver: Bool { hasEXIF || (packet != nil && !addsPacket) }
+
+    /// Whether there is EXIF, or texts in a PNG.
+    var hasEXIF: Bool { keepsEXIF || rights.creator != nil || rights.copyright != nil }
+
+    /// The XMP packet, unless EXIF says the same; nil = none.
+    var packet: ByteBuffer? { format.row.holdsEXIF && rights.fitsEXIF && description == nil ? nil : fullPacket }
+
+    private var fullPacket: ByteBuffer? {
+        var texts = rights.properties
+        texts[.description] = description
+        return texts.isEmpty ? nil : XMPPacket.make(texts)
+    }
+
+    /// The same pixels with only the fields from which savers write this metadata.
+    func onlyMetadata(of image: VipsImage) throws(VipsError) -> VipsImage {
+        var texts: [String: String] = [:]
+        texts["exif-ifd0-Copyright"] = rights.copyright.map(Self.exifText)
+        texts["exif-ifd0-Artist"] = rights.creator.map(Self.exifText)
+        // libvips writes PNG without EXIF, but with textual chunks (PNG 3rd edition, §11.3.3).
+        texts["png-comment-0-Copyright"] = rights.copyright
+        texts["png-comment-1-Author"] = rights.creator
+        var blobs: [String: ByteBuffer] = [:]
+        if !addsPacket { blobs["xmp-data"] = packet }
+        let removed = image.fields.filter { !keepsEXIF || !Self.isGeneralEXIF($0) }
+        return try image.setting(removing: removed, texts: texts, blobs: blobs)
+    }
+
+    /// A file of the format with the packet, as far as savers do not write it.
+    func adding(to file: ByteBuffer) -> ByteBuffer {
+        guard let add = format.row.addingXMP, let packet else { return file }
+        return add(packet, file) ?? file
+    }
+
+    /// A file without any metadata, with the packet; nil if that takes a saver.
+    func adding(toBare file: ByteBuffer) -> ByteBuffer? {
+        guard !keepsEXIF else { return nil }
+        return fullPacket.map { packet in format.row.addingXMP?(packet, file) } ?? file
+    }
+
+    /// The EXIF data in an image's fields as libvips writes it into a file; nil if there is none.
+    func exif(of image: VipsImage) throws(VipsError) -> ByteBuffer? {
+        guard hasEXIF else { return nil }
+        let pixel = try image.extracting(x: 0, y: 0, size: PixelSize(width: 1, height: 1))
+        return try VipsLoader.jpeg.withImage(of: VipsSaver.jpeg.encode(pixel)) { file throws(VipsError) in
+            file.blob("exif-data")
+        }
+    }
+
+    private var addsPacket: Bool { format.row.addingXMP != nil }
+
+    /// Whether the field is of the image as a whole (directory 0) or of how it was taken (directory 2), and remains
+    /// true for a result in sRGB that is upright. Directories 1, 3 and 4 are thumbnail, position and color spaces.
+    private static func isGeneralEXIF(_ field: String) -> Bool {
+        if field == "exif-data" { return true }
+        guard field.hasPrefix("exif-ifd0-") || field.hasPrefix("exif-ifd2-") else { return false }
+        return !excluded.contains { field.hasSuffix($0) }
+    }
+
+    /// Notes refer to their place in the file; the others hold what is not copied elsewhere either.
+    private static let excluded = [
+        "-Orientation", "-ColorSpace", "-MakerNote", "-InterColorProfile", "-XMLPacket", "-IPTC/NAA", "-ImageResources",
+    ]
+
+    /// When libvips encodes such a text, it drops the last parenthesis, whatever is in it, and converts the remaining
+    /// text to ASCII.
+    private static func exifText(_ text: String) -> String { "\(text) (ASCII)" }
+}
