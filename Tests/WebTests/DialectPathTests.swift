@@ -147,9 +147,9 @@ struct DialectPathTests {
 
     @Test func `an explanation has the query of a path, and what was ignored`() async throws {
         let site = TestSite.explaining(try configuration())
-        let told = try await site.explanation("/explain?path=/_/w:5/sm:1/plain/https://a.org/b")
+        let told = try await site.explanation("/explain?path=/_/w:5/scp:1/plain/https://a.org/b")
         #expect(told.request.canonical.contains("w=5") && told.request.canonical.contains("rules=imgproxy"))
-        #expect(told.dialect?.name == "imgproxy" && told.dialect?.ignored.map(\.name) == ["sm"])
+        #expect(told.dialect?.name == "imgproxy" && told.dialect?.ignored.map(\.name) == ["scp"])
         #expect(try await site.problem("/explain?path=/_/w:5/plain/https://a.org&w=3").parameter == "w")
         #expect(try await TestSite().problem("/explain?path=/_/plain/https://a.org").parameter == "path")
     }

@@ -153,7 +153,14 @@ enum CloudflareOptions {
             draft.isStill = value == "false"
         },
         Row("compression", "fast", .ignored("The settings of the server decide how long it compresses.")),
-        Row("metadata", "copyright|keep|none", .ignored("Results keep copyright and artist only.")),
+        Row("metadata", "copyright|keep|none", "`metadata`: `rights`, `all` or `none`") {
+            value, draft throws(InvalidParameter) in
+            let policies: [String: MetadataPolicy] = ["copyright": .rights, "keep": .all, "none": .none]
+            guard let policy = policies[value] else {
+                throw CloudflareValue.invalid("metadata", "copyright, keep or none", value)
+            }
+            if policy != .rights { draft.parameters.set("metadata", policy.rawValue) }
+        },
         Row("onerror", "redirect", "`default=1`") { value, draft throws(InvalidParameter) in
             guard value == "redirect" else { throw CloudflareValue.invalid("onerror", "redirect", value) }
             draft.parameters.set("default", "1")

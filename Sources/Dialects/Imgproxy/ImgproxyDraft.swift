@@ -41,6 +41,8 @@ struct ImgproxyDraft: OptionDraft, Sendable {
     var maxBytes = 0
     var progressive = false
     var palette = false
+    var stripsMetadata = true
+    var keepsCopyright = true
     var page: Int?
     var pages: Int?
     var isStill = false
@@ -258,6 +260,8 @@ extension ImgproxyDraft {
         if maxBytes > 0 { query.append("max_bytes", "\(min(maxBytes, 100_000_000))") }
         query.put("il", isSet: progressive)
         query.put("palette", isSet: palette && format == "png")
+        let metadata = !stripsMetadata ? MetadataPolicy.all : keepsCopyright ? .rights : .none
+        if metadata != .rights { query.append("metadata", metadata.rawValue) }
         query.put("page", page.map { "\($0 + 1)" })
         let count = isStill ? 1 : pages ?? frames ?? rules.animationFrames
         let used = min(max(count, 1), limits.maxFrames)

@@ -29,8 +29,10 @@ extension ImgproxyTable {
 
     static let metadataRows: [Row] = [
         .ignored("style", "st", pro: true, because: "SVG images are drawn with their own styles."),
-        .ignored("strip_metadata", "sm", because: "Metadata is always stripped, except copyright and artist."),
-        .ignored("keep_copyright", "kcr", because: "Copyright and artist are always kept."),
+        .single("strip_metadata", "sm", as: "`metadata=all` for `0`", \.stripsMetadata, ImgproxyArguments.flag),
+        .single(
+            "keep_copyright", "kcr", as: "`metadata=none` for `0`, unless `sm:0`", \.keepsCopyright,
+            ImgproxyArguments.flag),
         .ignored("dpi", pro: true, because: "Results have no resolution in dots per inch."),
         .ignored("strip_color_profile", "scp", because: "Results are always in sRGB."),
         .ignored("preserve_hdr", "ph", because: "HDR is tone-mapped."),

@@ -56,6 +56,8 @@ struct ImgproxyOptionTests {
         ("aq:dssim:0.02", ["q": "auto"]), ("mb:20000", ["max_bytes": "20000"]), ("jpgo:1", ["il": "true"]),
         ("pngo:1:1/f:png", ["il": "true", "palette": "true", "output": "png"]), ("pg:2", ["page": "3"]),
         ("pgs:3", ["n": "3"]),
+        ("sm:1", [:]), ("sm:0", ["metadata": "all"]), ("kcr:0", ["metadata": "none"]), ("kcr:1", [:]),
+        ("sm:1/kcr:0", ["metadata": "none"]), ("kcr:0/sm:0", ["metadata": "all"]),
         ("hs:md5:9E107D9D372BB6826BD81D3542A419D6", ["digest": "md5:9e107d9d372bb6826bd81d3542a419d6"]),
         ("hs:none", [:]), ("da:1/maf:9", [:]), ("maf:9", ["n": "9", "pick": "even"]),
         ("mrd:500", ["layout": "maxside:500"]),
@@ -92,9 +94,9 @@ struct ImgproxyOptionTests {
     }
 
     @Test func `options that change nothing are listed with the reason`() throws {
-        let path = "/_/sm:1/kcr:0/scp:1/msr:50/plain/https://a.org"
+        let path = "/_/ph:1/eth:1/scp:1/msr:50/plain/https://a.org"
         let ignored = try bench.translation(path).ignored
-        #expect(ignored.map(\.name) == ["sm", "kcr", "scp", "msr"])
+        #expect(ignored.map(\.name) == ["ph", "eth", "scp", "msr"])
         #expect(ignored.allSatisfy { $0.reason.hasSuffix(".") })
     }
 

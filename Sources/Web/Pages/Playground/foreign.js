@@ -49,6 +49,8 @@ const IMGPROXY = {
   quality: (quality) => ({ q: above0(quality) }),
   max_bytes: (count) => ({ max_bytes: above0(count) }),
   format: (name) => ({ output: formatOf(name) }),
+  strip_metadata: (flag) => ({ metadata: isOn(flag) ? "" : "all" }),
+  keep_copyright: (flag) => ({ metadata: isOn(flag) ? "" : "none" }),
   cachebuster: (text) => ({ v: text }),
   filename: (name) => ({ filename: name }),
   auto_rotate: (flag) => ({ orient: isOn(flag) ? "" : "none" }),
@@ -57,7 +59,7 @@ const SHORT = {
   rs: "resize", s: "size", rt: "resizing_type", w: "width", h: "height", mw: "min-width", mh: "min-height", el: "enlarge", ex: "extend",
   g: "gravity", c: "crop", t: "trim", pd: "padding", rot: "rotate", fl: "flip", bg: "background", bl: "blur", sh: "sharpen",
   pix: "pixelate", br: "brightness", q: "quality", mb: "max_bytes", f: "format", ext: "format", cb: "cachebuster", fn: "filename",
-  ar: "auto_rotate",
+  ar: "auto_rotate", sm: "strip_metadata", kcr: "keep_copyright",
 };
 const formatOf = (name) => ({ jpeg: "jpg", tif: "tiff" })[name] ?? name;
 
@@ -115,7 +117,7 @@ const FILTERS = {
   round_corner: (radius) => ({ radius: radius.split("|")[0] }),
   strip_exif: () => ({}),
   strip_icc: () => ({}),
-  strip_metadata: () => ({}),
+  strip_metadata: () => ({ metadata: "none" }),
 };
 
 function thumborImage(path) {
