@@ -154,6 +154,9 @@ struct GIFContainer {
         return data.getSlice(at: data.readerIndex, length: data.readableBytes - xmpEnd.count)
     }
 
+    /// Whether there is a C2PA manifest.
+    static func hasManifest(_ file: ByteBuffer) -> Bool { application("C2PA_GIF\u{1}\0\0", in: file) != nil }
+
     /// The data of an application, with the lengths of its sub-blocks.
     private static func application(_ name: String, in file: ByteBuffer) -> ByteBuffer? {
         var rest = file

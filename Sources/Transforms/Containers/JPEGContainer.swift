@@ -148,6 +148,7 @@ struct JPEGContainer {
         static let applications: ClosedRange<UInt8> = 0xE0...0xEF
         static let jfif: UInt8 = 0xE0
         static let exif: UInt8 = 0xE1
+        static let jumbf: UInt8 = 0xEB
         static let adobe: UInt8 = 0xEE
         static let comment: UInt8 = 0xFE
     }
@@ -178,6 +179,20 @@ extension JPEGContainer {
 
     /// What a segment with XMP begins with (ISO 16684-3).
     private static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+
+    /// Whether a segment before the pixels begins a C2PA manifest.
+    static func hasManifest(_ file: ByteBuffer) -> Bool {
+        var walk = JPEGContainer(rest: file)
+        guard walk.rest.readInteger(as: UInt16.self) == Marker.start else { return false }
+        while let marker = walk.readMarker(), marker != Marker.scan, marker != Marker.end,
+            let length = walk.rest.readInteger(as: UInt16.self), length >= 2,
+            let content = walk.rest.readSlice(length: Int(length) - 2)
+        {
+            // An identifier, and the numbers of the box and of its segment, precede the box.
+            if marker == Marker.jumbf, content.beginsManifest(at: 8) { return true }
+        }
+        return false
+    }
 
     /// Whether the file has all scans and no end. The last scan may be incomplete.
     static func lacksOnlyEnd(_ file: ByteBuffer) -> Bool {

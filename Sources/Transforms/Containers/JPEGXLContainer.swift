@@ -30,6 +30,9 @@ enum JPEGXLContainer {
     /// The XMP packet, unless it is compressed; nil = none.
     static func xmp(of file: ByteBuffer) -> ByteBuffer? { box(of: file) { $0.type == "xml " }?.content }
 
+    /// Whether there is a C2PA manifest.
+    static func hasManifest(_ file: ByteBuffer) -> Bool { box(of: file) { $0.bytes.beginsManifest(at: 0) } != nil }
+
     private static func box(of file: ByteBuffer, where isMeant: (ISOBox) -> Bool) -> ISOBox? {
         var rest = file
         for _ in 0..<maxBoxes {

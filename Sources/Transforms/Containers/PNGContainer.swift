@@ -119,6 +119,13 @@ extension PNGContainer {
         return whole
     }
 
+    /// Whether there is a C2PA manifest.
+    static func hasManifest(_ file: ByteBuffer) -> Bool {
+        var isPresent = false
+        _ = eachChunkBeforePixels(of: file) { if $0.type == PNGChunk.manifest { isPresent = true } }
+        return isPresent
+    }
+
     /// Whether the pixels are indices of a palette (§11.2.1).
     private static func hasPalette(_ file: ByteBuffer) -> Bool {
         file.getInteger(at: file.readerIndex + 25, as: UInt8.self) == 3
@@ -226,6 +233,8 @@ struct PNGChunk {
     /// `zTXt` and `iTXt`.
     static let compressedText: UInt32 = 0x7A54_5874
     static let internationalText: UInt32 = 0x6954_5874
+    /// `caBX`.
+    static let manifest: UInt32 = 0x6361_4258
 
     var isKept: Bool {
         [Self.header, Self.palette, Self.transparency, Self.pixels, Self.end].contains(type)

@@ -7,6 +7,8 @@ struct TIFFDirectory {
     private(set) var photometric = 0
     /// The meaning of each sample behind the colors: 1 and 2 are alpha (§18).
     private(set) var extra: [Int] = []
+    /// Whether there is a C2PA manifest.
+    private(set) var hasManifest = false
 
     /// Whether the first directory begins within the bytes. A truncated file has usually lost it.
     static func isPresent(in source: ByteBuffer) -> Bool {
@@ -24,6 +26,7 @@ struct TIFFDirectory {
             switch field.tag {
             case 262: photometric = reader.values(of: field, atMost: 1).first ?? 0
             case 277: samples = reader.values(of: field, atMost: 1).first ?? 1
+            case 52_545: hasManifest = true
             case 338: extra = reader.values(of: field, atMost: Self.maxExtra)
             default: break
             }

@@ -46,6 +46,11 @@ enum WebPContainer {
         return self.file(of: chunks, features: .max)
     }
 
+    /// Whether there is a C2PA manifest.
+    static func hasManifest(_ file: ByteBuffer) -> Bool {
+        content(of: file, mayEndEarly: true).flatMap { chunks(of: $0) }?.contains { $0.name == "C2PA" } ?? false
+    }
+
     /// The header of extended features for a plain image, whose header has the size (RFC 6386 §9.1, RFC 9649 §3.4).
     private static func features(of image: Chunk) -> Chunk? {
         var fields = image.bytes

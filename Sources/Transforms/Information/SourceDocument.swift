@@ -41,6 +41,8 @@ struct SourceDocument: Encodable {
     /// What of an SVG is not drawn as browsers draw it; nil = nothing is known to differ.
     let undrawn: [String]?
     let metadata: Metadata
+    /// Whether there is a C2PA manifest, which results do not keep.
+    let c2pa: Bool
     let exif: CameraSettings?
     let gps: GPSPosition?
     var dominantColor: String?
@@ -165,6 +167,7 @@ extension SourceDocument {
         chromaSubsampling = image.text("jpeg-chroma-subsample").flatMap(embedded.clean)
         undrawn = header.gaps.isEmpty ? nil : header.gaps.names
         metadata = Metadata(embedded, ImageRights(of: image))
+        c2pa = C2PAManifest.isPresent(in: job.source, header.format)
         exif = job.output.details.contains(.exif) ? CameraSettings(embedded) : nil
         gps = job.output.details.contains(.position) ? image.blob("exif-data").flatMap(GPSPosition.init(exif:)) : nil
     }

@@ -49,6 +49,7 @@ extension FuzzTests {
         ]
         fuzzer.run("packets", bytes: seeds, words: words) { input in
             let file = ByteBuffer(bytes: input)
+            for format in SourceFormat.allCases { _ = C2PAManifest.isPresent(in: file, format) }
             let most = max(
                 GIFContainer.xmp(of: file)?.readableBytes ?? 0, JPEGXLContainer.xmp(of: file)?.readableBytes ?? 0)
             try hold(most <= input.count, "\(most) bytes")
