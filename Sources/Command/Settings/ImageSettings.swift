@@ -71,6 +71,12 @@ struct ProcessingSettings: SettingTheme {
     let damaged = Setting(
         "damaged", .choice(of: DamagePolicy.self), default: .refuse,
         help: "Default of the query parameter 'damaged'.")
+    let aiLabel = Setting(
+        "ai-label", .choice(of: AILabel.Place.self), default: AILabel.Place.none,
+        help: """
+            Corner in which images get a label whose metadata says that a generative model made them, wholly or in \
+            part (IPTC's digital source type).
+            """)
     let webpEffort = Setting(
         "webp-effort", .integer(EncoderEfforts.webpRange), default: EncoderEfforts().webp,
         help: "Effort of the WebP encoder to make smaller files; 6 takes twice as long as 4.")

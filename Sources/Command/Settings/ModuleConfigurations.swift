@@ -95,7 +95,7 @@ extension Settings {
             efforts: EncoderEfforts(webp: self.processing.webpEffort, avif: self.processing.avifEffort),
             pixelWorkers: self.processing.pixelWorkers, queueDepth: self.processing.queueDepth,
             memoryBudgetBytes: self.processing.memoryBudget, requestTimeout: self.limits.requestTimeout,
-            freshness: freshnessPolicy, encodingBudget: self.formats.avifBudget)
+            freshness: freshnessPolicy, encodingBudget: self.formats.avifBudget, aiLabel: self.processing.aiLabel)
     }
 
     var clientSettings: GuardedHTTPClient.Settings {

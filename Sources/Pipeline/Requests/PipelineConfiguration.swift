@@ -22,13 +22,16 @@ public struct PipelineConfiguration: Sendable {
     /// The time that encoding may take before a request is answered in its ``ImageRequest/interim`` output; zero = all
     /// requests wait. Default: 150 milliseconds.
     public var encodingBudget: Duration
+    /// Where images get a label whose source says that a generative model made them. Default: none.
+    public var aiLabel: AILabel.Place
 
     /// Creates a configuration with the command line's defaults.
     public init(
         limits: PixelLimits = PixelLimits(), efforts: EncoderEfforts = EncoderEfforts(), pixelWorkers: Int = 2,
         queueDepth: Int = 64,
         memoryBudgetBytes: Int = MemoryPressure().usableBytes / 4, requestTimeout: Duration = .seconds(30),
-        freshness: FreshnessPolicy = FreshnessPolicy(), encodingBudget: Duration = .milliseconds(150)
+        freshness: FreshnessPolicy = FreshnessPolicy(), encodingBudget: Duration = .milliseconds(150),
+        aiLabel: AILabel.Place = .none
     ) {
         self.limits = limits
         self.efforts = efforts
@@ -38,6 +41,7 @@ public struct PipelineConfiguration: Sendable {
         self.requestTimeout = requestTimeout
         self.freshness = freshness
         self.encodingBudget = encodingBudget
+        self.aiLabel = aiLabel
     }
 }
 

@@ -84,6 +84,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var padding: Padding?
     /// Another image drawn onto the image; nil = none.
     public var mark: Mark?
+    /// Where images of generative models get a label, as their last step.
+    public var aiLabel = AILabel.Place.none
     /// The rules for the order of steps and for sizes.
     public var rules = ChainRules.darkroom
     /// The geometry that only the rules of imgproxy have; nil = their defaults.
@@ -153,7 +155,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     func steps(within limits: PixelLimits) -> [any Transform] {
         let scaleDown = ScaleDownLimits(limits, rotationDegrees: rotationDegrees, padding: padding ?? Padding(0))
         let limits = self.scaleDown ? scaleDown : nil
-        return ([digest] + scalingCanvasDown(to: limits).steps(scaleDownLimits: limits)).compactMap { $0 }
+        return ([digest] + scalingCanvasDown(to: limits).steps(scaleDownLimits: limits) + [AILabel(self)])
+            .compactMap { $0 }
     }
 
     /// The recipe with a canvas within the limits, if its result is to have the canvas's exact size.
