@@ -82,10 +82,10 @@ VERSION_COPIES = [
 MEASURED = "docs/benchmarks.md"
 FIGURES = {
     r"\| Darkroom, fast \| (.+?) \| vips": [
-        ("README.md", r"JPEG misses, relative to libvips \| (.+?) ", 1), (MEASURED, r"Darkroom, default settings \| (.+?) ", 1),
+        ("README.md", r"JPEG misses, relative to libvips, [0-9-]+ \| (.+?) ", 1), (MEASURED, r"Darkroom, default settings \| (.+?) ", 1),
     ],
     r"\| idle \| (.+?) MB": [
-        ("README.md", r"Idle memory \| (.+?) MB", 1), (MEASURED, r"Darkroom, default settings \|.+?\| (.+?) MB", 1),
+        ("README.md", r"Idle memory, [0-9-]+ \| (.+?) MB", 1), (MEASURED, r"Darkroom, default settings \|.+?\| (.+?) MB", 1),
         ("docs/deploying.md", r"\[(.+?) MB measured\]", 1),
     ],
     r"\| after 300 misses, all caches 0 \| (.+?) MB": [(MEASURED, r"all caches off, Darkroom uses (.+?) MB", 1)],

@@ -26,28 +26,33 @@ struct ColorSources: OriginFetching {
     }
 }
 
-/// Serves `local:///path` from files within the executable, in place of ``LocalFiles`` on servers without a root.
-///
-/// Every other local URL is refused.
+/// Serves `local:///path` from files within the executable, where ``LocalFiles`` have none at that path.
 package struct EmbeddedFiles: OriginFetching {
     private let files: [String: ByteBuffer]
+    private let folder: LocalFiles
 
-    /// - Parameter files: the bytes of each file by its URL's path, such as `/samples/cat.jpg`.
-    package init(_ files: [String: [UInt8]]) {
+    /// - Parameters:
+    ///   - files: the bytes of each file by its URL's path, such as `/samples/cat.jpg`.
+    ///   - folder: the files that take precedence, and answer every other URL.
+    package init(_ files: [String: [UInt8]], behind folder: LocalFiles) {
         self.files = files.mapValues { ByteBuffer(bytes: $0) }
+        self.folder = folder
     }
 
     package func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
-        guard request.url.scheme == .local else {
-            throw .invalidURL(.unsupportedScheme(request.url.scheme.rawValue))
+        do throws(OriginError) {
+            return try await folder.fetch(request)
+        } catch {
+            guard [.localNotFound, .notAllowed(.local)].contains(error), let file = files[request.url.path] else {
+                throw error
+            }
+            let now = Date()
+            return OriginResponse(
+                url: request.url, status: .ok, headers: [:], body: file, requestedAt: now, receivedAt: now)
         }
-        guard let file = files[request.url.path] else { throw .notAllowed(.local) }
-        let now = Date()
-        return OriginResponse(
-            url: request.url, status: .ok, headers: [:], body: file, requestedAt: now, receivedAt: now)
     }
 
     package func refusal(of source: SourceURL) -> OriginError? {
-        files[source.path] == nil ? .notAllowed(.local) : nil
+        files[source.path] == nil ? folder.refusal(of: source) : nil
     }
 }

@@ -44,8 +44,8 @@ package struct WebConfiguration: Sendable {
     package var sourceMap = SourceMap()
     /// Whether `/` serves the playground.
     package var servesPlayground = true
-    /// Whether sources may be ``SampleImages``, which the playground then offers.
-    package var hasSampleImages = false
+    /// Whether sources may be files of a folder, besides the ``SampleImages`` of the playground.
+    package var hasLocalFiles = false
     /// Whether `/robots.txt` lets crawlers fetch images.
     package var allowsRobots = false
     /// Whether `/iiif` serves the IIIF Image API.

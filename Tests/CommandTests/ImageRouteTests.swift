@@ -36,12 +36,16 @@ struct ImageRouteTests {
         #expect(await server.stop() == 0)
     }
 
-    @Test func `Without a local root, the playground's own images are sources, unless it is off`() async throws {
-        let server = try await DarkroomProcess([])
+    @Test(arguments: [[], ["--local-root", URL.fixtures.path]])
+    func `The playground's own images are sources, with and without a local root`(flags: [String]) async throws {
+        let server = try await DarkroomProcess(flags)
         #expect(try await server.image("local:///samples/coffee.jpg", "w=300").status == 200)
         #expect(try await server.image("local:///samples/paper-plane.svg", "w=300").status == 200)
-        #expect(try await server.image("local:///etc/passwd").status == 403)
+        #expect(try await server.image("local:///etc/passwd").status == (flags.isEmpty ? 403 : 404))
         #expect(await server.stop() == 0)
+    }
+
+    @Test func `The playground's own images are no sources if it is off`() async throws {
         let closed = try await DarkroomProcess(["--playground", "false"])
         #expect(try await closed.image("local:///samples/coffee.jpg", "w=300").status == 403)
         #expect(try await Client.get("\(closed.base)/").status == 404)

@@ -12,10 +12,10 @@ import Testing
 /// playground`.
 struct PlaygroundTests {
     private static let parameters = ImageQueryGrammar().summaries
-    private let page = text(hasSampleImages: false)
+    private let page = text(hasLocalFiles: false)
 
-    private static func text(hasSampleImages: Bool) -> String {
-        let server = PlaygroundPage.Server(parameters: parameters, hasSampleImages: hasSampleImages)
+    private static func text(hasLocalFiles: Bool) -> String {
+        let server = PlaygroundPage.Server(parameters: parameters, hasLocalFiles: hasLocalFiles)
         return String(decoding: PlaygroundPage.document(for: server), as: UTF8.self)
     }
 
@@ -110,13 +110,23 @@ struct PlaygroundTests {
         let block = try #require(page.firstMatch(of: /id="server">([^<]*)<\/script>/)).output.1
         struct Stated: Decodable {
             var parameters: [[String: String]]
-            var hasSampleImages: Bool
+            var hasLocalFiles: Bool
+            var needsSignature: Bool
         }
         let stated = try JSONDecoder().decode(Stated.self, from: Data(block.utf8))
         #expect(stated.parameters.compactMap { $0["name"] } == Self.parameters.map(\.name))
         #expect(stated.parameters.first { $0["name"] == "q" }?["values"]?.hasPrefix("an integer from 1 to 100") == true)
-        #expect(!stated.hasSampleImages)
-        #expect(Self.text(hasSampleImages: true).contains("\"hasSampleImages\":true"))
+        #expect(!stated.hasLocalFiles && !stated.needsSignature)
+        #expect(Self.text(hasLocalFiles: true).contains("\"hasLocalFiles\":true"))
+    }
+
+    @Test func `the page says that images require a signature`() async throws {
+        var configuration = WebConfiguration.test(token: nil)
+        let open = try await TestSite(configuration: configuration).respond("/").text()
+        #expect(open.contains(#""needsSignature":false"#))
+        configuration.access.signingKeys = [try SigningKey(id: "k1", secret: "correct-horse-battery-staple-0123")]
+        let closed = try await TestSite(configuration: configuration).respond("/").text()
+        #expect(closed.contains(#""needsSignature":true"#))
     }
 
     @Test func `the page offers every sample image, and they are small`() {

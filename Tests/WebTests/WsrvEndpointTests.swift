@@ -72,7 +72,7 @@ struct WsrvEndpointTests {
             .respond("/srcset?url=http://example.com/a.jpg&widths=9").text()
         #expect(srcset.contains("w=9&compat=darkroom"))
         #expect(
-            PlaygroundPage.document(for: .init(parameters: [], hasSampleImages: false, hasOtherDialect: true)).count > 0
+            PlaygroundPage.document(for: .init(parameters: [], hasOtherDialect: true)).count > 0
         )
     }
 

@@ -207,10 +207,8 @@ struct ImageServer {
         let objects = ObjectSources(
             stores.sources, sharingLimitsOf: client, maxSourceBytes: settings.limits.maxSourceBytes,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
-        let localFiles: any OriginFetching =
-            settings.hasSampleImages
-            ? EmbeddedFiles(SampleImages.files)
-            : LocalFiles(root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
+        let folder = LocalFiles(root: settings.origins.localRoot, maxSourceBytes: settings.limits.maxSourceBytes)
+        let localFiles = EmbeddedFiles(settings.access.playground ? SampleImages.files : [:], behind: folder)
         let remote = MeteredOrigin(
             OriginRouter(remote: client, local: localFiles, objects: objects), metrics: registry)
         return OriginRouter(

@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomQuery
 import DarkroomWeb
 import Foundation
 import Logging
@@ -87,14 +88,36 @@ final class StartupMessage: Sendable {
     private func text(_ main: String, _ admin: String?) -> String {
         var text = "Darkroom listens on \(main)\n"
         if let admin { text += "Admin endpoints: \(admin)\n" }
-        if let sample {
-            let socket = main.hasPrefix("unix:") ? main.dropFirst(5) : nil
-            let base = socket == nil ? main : "http://localhost"
+        let socket = main.hasPrefix("unix:") ? main.dropFirst(5) : nil
+        let base = (socket == nil ? main : "http://localhost") + settings.listeners.basePath
+        if settings.access.playground, socket == nil { text += "Playground: \(base)/\n" }
+        if let url = sampleURL(base) {
             let options = socket.map { "--unix-socket '\($0)' " } ?? ""
-            let url = "\(base)\(settings.listeners.basePath)/image?url=local:///\(sample)&w=400&output=webp"
-            text += "Try:  curl \(options)-o image.webp '\(url)'\n"
+            let file = settings.access.presetsOnly ? "image" : "image.webp"
+            text += "Try:  curl -f \(options)-o \(file) '\(url)'\n"
         }
         return text
+    }
+
+    /// The URL of a thumbnail of the sample that the server answers: signed if it has keys, with a preset if it
+    /// requires one. Nil where no key permits it.
+    private func sampleURL(_ base: String) -> String? {
+        guard let sample else { return nil }
+        let configuration = settings.webConfiguration
+        var parameters = ["url=local:///\(sample)"]
+        if !configuration.access.presetsOnly {
+            parameters += ["w=400", "output=webp"]
+            if configuration.dialect != .darkroom { parameters.append("compat=darkroom") }
+        } else if let preset = configuration.access.presets.names.first {
+            parameters.append("preset=\(preset)")
+        } else {
+            return nil
+        }
+        let url = "\(base)/image?\(parameters.joined(separator: "&"))"
+        let keys = configuration.access.signingKeys
+        guard !keys.isEmpty else { return url }
+        let signer = URLSigner(configuration)
+        return keys.lazy.compactMap { try? signer.sign(url, keyID: $0.id) }.first
     }
 
     /// Where clients reach a listener: a URL, or `unix:` and a path.
@@ -110,15 +133,15 @@ final class StartupMessage: Sendable {
         }
     }
 
-    /// `sample.jpg` in the local root, or else its first image whose name needs no encoding.
+    /// `sample.jpg` in the local root, or else its first image whose name needs no encoding, or else a sample of the
+    /// playground.
     private var sample: String? {
-        guard let root = settings.origins.localRoot,
-            let names = try? FileManager.default.contentsOfDirectory(atPath: root).sorted()
-        else { return nil }
-        if names.contains("sample.jpg") { return "sample.jpg" }
-        return names.first { name in
+        let names = settings.origins.localRoot.flatMap { try? FileManager.default.contentsOfDirectory(atPath: $0) }
+        if names?.contains("sample.jpg") == true { return "sample.jpg" }
+        let first = names?.sorted().first { name in
             name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
                 && ["jpg", "jpeg", "png", "webp", "gif"].contains(URL(fileURLWithPath: name).pathExtension)
         }
+        return first ?? (settings.access.playground ? "samples/coffee.jpg" : nil)
     }
 }

@@ -30,7 +30,7 @@ extension Settings {
         configuration.access = accessRules
         configuration.sourceMap = sourceNames
         configuration.servesPlayground = self.access.playground
-        configuration.hasSampleImages = hasSampleImages
+        configuration.hasLocalFiles = self.origins.localRoot != nil
         configuration.allowsRobots = self.access.allowRobots
         configuration.servesIIIF = self.access.iiif
         configuration.negotiation = NegotiationPolicy(
@@ -48,9 +48,6 @@ extension Settings {
         let maxSourceBytes = self.limits.maxSourceBytes
         return UploadBudget(budgetBytes: max(maxInFlightBytes / 4, maxSourceBytes), maxSourceBytes: maxSourceBytes)
     }
-
-    /// Whether `local:///samples/…` are images in the executable: for the playground, if there is no `local-root`.
-    var hasSampleImages: Bool { self.access.playground && self.origins.localRoot == nil }
 
     var clientLimits: ClientLimits {
         var limits = ClientLimits.default

@@ -126,8 +126,8 @@ struct AccessSettings: SettingTheme {
     let playground = Setting(
         "playground", .boolean, default: true,
         help: """
-            Whether / serves the playground. Without local-root, it includes sample images, which any client can \
-            request as local:///samples/….
+            Whether / serves the playground. It includes sample images, which any client can request as \
+            local:///samples/…, unless local-root has files of these names.
             """)
     let allowRobots = Setting(
         "allow-robots", .boolean, default: false,

@@ -19,7 +19,8 @@ struct PlaygroundEndpoint: Sendable {
         self.init(
             page: PlaygroundPage.document(
                 for: .init(
-                    parameters: parameters, hasSampleImages: configuration.hasSampleImages,
+                    parameters: parameters, hasLocalFiles: configuration.hasLocalFiles,
+                    needsSignature: !configuration.access.signingKeys.isEmpty,
                     hasOtherDialect: configuration.dialect != .darkroom,
                     unwritable: configuration.limits.unwritable.map(\.rawValue).sorted())))
     }
@@ -84,8 +85,10 @@ enum PlaygroundPage {
     struct Server: Encodable {
         /// The parameters of `/image`. Controls of others are left out.
         var parameters: [ParameterSummary]
-        /// Whether ``SampleImages`` are available.
-        var hasSampleImages: Bool
+        /// Whether there may be images of the fixtures directory, besides ``SampleImages``.
+        var hasLocalFiles = false
+        /// Whether images require a signature or the admin token.
+        var needsSignature = false
         /// Whether queries of `/image` have to say that their parameters are Darkroom's.
         var hasOtherDialect = false
         /// Formats of `output` that the server cannot write. Their controls are left out.
@@ -133,7 +136,7 @@ enum PlaygroundPage {
     }
 }
 
-/// The images that the playground offers on servers without `local-root`.
+/// The images that the playground offers, and that servers with the playground have as sources.
 ///
 /// The photographs are in the public domain (CC0): the cat by Stéfan van der Walt, the coffee by Rachel Michetti.
 package enum SampleImages {

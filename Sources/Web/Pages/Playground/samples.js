@@ -1,7 +1,8 @@
-/** Sample images: the server's own, or those of the fixtures directory if it is the local root. */
-const SAMPLES = SERVER.hasSampleImages ? [
-  ["samples/coffee.jpg", "Coffee"], ["samples/cat.jpg", "Cat"], ["samples/paper-plane.svg", "Drawing"],
-] : [
+/** The server's own images. */
+const SAMPLES = [["samples/coffee.jpg", "Coffee"], ["samples/cat.jpg", "Cat"], ["samples/paper-plane.svg", "Drawing"]];
+
+/** Images of the fixtures directory, shown if it is the local root. */
+const FIXTURES = [
   ["sample.jpg", "Lake at dusk"], ["formats/alpha.png", "Transparent"], ["svg/drawing.svg", "Drawing"],
   ["animation/disposal.gif", "Animation"], ["formats/photo.avif", "AVIF"], ["geometry/zone-plate.jpg", "Fine lines"],
   ["geometry/attention.png", "Off-center"], ["orientation/f-6.jpg", "Rotated"], ["formats/photo.heic", "HEIC"],
@@ -11,14 +12,16 @@ const SAMPLES = SERVER.hasSampleImages ? [
 const isCorrupt = ([path]) => path.startsWith("hostile/");
 
 async function findSamples() {
+  if (needsToken()) return;
   const isThere = ([path]) => askJSON(`/info?${query({ url: `local:///${path}` })}`).then(() => true, () => false);
-  if (!(await isThere(SAMPLES[0]))) return;
+  const samples = SERVER.hasLocalFiles && (await isThere(FIXTURES[0])) ? FIXTURES : SAMPLES;
   // The corrupt sample is in the same folder. It is not requested, since its failure would be cached.
-  const there = await Promise.all(SAMPLES.map((sample) => isCorrupt(sample) || isThere(sample)));
-  $("samples").replaceChildren(...SAMPLES.filter((_, at) => there[at]).map(sample));
+  const there = await Promise.all(samples.map((sample) => isCorrupt(sample) || isThere(sample)));
+  if (!there[0]) return;
+  $("samples").replaceChildren(...samples.filter((_, at) => there[at]).map(sample));
   $("samples").hidden = false;
   if (state.url) renderSamples();
-  else takeSource(`local:///${SAMPLES[0][0]}`, SERVER.hasSampleImages ? { w: "480" } : {});
+  else takeSource(`local:///${samples[0][0]}`, samples === SAMPLES ? { w: "480" } : {});
 }
 
 function sample([path, name]) {

@@ -5,8 +5,12 @@ const token = {
   remove: () => sessionStorage.removeItem(token.name),
 };
 
+/** Whether the server refuses this page's URLs, which are not signed. */
+const needsToken = () => SERVER.needsSignature && !token.read();
+
 function showGate() {
   const isOpen = Boolean(token.read());
+  $("unsigned").hidden = !needsToken();
   $("gate-open").hidden = isOpen;
   $("gate-closed").hidden = !isOpen;
   for (const page of all("[data-page=cache], [data-page=prefetch]")) page.hidden = page.dataset.page !== state.view || !isOpen;

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// What the executable prints once it is up.
+@Suite(.timeLimit(.minutes(5)))
+struct StartupMessageTests {
+    private static let key = "k1:0123456789abcdef0123456789abcdef"
+
+    private func server(_ flags: [String], _ environment: [String: String]) async throws -> DarkroomProcess {
+        let cache = try URL.temporaryFolder().path
+        return try await DarkroomProcess(
+            serving: ["--port", "0", "--cache-dir", cache, "--log-level", "warning"] + flags, environment: environment)
+    }
+
+    @Test(
+        arguments: [
+            [], ["--local-root", URL.fixtures.path], ["--presets", "small=w=40", "--presets-only", "true"],
+            ["--compat", "wsrv"],
+        ], [[:], ["DARKROOM_SIGNING_KEYS": key]])
+    func `The command to try gets an image, also from a server with keys`(
+        flags: [String], keys: [String: String]
+    ) async throws {
+        let server = try await server(flags, keys)
+        #expect(await server.nextLine() == "Playground: \(server.base)/")
+        let line = try #require(await server.nextLine())
+        let url = try #require(line.firstMatch(of: /Try:  curl -f -o image[.webp]* '(http:[^']+)'/)).output.1
+        #expect(url.contains("s=k1.") != keys.isEmpty)
+        #expect(try await Client.get(String(url)).status == 200)
+        #expect(await server.stop() == 0)
+    }
+
+    @Test func `Without playground and folder, there is no command to try`() async throws {
+        let server = try await server(["--playground", "false"], [:])
+        #expect(await server.stop() == 0)
+        #expect(await server.nextLine() == nil)
+    }
+}
