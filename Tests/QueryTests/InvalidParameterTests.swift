@@ -68,6 +68,23 @@ struct InvalidParameterTests {
                 + "refresh, got 'always'."
         ),
         (
+            "fit=crop", "fit",
+            "Parameter 'fit' must be one of inside, outside, cover, contain, fill, got 'crop'. Did you mean "
+                + "'fit=cover'?"
+        ),
+        (
+            "blur=true", "blur",
+            "Parameter 'blur' must be a number from 0.3 to 1000 or have no value, got 'true'. Did you mean 'blur'?"
+        ),
+        (
+            "ro=-90", "ro",
+            "Parameter 'ro' must be an integer from 0 to 359, got '-90'. Did you mean 'ro=270'?"
+        ),
+        (
+            "q=none", "q",
+            "Parameter 'q' must be an integer from 1 to 100, or auto, got 'none'. Leave 'q' out instead."
+        ),
+        (
             "zzzzzz", "zzzzzz",
             "There is no parameter 'zzzzzz'. If it belongs to the source's URL, percent-encode the value of 'url', "
                 + "with %26 for each & in it."
@@ -95,6 +112,15 @@ struct InvalidParameterTests {
         #expect(error.parameter == parameter)
         #expect(error.detail.contains("percent-encode the value of 'url'") == isEncodingNamed)
         #expect(error.detail.contains("'w'") == (parameter == "width"))
+    }
+
+    @Test(arguments: ValueSuggestions.otherValues.keys.sorted())
+    func `a value of another service is refused, and the value to write instead is accepted`(parameter: String) throws {
+        for (other, value) in try #require(ValueSuggestions.otherValues[parameter]) {
+            let error = #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&\(parameter)=\(other)") }
+            #expect(error?.detail.hasSuffix("Did you mean '\(parameter)=\(value)'?") == true, "\(other)")
+            _ = try grammar.parse("url=x&\(parameter)=\(value)")
+        }
     }
 
     @Test func `a source is required`() {

@@ -13,10 +13,10 @@ package struct InvalidParameter: Error, Hashable {
     }
 
     /// A value outside its format, as received; nil or empty for a name without a value. What is expected completes
-    /// "must be …".
-    init(_ parameter: String, got value: String?, expected: String) {
+    /// "must be …"; a hint is a sentence after a space.
+    init(_ parameter: String, got value: String?, expected: String, hint: String = "") {
         let given = value.flatMap { $0.isEmpty ? nil : "'\(Self.clipped($0))'" } ?? "no value"
-        self.init(parameter, "Parameter '\(parameter)' must be \(expected), got \(given).")
+        self.init(parameter, "Parameter '\(parameter)' must be \(expected), got \(given).\(hint)")
     }
 
     /// A parameter that appears more than once: readers of the first and of the last would see different requests.

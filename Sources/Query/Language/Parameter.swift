@@ -43,11 +43,13 @@ package struct Parameter<Draft>: Sendable {
         self.documentation = documentation
         schema = format.schema
         allowsBareName = format.bareValue != nil
-        let expected = format.schema.expected + (format.bareValue == nil ? "" : " or have no value")
+        let isOptional = format.bareValue != nil
+        let expected = format.schema.expected + (isOptional ? " or have no value" : "")
         assign = { text, draft throws(InvalidParameter) in
             let isBare = text?.isEmpty ?? true
             guard let value = isBare ? format.bareValue : text.flatMap(format.read) else {
-                throw InvalidParameter(name, got: text, expected: expected)
+                let hint = ValueSuggestions.sentence(for: text, of: name, format.schema, isOptional: isOptional)
+                throw InvalidParameter(name, got: text, expected: expected, hint: hint)
             }
             set(&draft, value)
         }
