@@ -30,6 +30,14 @@ struct CommandLineTests {
         #expect(!run.output.contains("listens"))
     }
 
+    @Test func `A host without an address stops startup with a sentence`() throws {
+        let flags = ["--host", "no-such-host.invalid", "--open-proxy", "true", "--cache-disk-bytes", "0"]
+        let run = try DarkroomProcess.run(["serve", "--port", "0"] + flags)
+        #expect(run.status != 0)
+        #expect(run.errors.contains("'no-such-host.invalid' is not an address"), "\(run.errors)")
+        #expect(!run.errors.contains("SocketAddressError"))
+    }
+
     @Test func `An unknown variable stops startup and is named`() throws {
         let run = try DarkroomProcess.run(["serve", "--port", "0"], environment: ["DARKROOM_MAX_SOURCE_BYTE": "5"])
         #expect(run.status == 78)

@@ -91,6 +91,7 @@ struct PrefetchCommandTests {
         #expect(denied.errors.hasSuffix(hint), "\(denied.errors)")
         let wrong = try prefetch("x", server.base, environment: ["DARKROOM_ADMIN_TOKEN": Self.token + "x"])
         #expect(wrong.status == 1)
+        #expect(wrong.errors.hasSuffix("the token that was sent is not the server's admin-token.\n"), "\(wrong.errors)")
         #expect(!wrong.errors.contains("--token-file") && !wrong.errors.contains(Self.token))
     }
 

@@ -135,6 +135,10 @@ struct SettingSourcesTests {
         ),
         ("port:\n", "darkroom.yaml:1: port has no value; remove the line or add a value."),
         ("# a comment\nport: [1, 2]\n", "darkroom.yaml:2: port must be an integer from 0 to 65535, got 'a list'."),
+        (
+            "formats: [avif, png]\n",
+            "darkroom.yaml:1: formats must be one or more of avif, jxl and webp, each once, got 'avif,png'."
+        ),
         ("signing-keys: {k1: hidden-text}\n", "darkroom.yaml:1: signing-keys.k1: the secret of a key must be"),
     ])
     func `A bad file is refused with line and reason, without its text`(text: String, words: String) throws {

@@ -110,14 +110,18 @@ struct ShutdownTests {
         let store = try await origin()
         store.hold(until: held.futureResult)
         // The store does not answer, which delays the start by five seconds.
+        let output = Pipe()
         let process = try DarkroomProcess.launch(
             [
                 "serve", "--port", "0", "--cache-disk-bytes", "0", "--shared-store", "s3://bucket/folder",
                 "--s3-endpoint", store.url(""), "--s3-region", "us-east-1",
-            ], environment: ["AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"], output: Pipe())
+            ], environment: ["AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"], output: output)
         await store.nextRequest()
         kill(process.processIdentifier, SIGTERM)
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         #expect(DarkroomProcess.wait(process) == 0)
+        // It does not say that it listens on a port that is closed again.
+        #expect(!text.contains(":0\n"), "\(text)")
     }
 
     @Test func `A signal that is repeated at once counts once`() async throws {

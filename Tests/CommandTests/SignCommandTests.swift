@@ -64,7 +64,11 @@ struct SignCommandTests {
         (["url=https://a.org/&w=1&w=2"], "only once"),
         (["url=https://a.org/&s=k1.x"], "only once"), (["/cache?all=true"], "/cache"),
         (["https://img.example.com/cache?all=true"], "'/cache' cannot be signed"),
-        (["https://example.com/photo.jpg"], "'/photo.jpg' cannot be signed"),
+        (
+            ["https://example.com/photo.jpg"],
+            "'/photo.jpg' cannot be signed; signed requests go to /, /explain, /image, /info, /srcset. To sign an image "
+                + "of this URL, give 'url=https%3A%2F%2Fexample.com%2Fphoto.jpg' and its parameters."
+        ),
         (["url=https://a.org/", "--key-id", "k9"], "k1, k2"),
         (["url=https://a.org/", "--expires-in", "soon"], "--expires-in"),
         (["/info?url=https://a.org/", "--path"], "/image"),

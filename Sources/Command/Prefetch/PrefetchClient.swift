@@ -64,6 +64,8 @@ enum PrefetchFailure: Error, Equatable {
     func sentence(_ server: String, hasToken: Bool, option: String = "--token-file") -> String {
         switch self {
         case .connection(let reason), .notDarkroom(let reason): return "\(server): \(reason)"
+        case .refused(401, _, _) where hasToken:
+            return "\(server): the token that was sent is not the server's admin-token."
         case .refused(let status, let detail, _):
             let isAccess = [401, 403].contains(status) && !hasToken
             let hint = isAccess ? " Set DARKROOM_ADMIN_TOKEN, or name a file with \(option)." : ""

@@ -254,7 +254,10 @@ struct ImageServer {
             configuration: configuration, pipeline: pipeline, prefetcher: prefetcher, observability: observability,
             tellEdges: tellEdges, logger: logger
         ) { [log] listener, channel in
-            guard startup.recordOpen(listener, port: channel.localAddress?.port ?? 0) else { return }
+            // A listener that a signal has closed already has no port.
+            guard !observability.serverState.isDraining,
+                startup.recordOpen(listener, port: channel.localAddress?.port ?? 0)
+            else { return }
             observability.serverState.finishStarting()
             ProcessMemory.releaseCode()
             startup.print(by: log)

@@ -37,6 +37,10 @@ struct ListenerFailure: Error {
         case .inherited, nil: return "The socket from systemd cannot be used (\(reason))."
         }
         let flags = listener == .main ? (host: "--host", port: "--port") : (host: "--admin-host", port: "--admin-port")
+        if reason is SocketAddressError.UnknownHost {
+            return "'\(host)' is not an address, and no name that leads to one. Choose an address of this machine with "
+                + "\(flags.host)."
+        }
         return switch code {
         case EADDRINUSE: "Port \(port) on \(host) is already in use. Choose another with \(flags.port)."
         case EACCES: "Port \(port) on \(host) requires privileges. Choose one from 1024 up with \(flags.port)."

@@ -114,10 +114,8 @@ extension SettingKind where Value == FormatList {
     static var formats: SettingKind {
         let grammar = "one or more of \(FormatList.names), each once"
         return SettingKind("FORMAT,...", grammar, format: \.text) { value throws(SettingRefusal) in
-            guard let list = FormatList(parsing: value.members.map { $0.text ?? $0.shape }.joined(separator: ","))
-            else {
-                throw .expected(grammar, got: value.text ?? value.shape)
-            }
+            let text = value.members.map { $0.text ?? $0.shape }.joined(separator: ",")
+            guard let list = FormatList(parsing: text) else { throw .expected(grammar, got: text) }
             return list
         }
     }

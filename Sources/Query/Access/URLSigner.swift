@@ -48,10 +48,7 @@ package struct URLSigner: Sendable {
     ) throws(Refusal) -> String {
         let key = try key(keyID)
         let (prefix, path, query) = parts(of: request)
-        guard let presets = Self.endpoints[path] else {
-            let paths = Self.endpoints.keys.sorted().joined(separator: ", ")
-            throw Refusal(description: "'\(path)' cannot be signed; signed requests go to \(paths).")
-        }
+        guard let presets = Self.endpoints[path] else { throw Self.refusal(ofPath: path, in: request) }
         guard !inPath || path == SignedPath.signedPath, !inPath || !isUpload else {
             throw Refusal(description: "Only GET requests to /image can have their query in the path.")
         }
@@ -82,6 +79,17 @@ package struct URLSigner: Sendable {
     private static let endpoints: [String: Authorizer.PresetUse] = [
         "/": .accepted, "/image": .accepted, "/info": .irrelevant, "/explain": .accepted, "/srcset": .unsupported,
     ]
+
+    /// A URL whose path is no endpoint is likely to be a source.
+    private static func refusal(ofPath path: String, in request: String) -> Refusal {
+        let paths = endpoints.keys.sorted().joined(separator: ", ")
+        var sentence = "'\(path)' cannot be signed; signed requests go to \(paths)."
+        if !request.hasPrefix("/") {
+            let source = PercentEncoding.encode(request)
+            sentence += " To sign an image of this URL, give 'url=\(source)' and its parameters."
+        }
+        return Refusal(description: sentence)
+    }
 
     /// The image that a query of an endpoint asks for.
     private func image(
