@@ -25,6 +25,7 @@ def main() -> int:
         options.screenshots.mkdir(parents=True, exist_ok=True)
     try:
         samples.sees_no_page_that_is_turned_off(options.server)
+        samples.sees_what_a_server_with_keys_needs(options.server, SCREENS[0])
         for screen in SCREENS:
             run_scenarios(samples.SCENARIOS, screen, options, local_root=None)
             run_scenarios(image.SCENARIOS + foreign.SCENARIOS + administration.SCENARIOS, screen, options, local_root=ROOT / "Fixtures/images")

@@ -280,6 +280,7 @@ def makes_mistakes(person: Person) -> None:
     person.takes_screenshot("8-private-address")
     person.clicks("#samples button[data-url$='truncated.jpg']")
     person.reads("#trouble", r"corrupt|damaged")
+    assert person.run("return document.getElementById('address').value") == "", "the URL of the last result is still there"
     person.takes_screenshot("8-failure")
     person.clicks(f"#samples button[data-url='{LAKE}']")
     person.sees_result(r"→ 640 × 427 WebP")
@@ -289,6 +290,20 @@ def makes_mistakes(person: Person) -> None:
     person.writes(WIDTH, "320")
     person.sees_result(r"→ 320 × \d+ WebP")
     assert person.finds(WIDTH).get_attribute("aria-invalid") is None, "a valid width is still marked"
+
+
+def sees_dependent_controls(person: Person) -> None:
+    """A control that has an effect only with another is off until that one is set."""
+    person.opens(f"#url={LAKE}&w=320")
+    person.sees_result(r"→ 320 × \d+ WebP")
+
+    def is_off(name: str) -> bool:
+        return person.run(f"return document.getElementById('p-{name}').disabled")
+
+    assert all(map(is_off, ["textsize", "markw", "tbg", "rbg", "default-for"])), "a control without effect is on"
+    person.opens(f"#url={LAKE}&w=320&text=Hi&trim=5")
+    person.sees_result(r"→ 320 × \d+ WebP")
+    assert not is_off("textsize") and not is_off("tbg") and is_off("markw"), "a control with effect is off"
 
 
 def follows_a_link(person: Person) -> None:
@@ -303,5 +318,6 @@ def follows_a_link(person: Person) -> None:
 
 SCENARIOS = [
     arrives, asks_again, uses_the_result_bar, picks_a_sample, changes_the_width, moves_the_divider, sets_a_focal_point, crops, changes_the_shape,
-    copies_no_distorted_image, types_values, changes_the_format, changes_colors, copies_code, compares_formats, sees_placeholders, sees_explanation, makes_mistakes, follows_a_link,
+    copies_no_distorted_image, types_values, changes_the_format, changes_colors, copies_code, compares_formats, sees_placeholders, sees_explanation, makes_mistakes, sees_dependent_controls,
+    follows_a_link,
 ]  # fmt: skip

@@ -1,11 +1,13 @@
-"""Tests of servers without a local root: with images of their own, and with the page turned off."""
+"""Tests of servers without a local root: with images of their own, with keys, and with the page turned off."""
 
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from .person import Person
-from .server import running
+from selenium.webdriver.common.keys import Keys
+
+from .person import Person, Screen, browser
+from .server import ADMIN_TOKEN, running
 
 
 def arrives_without_images_of_ones_own(person: Person) -> None:
@@ -25,6 +27,19 @@ def reads_the_reference(person: Person) -> None:
     person.clicks("a[href='#parameter-fit']")
     person.reads("#parameter-fit", "inside, outside, cover, contain, fill")
     person.sees_no_overflow()
+
+
+def sees_what_a_server_with_keys_needs(executable: Path, screen: Screen) -> None:
+    keys = "k1:0123456789abcdef0123456789abcdef"
+    with running(executable, None, "--signing-keys", keys) as address, browser() as driver:
+        person = Person(driver, address, screen, None)
+        person.opens()
+        person.reads("#blank", "signed URLs only.*admin token")
+        person.sees_quiet_console()
+        person.clicks("#unsigned a")
+        person.writes("#token", ADMIN_TOKEN + Keys.ENTER)
+        person.clicks("nav [data-view=image]")
+        person.sees_result(r"→ 480 × 320 WebP")
 
 
 def sees_no_page_that_is_turned_off(executable: Path) -> None:

@@ -32,6 +32,8 @@ function render() {
   $("width").max = Math.max(64, sourceSize().width || SCREEN);
   for (const picker of all("[data-color]")) picker.value = hexOf(state[picker.dataset.color]);
   for (const control of all("[data-parameter]")) renderControl(control);
+  for (const control of all("#more [data-parameter], #more [data-color]"))
+    control.disabled = !hasEffect(control.dataset.parameter ?? control.dataset.color, state);
   for (const radio of all("#controls input[type=radio], #tools input")) radio.checked = isChosen(radio);
   renderDependants();
   renderSamples();

@@ -116,6 +116,9 @@ function replaceImage(element, image) {
 function clearStage() {
   Object.assign(shown, { result: null, before: "" });
   for (const id of ["frame", "desk", "figures", "summary", "result", "panels"]) $(id).hidden = true;
+  newest("address");
+  $("address").value = "";
+  $("address-open").removeAttribute("href");
   clearTrouble($("trouble"));
   $("blank").hidden = false;
 }

@@ -86,6 +86,10 @@ function hasEffect(name, values) {
   if (name === "target") return values.q === "auto";
   if (name === "mbg" || name === "mtrim") return Boolean(values.mask);
   if (name === "tbg") return Boolean(values.trim);
+  if (name === "tcorner") return Boolean(values.trim) && !values.tbg;
+  if (name === "rbg") return Boolean(values.ro);
+  if (name === "layout") return values.rules === "imgproxy";
+  if (name === "default-for") return Boolean(values.default);
   if (name === "sharpf" || name === "sharpj") return Boolean(values.sharp);
   if (/^mark./.test(name)) return Boolean(values.mark);
   if (/^text./.test(name)) return Boolean(values.text);
