@@ -29,7 +29,7 @@ public struct OriginResponse: Sendable {
     /// Counts the body among the in-flight bytes. Nil if it is not counted.
     package var reservation: ByteReservation?
 
-    /// A response of a fetcher, or a response that a delegate rewrites.
+    /// Creates a response, in a fetcher or in a delegate that rewrites one.
     public init(
         url: SourceURL, status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer, requestedAt: Date,
         receivedAt: Date, sentFields: HTTPFields = [:]

@@ -13,7 +13,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Trai
         let number: Int
         let traits: Traits
         var waiters: Set<Wait<Value?>>
-        /// Nil until the work has first waited.
+        /// Nil until the work first suspends.
         var task: Task<Void, Never>?
     }
 

@@ -49,7 +49,7 @@ struct EdgeSettingsTests {
     @Test(arguments: [
         ("", "needs token-file=PATH"), (";token-file=/nonexistent/token", "cannot be read"),
         (";api=x", "http or https URL"),
-        (";token-file=/etc/hostname;nonsense=1", "has no option 'nonsense'"),
+        (";token-file=/etc/hostname;nonsense=1", "does not take option 'nonsense'"),
         (";token-file=/etc/hostname;api=ftp://a/", "http or https URL"),
     ])
     func `A mistake stops the start and names the key`(options: String, words: String) throws {

@@ -37,7 +37,7 @@ struct AgeTests {
         #expect(age(["Age: 15"], date: 10) == .seconds(15))
     }
 
-    @Test func `a clock of ours that was set back gives no negative age and no eternal life`() {
+    @Test func `after the clock is set back, ages are not negative and freshness is not endless`() {
         let freshness = Origin.response(["Cache-Control: max-age=60"]).freshness(FreshnessPolicy())
         #expect(freshness.age(at: Origin.later(-1)) == .seconds(1))
         #expect(freshness.remaining(at: Origin.later(-86_400 * 3_650)) < .zero)

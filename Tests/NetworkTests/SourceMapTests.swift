@@ -59,7 +59,7 @@ struct SourceMapTests {
         }
     }
 
-    @Test func `an error tells nothing of the target`() {
+    @Test func `an error reveals nothing about the target`() {
         let long = String(repeating: "x", count: 2000)
         for text in ["shop:\(long)", "shop:%ff", "shop:%00", "cdn:../x", "shop:\(long)\(long)\(long)\(long)\(long)"] {
             do throws(SourceURLError) {

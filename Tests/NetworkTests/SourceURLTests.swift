@@ -58,7 +58,7 @@ struct SourceURLTests {
     }
 
     @Test(
-        "what is no URL of ours is refused for its reason",
+        "an invalid source URL is refused, with the reason",
         arguments: [
             ("", .missingScheme), ("example.com/a", .missingScheme), ("//example.com", .missingScheme),
             ("1http://a", .missingScheme), ("ftp://a/", .unsupportedScheme("ftp")),

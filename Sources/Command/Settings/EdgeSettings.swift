@@ -15,7 +15,7 @@ struct EdgeSettings: SettingTheme {
     let purgeTo = Setting(
         "purge-to", .edges, default: [], isSecret: true,
         help: """
-            CDNs, caches and webhooks that receive each purge, as VENDOR=TARGET;OPTION=VALUE. By default, none. \
+            CDNs, caches and webhooks that receive each purge, as VENDOR=TARGET;OPTION=VALUE. \
             cloudflare=ZONE, fastly=SERVICE and bunny=PULLZONE need the option token-file; webhook=URL needs \
             secret-file, whose secret signs requests; varnish=URL and nginx=URL get PURGE requests, varnish with \
             method=BAN gets BAN. The option api replaces the URL of a vendor's API.
@@ -64,7 +64,7 @@ extension EdgeDestination {
             case secretOption where !text.isEmpty: secretFile = text
             case "api" where !vendor.interface.isEmpty: interface = try Self.url(text, of: vendor, option: "api")
             case "method" where vendor == .varnish && ["PURGE", "BAN"].contains(text): bans = text == "BAN"
-            default: throw .because("'\(vendor)' has no option '\(name.prefix(40))' with this value.")
+            default: throw .because("'\(vendor)' does not take option '\(name.prefix(40))', or not with this value.")
             }
         }
         guard secretFile != nil || !vendor.needsSecret else {

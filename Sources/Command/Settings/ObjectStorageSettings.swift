@@ -21,7 +21,7 @@ struct ObjectStorageSettings: SettingTheme {
         "shared-store", .optional(.storeFolder), default: nil,
         help: """
             Folder of an object store that several servers share as a cache tier. A purge of one server reaches the \
-            others through it. By default, none.
+            others through it.
             """)
     let sharedStoreTimeout = Setting(
         "shared-store-timeout", .duration(), default: shared.timeout,

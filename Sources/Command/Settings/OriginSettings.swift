@@ -19,7 +19,7 @@ struct OriginSettings: SettingTheme {
         "origin-fields", .originFields, default: [], isSecret: true, isReloadable: true,
         help: """
             Request fields for the hosts that match a pattern, such as User-Agent, Referer or Authorization, as \
-            HOST=NAME: VALUE. They are sent to these hosts only. By default, none.
+            HOST=NAME: VALUE. They are sent to these hosts only.
             """)
     let fieldsFile = Setting(
         "origin-fields-file", .optional(.text("PATH", "the path of a JSON file")), default: nil, isReloadable: true,
@@ -28,7 +28,7 @@ struct OriginSettings: SettingTheme {
         "forbidden-is-missing", .list(of: .sourceGlob), default: [],
         help: """
             Hosts and buckets (s3://NAME) whose 403 means that the image does not exist, such as buckets whose \
-            objects cannot be listed. By default, none.
+            objects cannot be listed.
             """)
     let localRoot = Setting(
         "local-root", .optional(.text("PATH", "the path of a folder")), default: nil,

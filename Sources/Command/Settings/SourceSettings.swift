@@ -15,14 +15,13 @@ struct SourceSettings: SettingTheme {
         "marks", .marks, default: [], isReloadable: true,
         help: """
             Names of watermarks for the parameter mark, as name=URL, such as logo=local:///logo.png. The URL may begin \
-            with a name of source-map. Clients do not learn it, and it need not be in allow-hosts and allow-ports. By \
-            default, none.
+            with a name of source-map. Clients do not learn it, and it need not be in allow-hosts and allow-ports.
             """)
     let s3Sources = Setting(
         "s3-sources", .objectSources, default: [],
         help: """
             Buckets that s3://name/key sources are read from, as name=bucket or name=bucket/prefix/ to allow only keys \
-            with a prefix. A store of s3-stores goes in front of the bucket, as in name=store:bucket. By default, none.
+            with a prefix. A store of s3-stores goes in front of the bucket, as in name=store:bucket.
             """)
     let s3Stores = Setting(
         "s3-stores", .objectStores, default: [],

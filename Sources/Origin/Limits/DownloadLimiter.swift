@@ -105,7 +105,7 @@ private struct DownloadQueue {
         let number: Int
         let download: Download
         let wait = Wait<Download.Entry>()
-        /// The client with the fewest running downloads of those that wait for the download.
+        /// Of the clients that wait for this download, the one with the fewest running downloads.
         fileprivate(set) var client: String
 
         var level: OriginRequest.Priority { download.urgency() }

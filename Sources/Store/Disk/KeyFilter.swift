@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The keys that the index may have, in memory. The lookup of any other key needs no query.
+/// An in-memory filter of the keys that may be in the index. The lookup of any other key needs no query.
 ///
 /// Keys are never taken out: the filter is filled again from the index once as many keys have been inserted as it had
 /// entries. Until it has been filled for the first time, any key may be in the index.
