@@ -4,6 +4,7 @@ The list of pages in README.md is the navigation. Files outside docs/ that a pag
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,38 @@ HERE = Path(__file__).resolve().parent
 README = ROOT / "README.md"
 # Pages outside of docs/, by their name on the site.
 PAGES = {README: "index.md"} | {ROOT / name: name for name in ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "Fixtures/README.md")}
+# Pages that search leaves out: they mention everything, and answer no question of a user.
+UNSEARCHED = {"CHANGELOG.md", "Fixtures/README.md", "proofs.md"}
+# Words that people search for, by the page that answers, beside the words of the page.
+WORDS = {
+    "caching.md": "purge invalidate ttl stale revalidate cache-control",
+    "capacity.md": "memory usage cpu ram sizing instances cost",
+    "cdn.md": "cdn fastly cloudfront bunny edge",
+    "clients.md": "javascript python php ruby go java csharp sdk",
+    "command-line.md": "cli batch convert files",
+    "deploying.md": "kubernetes k8s helm nginx haproxy caddy ingress load-balancer tls https http2",
+    "development.md": "localhost 127.0.0.1 private-network development",
+    "errors.md": "403 404 502 503 problem error",
+    "formats.md": "avif webp jxl jpeg-xl svg png gif heic convert format animation",
+    "front-end.md": "nextjs next.js react nuxt astro vue picture placeholder lqip",
+    "iiif.md": "iiif openseadragon deep-zoom tiles",
+    "installing.md": "docker container debian package apt systemd install",
+    "isolation.md": "sandbox seccomp landlock",
+    "library.md": "swift package spm",
+    "marks.md": "watermark logo overlay",
+    "metrics.md": "prometheus metrics",
+    "migrating.md": "imgix cloudinary migrate",
+    "object-storage.md": "s3 minio r2 gcs bucket",
+    "observability.md": "health check probe liveness readiness logs traces opentelemetry grafana",
+    "parameters.md": "upscale enlarge resize crop rotate blur round corners face",
+    "quality.md": "quality ssimulacra compression",
+    "running.md": "reload sighup shutdown production unix-socket",
+    "settings.md": "timeout environment variables configuration yaml options",
+    "signing.md": "authentication authorization signature signed token hmac cors rate limit presets",
+    "srcset.md": "srcset responsive sizes",
+    "tenants.md": "quota multi-tenant",
+    "uploads.md": "upload post",
+}
 LINK = re.compile(r"(?<=\]\()(?P<path>[^)\s#]*)(?P<anchor>#[^)\s]*)?(?=\))")
 FENCED = re.compile(r"(^ *```.*?^ *```[^\n]*$)", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".cfg": "text", ".conf": "nginx", ".js": "js", ".json": "json", ".yaml": "yaml", ".swift": "swift", ".py": "python", ".go": "go"}
@@ -40,7 +73,7 @@ class Site:
         for name in ("site.css", "favicon.svg"):
             shutil.copy(HERE / name, assets)
         for page in [*PAGES, *sorted((ROOT / "docs").glob("*.md"))]:
-            self.write(name_of(page), self.linked(page))
+            self.write(name_of(page), searched(name_of(page)) + self.linked(page))
 
     def write(self, name: str, text: str) -> None:
         path = self.folder / name
@@ -90,6 +123,13 @@ def name_of(page: Path) -> str:
     return PAGES.get(page) or str(page.relative_to(ROOT / "docs"))
 
 
+def searched(name: str) -> str:
+    """The beginning of a page that says how search treats it."""
+    if name in UNSEARCHED:
+        return "---\nsearch: {exclude: true}\n---\n\n"
+    return f"---\ntags: {json.dumps(WORDS[name].split())}\n---\n\n" if name in WORDS else ""
+
+
 def hidden(title: str) -> list[str]:
     """The beginning of a page that search leaves out."""
     return ["---", f"title: {title}", "search: {exclude: true}", "---", "", f"# {title}", ""]
@@ -133,9 +173,16 @@ def main() -> int:
     configuration.write_text("\n".join([(HERE / "mkdocs.yml").read_text(), *text, ""]))
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--clean", "--config-file", configuration]
     built = subprocess.run(command, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, check=False)
-    if not built.returncode:
-        print(f"python3 -m http.server --directory {options.output} shows the site")
-    return built.returncode
+    if built.returncode:
+        return built.returncode
+    if node := shutil.which("node"):
+        asked = subprocess.run([node, HERE / "search.mjs", options.output.resolve()], check=False)
+        if asked.returncode:
+            return asked.returncode
+    else:
+        print("The search was not asked: that needs node", file=sys.stderr)
+    print(f"python3 -m http.server --directory {options.output} shows the site")
+    return 0
 
 
 if __name__ == "__main__":
