@@ -85,6 +85,8 @@ package struct SeriesLabels: Hashable, Sendable {
     }
 
     let labels: [Label]
+    /// In the order of the names.
+    package var values: [String] { labels.map(\.value) }
 
     /// Creates labels from names and values. Invalid characters in names are replaced by `_`; values may be any text.
     /// The first of several labels with the same name wins.

@@ -85,15 +85,12 @@ struct ImageServer {
         // The listeners, and the upkeep beside them.
         let state = ServerState(isStarting: true, unsent: UnsentBytes(budgetBytes: settings.maxUnsentBytes))
         let web = webConfiguration(over: client)
-        let readings = ServerMetrics(
-            caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: state,
-            workers: pixels.workers, edges: edges.purger, log: log, traces: traces?.exporter,
-            process: ProcessMetrics(startedAt: startedAt), accounts: web.accounts
-        ) { client.inFlightBytes + (web.uploads?.usedBytes ?? 0) }
+        let readings = readings(of: caches, pipeline, prefetcher, state, pixels, edges, web, client)
         let observability = observability(serverState: state, readings: readings, caches: caches, pixels: pixels)
+        let report = StateReport(logger: logger) { readings.families(isReady: observability.isReady) }
         let listeners = listeners(web, pipeline, prefetcher, observability, edges.telling(pipeline, state))
         let reloads = reloader(web, client, listeners).follow(hangups)
-        defer { for watch in [signals, reloads] { watch.cancel() } }
+        defer { for cancel in [signals.cancel, reloads.cancel, report.cancel] as [() -> Void] { cancel() } }
         let services = upkeep(pipeline, caches, edges, state) + services(of: listeners, state, prefetcher, edges)
         let failure = await run(services, until: firstSignal)
 
@@ -272,6 +269,17 @@ struct ImageServer {
         configuration.clientLimits.connections.maxConnections = descriptors.connections(
             settings.listeners.maxConnections, listeners: settings.adminAddress == nil ? 1 : 2, logger: logger)
         return configuration
+    }
+
+    private func readings(
+        of caches: Caches, _ pipeline: ImagePipeline, _ prefetcher: Prefetcher, _ serverState: ServerState,
+        _ pixels: PixelBackend, _ edges: EdgePurges, _ web: WebConfiguration, _ client: GuardedHTTPClient
+    ) -> ServerMetrics {
+        ServerMetrics(
+            caches: caches, pipeline: pipeline, prefetcher: prefetcher, serverState: serverState,
+            workers: pixels.workers, edges: edges.purger, log: log, traces: traces?.exporter,
+            process: ProcessMetrics(startedAt: startedAt), accounts: web.accounts
+        ) { client.inFlightBytes + (web.uploads?.usedBytes ?? 0) }
     }
 
     private func observability(
