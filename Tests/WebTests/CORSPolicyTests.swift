@@ -52,6 +52,20 @@ struct CORSPolicyTests {
         #expect(negotiated[.vary] == "Accept, Origin")
     }
 
+    @Test(arguments: shared)
+    func `pages that may read responses may also read their timing, without an Origin too`(target: String) async throws
+    {
+        let timing = try #require(HTTPField.Name("Timing-Allow-Origin"))
+        for fields in [HTTPFields(), [.origin: site]] as [HTTPFields] {
+            #expect(try await site(.all).respond(target, fields: fields).headers[timing] == "*")
+            #expect(try await site(.none).respond(target, fields: fields).headers[timing] == nil)
+            let listed = try await site(.listed([site, "https://a.example"])).respond(target, fields: fields)
+            #expect(listed.headers[timing] == "https://a.example, \(site)")
+        }
+        let cache = try await site(.all).respond("/cache", fields: [.authorization: "Bearer \(Self.token)"])
+        #expect(cache.headers[timing] == nil)
+    }
+
     @Test func `preflight responses allow reading without credentials`() async throws {
         for path in ["/image", "/info", "/explain", "/srcset", "/signed/a/b"] {
             let answer = try await site(.all).respond(path, method: .options, fields: [.origin: site])
@@ -60,6 +74,8 @@ struct CORSPolicyTests {
             #expect(answer.headers[.accessControlAllowOrigin] == "*")
             #expect(answer.headers[.accessControlAllowHeaders]?.contains("Authorization") == false)
             #expect(answer.headers[.accessControlAllowHeaders]?.contains("Content-Type") == true)
+            // A viewer's `Accept: application/ld+json;profile="…"` needs it.
+            #expect(answer.headers[.accessControlAllowHeaders]?.hasPrefix("Accept, ") == true)
             #expect(try await site(.none).problem(path, method: .options).type == "/problems/method-not-allowed")
         }
     }

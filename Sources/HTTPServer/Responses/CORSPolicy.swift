@@ -28,8 +28,9 @@ extension CORSPolicy {
                         .accessControlAllowMethods: methods.map(\.rawValue).joined(separator: ", "),
                         .accessControlMaxAge: "86400",
                         .accessControlAllowHeaders:
-                            "Cache-Control, Content-Type, If-Modified-Since, If-None-Match, Priority, Traceparent, "
-                            + "Tracestate, X-Request-Id",
+                            // A quoted profile, as IIIF viewers send it, makes `Accept` a field that must be allowed.
+                            "Accept, Cache-Control, Content-Type, If-Modified-Since, If-None-Match, Priority, "
+                            + "Traceparent, Tracestate, X-Request-Id",
                     ])
             }
             route.origins = self
@@ -43,8 +44,19 @@ extension CORSPolicy {
             fields[.accessControlAllowOrigin] = allowed
             fields[.accessControlExposeHeaders] = Self.exposedFields
         }
+        // Requests of an <img> have no `Origin`, so that the list is stated whole.
+        fields[.timingAllowOrigin] = timingOrigins
         // The response depends on the origin, so caches need `Vary`.
         if dependsOnOrigin { fields[.vary] = fields[.vary].map { "\($0), Origin" } ?? "Origin" }
+    }
+
+    /// The origins whose pages may read how long the response took, and `Server-Timing` (W3C Resource Timing §4.5.1).
+    private var timingOrigins: String? {
+        switch self {
+        case .none: nil
+        case .all: "*"
+        case .listed(let list): list.sorted().joined(separator: ", ")
+        }
     }
 
     private func allowedOrigin(_ origin: String?) -> String? {

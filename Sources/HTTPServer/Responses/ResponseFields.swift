@@ -11,6 +11,8 @@ extension HTTPField.Name {
     package static let secFetchDest = known("Sec-Fetch-Dest")
     /// `Server-Timing` (W3C Server Timing).
     package static let serverTiming = known("Server-Timing")
+    /// `Timing-Allow-Origin` (W3C Resource Timing).
+    static let timingAllowOrigin = known("Timing-Allow-Origin")
     /// `traceparent` and `tracestate` (W3C Trace Context).
     static let traceParent = known("traceparent")
     static let traceState = known("tracestate")
