@@ -72,7 +72,11 @@ struct Endpoints: Sendable {
     ) -> ListenerConfiguration {
         let address = listener == .admin ? configuration.adminAddress : nil
         var result = ListenerConfiguration(address ?? configuration.address, observers: observers)
-        result.basePath = listener == .main ? configuration.basePath : ""
+        if listener == .main {
+            result.basePath = configuration.basePath
+            result.ignoredParameters = configuration.ignoredParameters
+            result.missingRoute = ForeignPaths.problem
+        }
         result.problemBase = configuration.problemBase
         result.routes = routes(of: listener, configuration)
         result.limits = configuration.clientLimits.connections

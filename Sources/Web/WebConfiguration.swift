@@ -15,6 +15,8 @@ package struct WebConfiguration: Sendable {
     package var adminAddress: ListenerAddress?
     /// The path that a reverse proxy puts in front of the main listener's paths, such as `/images`; empty = none.
     package var basePath = ""
+    /// Parameters that are removed from requests, outside of signatures and cache keys.
+    package var ignoredParameters = IgnoredParameters()
     /// The maximum lifetime that `Cache-Control` grants to clients.
     package var variantMaxAge = Duration.seconds(365 * 86_400)
     /// Whether `/info` discloses GPS positions.

@@ -48,6 +48,28 @@ struct BasePathRouteTests {
         #expect(await server.stop() == 0)
     }
 
+    @Test func `Ignored parameters are outside of signatures and cache keys`() async throws {
+        let keys = ["DARKROOM_SIGNING_KEYS": "k1:\(Self.secret)"]
+        let flags = [
+            "--isolation", "none", "--port", "0", "--cache-dir", try URL.temporaryFolder().path, "--local-root",
+            URL.fixtures.path, "--ignored-parameters", "utm_*,fbclid",
+        ]
+        let server = try await DarkroomProcess(serving: flags, environment: keys)
+        let signed = try DarkroomProcess.run(["sign", "url=local:///sample.jpg&w=20"], environment: keys)
+        let url = server.base + signed.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(try await Client.get(url).status == 200)
+        let shared = try await Client.get("\(url)&utm_source=mail&fbclid=x")
+        #expect(shared.status == 200 && shared["cache-status"]?.contains("hit") == true)
+        #expect(try await Client.get("\(url)&gclid=x").status == 403)
+        #expect(await server.stop() == 0)
+    }
+
+    @Test(arguments: ["w", "ur*", "exp", "s", "dry_run", "widths", "*", "a b", ""])
+    func `A parameter of the server, or no name, cannot be ignored`(name: String) throws {
+        let run = try DarkroomProcess.run(["serve", "--ignored-parameters", "utm_*,\(name.isEmpty ? "%" : name)"])
+        #expect(run.status == 78 && run.errors.hasPrefix("Error: --ignored-parameters"), "\(run.errors)")
+    }
+
     @Test(arguments: ["img", "/img/../x", "/a//b", "/a b", "/ä", "//", "/%41", "/a?b"])
     func `A base path that URLs cannot begin with stops startup`(path: String) throws {
         let run = try DarkroomProcess.run(["serve", "--base-path", path])

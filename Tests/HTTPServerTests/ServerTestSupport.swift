@@ -79,7 +79,7 @@ extension ListenerConfiguration {
         log: AccessLogRecorder = AccessLogRecorder(), logsHits: Bool = true,
         instrument: any Instrument = NoOpTracer(), tracing: RequestTracing? = nil,
         metrics: RequestMetrics = .discarding(), state: ServerState = ServerState(), basePath: String = "",
-        immediate: (any ImmediateResponder)? = nil,
+        ignored: [String] = [], immediate: (any ImmediateResponder)? = nil,
         details: AccessLogDetails = .none,
         item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() }
     ) -> ListenerConfiguration {
@@ -103,7 +103,8 @@ extension ListenerConfiguration {
             }
         }
         return ListenerConfiguration(
-            address: .host("127.0.0.1", port: 0), basePath: basePath, routes: routes, limits: limits,
+            address: .host("127.0.0.1", port: 0), basePath: basePath, ignoredParameters: IgnoredParameters(ignored),
+            routes: routes, limits: limits,
             proxies: TrustedProxies(networks: proxies),
             observers: RequestObservers(
                 metrics: metrics, state: state,
@@ -148,7 +149,7 @@ extension Response {
 func withServer(
     routes: [Route] = [], limits: ConnectionLimits = ConnectionLimits(), proxies: [CIDR] = [],
     log: AccessLogRecorder = AccessLogRecorder(),
-    tracing: RequestTracing? = nil, state: ServerState = ServerState(), basePath: String = "",
+    tracing: RequestTracing? = nil, state: ServerState = ServerState(), basePath: String = "", ignored: [String] = [],
     immediate: (any ImmediateResponder)? = nil,
     item: @escaping @Sendable (Request) async throws(Problem) -> Response = { _ in .item() },
     onListening: @escaping @Sendable (any Channel) -> Void = { _ in },
@@ -157,7 +158,7 @@ func withServer(
     let (addresses, reportAddress) = AsyncStream<SocketAddress>.makeStream()
     var listener = ListenerConfiguration.test(
         limits: limits, proxies: proxies, log: log, instrument: W3CTraceContext(), tracing: tracing, state: state,
-        basePath: basePath, immediate: immediate, item: item)
+        basePath: basePath, ignored: ignored, immediate: immediate, item: item)
     listener.routes += routes
     let service = ListenerService(listener) { channel in
         onListening(channel)

@@ -17,6 +17,7 @@ extension Settings {
         configuration.address = address
         configuration.adminAddress = adminAddress
         configuration.basePath = self.listeners.basePath
+        configuration.ignoredParameters = IgnoredParameters(self.listeners.ignoredParameters)
         configuration.variantMaxAge = self.freshness.variantMaxAge
         configuration.allowGPS = self.access.allowGPS
         configuration.uploads = uploadBudget

@@ -23,6 +23,13 @@ struct ListenerSettings: SettingTheme {
             Path that a reverse proxy puts in front of all paths, such as /images. Requests are accepted with and \
             without it; URLs in responses include it.
             """)
+    let ignoredParameters = Setting(
+        "ignored-parameters", .list(of: .ignoredParameter), default: [],
+        help: """
+            Parameters that are removed from every URL before anything else reads it, such as utm_* and fbclid, which \
+            mail and social tools append to links. Signatures and cache keys do not include them. A * at the end \
+            stands for the rest of a name.
+            """)
     let adminHost = Setting(
         "admin-host", .text("ADDRESS", "an address or host name"), default: "127.0.0.1",
         help: "Address to bind for admin-port.")

@@ -1,5 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
+import DarkroomQuery
 
 /// The grammar and bounds of a setting's values.
 struct SettingKind<Value: Sendable>: Sendable {
@@ -144,6 +145,21 @@ extension SettingKind where Value == String {
     /// Any text but an empty one.
     static func text(_ placeholder: String, _ grammar: String) -> SettingKind {
         SettingKind(placeholder, grammar, format: \.self) { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The name of a parameter that no endpoint has, or the beginning of such names with `*` at the end.
+    static var ignoredParameter: SettingKind {
+        let grammar = "a name of letters, digits, '-', '.' and '_', or the beginning of a name with * at the end"
+        return SettingKind("NAME", grammar, format: \.self) { value throws(SettingRefusal) in
+            guard let text = value.text, text.wholeMatch(of: /[A-Za-z0-9._-]+\*?/) != nil else {
+                throw .expected(grammar, got: value.text ?? value.shape)
+            }
+            let ignored = IgnoredParameters([text])
+            if let name = ParameterNames.all.first(where: { ignored.contains($0[...]) }) {
+                throw .because("'\(text)' would remove the parameter '\(name)' of this server.")
+            }
+            return text
+        }
     }
 
     /// Nothing, or segments of letters, digits and `-._~` behind a slash each; a slash at the end is dropped.

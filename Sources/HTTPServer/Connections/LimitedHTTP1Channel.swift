@@ -139,7 +139,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
 
     private static let maxUnsentBytes: SocketOptionValue = 128 << 10
 
-    /// Adds the limits, the removal of the base path and the answers at once after the parser, before the handler that
+    /// Adds the limits, the changes of targets and the answers at once after the parser, before the handler that
     /// converts its parts to HTTPTypes.
     private func addHandlers(
         to channel: any Channel, _ waiting: WaitingExchanges, watch: ClientWatchHandler, logger: Logger
@@ -148,7 +148,9 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         let handler = limitsHandler(of: channel, watch: watch, logger: logger)
         var handlers: [any ChannelHandler] = [handler]
-        if !configuration.basePath.isEmpty { handlers.append(BasePathHandler(configuration.basePath)) }
+        let (basePath, ignored) = (configuration.basePath, configuration.ignoredParameters)
+        if !basePath.isEmpty { handlers.append(TargetHandler { BasePath.target($0, below: basePath) }) }
+        if !ignored.isEmpty { handlers.append(TargetHandler { ignored.removed(from: $0) }) }
         let peer = channel.peerAddress.map { RequestHead.Peer($0, configuration.proxies) }
         handlers.append(AnswerHandler(site, waiting, watch: watch, limits: handler, peer: peer))
         try pipeline.addHandlers(handlers, position: .after(parser))

@@ -8,12 +8,16 @@ package struct ListenerConfiguration: Sendable {
     package var address: ListenerAddress
     /// The path that a reverse proxy puts in front of every route, such as `/images`; empty = none.
     package var basePath = ""
+    /// Parameters that are removed from targets.
+    package var ignoredParameters = IgnoredParameters()
     /// What precedes the types of problems, as in `https://images.example.com`; empty = they are relative.
     package var problemBase = ""
     package var routes: [Route] = []
     package var limits = ConnectionLimits.default
     package var proxies = TrustedProxies()
     package var observers: RequestObservers
+    /// The problem of a path without a route.
+    package var missingRoute: @Sendable (String) -> Problem = { _ in .noSuchRoute }
 
     /// The response to a request that came without a socket, with this id unless the client has its own.
     package func response(to request: Request, from client: IPAddress?, id: String) async -> Response {

@@ -16,6 +16,7 @@ final class Site: Sendable {
     let table: RouteTable
     let observers: RequestObservers
     let problemBase: String
+    let missingRoute: @Sendable (String) -> Problem
     /// Of requests without a route.
     private let unroutedMetrics: RouteMetrics
     /// The value of `Date`, formatted once a second.
@@ -27,6 +28,7 @@ final class Site: Sendable {
     init(_ configuration: ListenerConfiguration) {
         observers = configuration.observers
         problemBase = configuration.problemBase
+        missingRoute = configuration.missingRoute
         table = RouteTable(configuration.routes, observers.metrics)
         unroutedMetrics = observers.metrics.of(route: nil)
     }
@@ -65,7 +67,7 @@ struct Exchange: Sendable {
     /// Asks the route, once.
     private func ask() -> Result<Answer, Problem> {
         Result { () throws(Problem) in
-            guard let route = try place?.route(for: head) else { throw .noSuchRoute }
+            guard let route = try place?.route(for: head) else { throw site.missingRoute(head.path) }
             guard head.target.utf8.count <= Site.maxTargetBytes else {
                 throw .targetTooLong(maxBytes: Site.maxTargetBytes)
             }
