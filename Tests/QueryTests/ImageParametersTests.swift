@@ -217,9 +217,14 @@ struct ImageParametersTests {
                 "99999999y",
             ]),
         Row(
-            "filename", good: ["a", "a.*", "photo.jpg", "A-b_c.1", String(repeating: "x", count: 100)],
+            "filename",
+            good: [
+                "a", "a.*", "photo.jpg", "A-b_c.1", String(repeating: "x", count: 100), "%C3%A9", "K%C3%B6ln.*",
+                "%E5%86%99%E7%9C%9F.jpg", String(repeating: "%C3%A9", count: 100),
+            ],
             bad: [
-                "", nil, ".*", "*", "a*", ".hidden", "a/b", "a b", "a%22b", "a%0d%0ab", "é",
+                "", nil, ".*", "*", "a*", ".hidden", "a/b", "a b", "a%22b", "a%0d%0ab", "a%C2%85", "%E2%80%AEgpj.exe",
+                "a%D8%9Cb", "a%E3%80%80b", "a%C2%A0b", String(repeating: "%C3%A9", count: 101),
                 String(repeating: "x", count: 101),
             ]),
     ]

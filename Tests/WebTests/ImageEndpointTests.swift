@@ -37,6 +37,17 @@ struct ImageEndpointTests {
         #expect(fields == expected)
     }
 
+    @Test(arguments: [
+        ("K%C3%B6ln.*", "filename=\"K_ln.webp\"; filename*=UTF-8''K%C3%B6ln.webp"),
+        ("%E5%86%99.jpg&attachment", "filename=\"_.jpg\"; filename*=UTF-8''%E5%86%99.jpg"),
+        ("a.jpg", "filename=\"a.jpg\""),
+    ])
+    func `a file name beyond ASCII is sent in its own parameter`(query: String, parameters: String) async throws {
+        let response = try await site.respond(source + "&output=webp&filename=" + query)
+        let type = query.hasSuffix("attachment") ? "attachment" : "inline"
+        #expect(response.headers[.contentDisposition] == "\(type); \(parameters)")
+    }
+
     @Test func `fields that are unknown, not requested or not negotiated are omitted`() async throws {
         let site = TestSite { _ in .stub() }
         let fields = try await site.respond(source + "&output=webp").headers

@@ -32,15 +32,16 @@ extension ValueFormat where Value == Duration {
 extension ValueFormat where Value == String {
     /// A file name that needs no quoting and is hidden on no system. It may end in `.*` instead of an extension.
     static var fileName: ValueFormat {
-        text(
-            pattern: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}(\\.\\*)?$",
+        // Letters beyond ASCII are those of the Basic Multilingual Plane, without its spaces, its general punctuation
+        // and what changes the direction of text, which could disguise an extension.
+        let letters = #"\u00c0-\u061b\u061d-\u167f\u1681-\u180d\u180f-\u1fff\u2c00-\u2fff\u3001-\ud7ff"#
+        return text(
+            pattern: #"^[A-Za-z0-9_\#(letters)-][A-Za-z0-9._\#(letters)-]{0,99}(\.\*)?$"#,
             expected:
-                "a name of up to 100 letters A-Z and a-z, digits, -, _ and ., not beginning with ., with or without .* "
-                + "at the end"
+                "a name of up to 100 letters, digits, -, _ and ., not beginning with ., with or without .* at the end"
         ) { text in
-            let name = text.hasSuffix(".*") ? text.dropLast(2) : text[...]
-            return (1...100).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
-                && name.utf8.allSatisfy(\.isPlainNameCharacter)
+            let name = (text.hasSuffix(".*") ? text.dropLast(2) : text[...]).unicodeScalars
+            return (1...100).contains(name.count) && name.first != "." && name.allSatisfy(\.isFileNameCharacter)
         }
     }
 
@@ -51,6 +52,14 @@ extension ValueFormat where Value == String {
         ) { text in
             (1...100).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
         }.bare("")
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isFileNameCharacter: Bool {
+        if isASCII { return UInt8(value).isPlainNameCharacter }
+        let blocks: [ClosedRange<UInt32>] = [0x00c0...0x1fff, 0x2c00...0x2fff, 0x3001...0xd7ff]
+        return blocks.contains { $0.contains(value) } && ![0x061c, 0x1680, 0x180e].contains(value)
     }
 }
 

@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
+import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
 import DarkroomStore
@@ -60,8 +61,14 @@ struct ImageHTTPResponse {
         var fields = fields
         fields[.contentType] = query.encodesBase64 ? "text/plain" : image.format.mediaType
         let disposition = query.isAttachment ? "attachment" : "inline"
-        fields[.contentDisposition] = fileName.map { "\(disposition); filename=\"\($0)\"" } ?? disposition
+        fields[.contentDisposition] = disposition + (fileName.map(Self.fileNameParameters) ?? "")
         return fields
+    }
+
+    /// A name beyond ASCII is a second parameter (RFC 8187), which takes precedence (RFC 6266 §4.3).
+    private static func fileNameParameters(_ name: String) -> String {
+        let plain = String(name.unicodeScalars.map { $0.isASCII ? Character($0) : "_" })
+        return "; filename=\"\(plain)\"" + (plain == name ? "" : "; filename*=UTF-8''\(PercentEncoding.encode(name))")
     }
 
     private var fileName: String? {
