@@ -26,6 +26,8 @@ package struct WebConfiguration: Sendable {
     /// The bearer token for administration and forced refresh. When nil, only an admin listener serves administration,
     /// without authentication.
     package var adminToken: String?
+    /// How long caches may keep the problem of an image that its origin does not have; 0 = not at all.
+    package var missingMaxAge = Duration.seconds(10)
     /// The prefix of URLs that the server hands out, without a trailing slash; nil = they are relative to the host.
     package var publicURL: String?
     /// This server's pseudonym in `Via`. A request that has it already passed through this server.

@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomNetwork
 import DarkroomPipeline
+import DarkroomWeb
 import Foundation
 
 struct CacheSettings: SettingTheme {
@@ -88,6 +89,13 @@ struct FreshnessSettings: SettingTheme {
     let variantMaxAge = Setting(
         "variant-max-age", .duration(allowsZero: true), default: .seconds(365 * 86_400), isReloadable: true,
         help: "Maximum max-age of responses to clients.")
+    let missingMaxAge = Setting(
+        "missing-max-age", .duration(allowsZero: true), default: WebConfiguration.default.missingMaxAge,
+        isReloadable: true,
+        help: """
+            Lifetime in browsers and caches in front of a 404 or 410 for an image that its origin does not have. With \
+            0, no cache stores it, so that each visitor of a dead link asks this server.
+            """)
 }
 
 extension SettingKind where Value == [QueryDroppingFilter.Rule] {

@@ -19,6 +19,7 @@ extension Settings {
         configuration.basePath = self.listeners.basePath
         configuration.ignoredParameters = IgnoredParameters(self.listeners.ignoredParameters)
         configuration.variantMaxAge = self.freshness.variantMaxAge
+        configuration.missingMaxAge = self.freshness.missingMaxAge
         configuration.allowGPS = self.access.allowGPS
         configuration.uploads = uploadBudget
         configuration.adminToken = adminToken

@@ -71,7 +71,7 @@ extension Problem {
     }
 
     /// The fields and the body of the response to the request with that id, as a document, or as a page for a person.
-    /// It is not cacheable, because most problems are temporary.
+    /// It is not cacheable unless its fields say so, because most problems are temporary.
     func content(requestID: String, base: String, asPage: Bool) -> (fields: HTTPFields, body: ByteBuffer) {
         guard asPage else { return (headerFields, json(requestID: requestID, base: base)) }
         let page = page(requestID: requestID)
@@ -88,6 +88,7 @@ extension Problem {
             .contentType: "application/problem+json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
         ]
         if let retryAfterSeconds { all[.retryAfter] = String(retryAfterSeconds) }
+        if fields[.cacheControl] != nil { all[.cacheControl] = nil }
         all.append(contentsOf: fields)
         return all
     }

@@ -144,7 +144,9 @@ extension ImageEndpoint {
             // A miss makes nothing known: most images that are asked for once are never asked for again.
             if head.isPlain, !isKnown { targets.insert(target, for: head.target) }
             return .now(reply(image, head, target, form))
-        case .refused(let error): throw problem(Problem(error, naming: parameterName), error, request, query)
+        case .refused(let error):
+            let cause = Problem(error, naming: parameterName)
+            throw problem(cause, error, request, query, permit.authorization)
         case .waits(let image): return later(head, permit, query, request, image)
         }
     }
@@ -197,7 +199,7 @@ extension ImageEndpoint {
                 if let redirect = redirect(to: imageRequest.source, for: query, head, after: error) { return redirect }
                 let cause = Problem(
                     error, of: imageRequest.source, in: context, configuration, naming: parameterName)
-                throw problem(cause, error, imageRequest, query)
+                throw problem(cause, error, imageRequest, query, permit.authorization)
             }
         }
     }
@@ -211,12 +213,23 @@ extension ImageEndpoint {
 
     /// The problem of a request that failed.
     private func problem(
-        _ problem: Problem, _ error: PipelineError, _ request: ImageRequest, _ query: ImageQuery
+        _ problem: Problem, _ error: PipelineError, _ request: ImageRequest, _ query: ImageQuery,
+        _ authorization: Authorization
     ) -> Problem {
         var problem = varying(problem, by: query)
+        if case .notFound = error.cause { problem.fields[.cacheControl] = lifetimeOfMissing(authorization) }
         problem.logged = details(of: request, error: error)
         configuration.tagger?.tag(&problem.fields, ofFailed: request)
         return problem
+    }
+
+    /// How long caches may keep that an image is missing, so that a dead link does not ask for each of its visitors;
+    /// nil = not at all.
+    private func lifetimeOfMissing(_ authorization: Authorization) -> String? {
+        let longest = configuration.missingMaxAge
+        guard longest > .zero else { return nil }
+        let age = min(longest, authorization.remaining(at: configuration.now()) ?? longest)
+        return authorization.restricting(CacheControl(.public(maxAge: age))).description
     }
 
     /// The problem with the fields of the request that it depends on.
