@@ -123,6 +123,21 @@ struct IIIFTests {
         #expect(try await document(response)["id"] as? String == "http://localhost/images/iiif/shop:a%2Db.jpg")
     }
 
+    @Test func `without a public URL, a trusted proxy states scheme and host of the id`() async throws {
+        let networks = [try CIDR(parsing: "192.0.2.0/24")]
+        let fields: HTTPFields = [
+            try #require(.init("X-Forwarded-Proto")): "https", try #require(.init("X-Forwarded-Host")): "b.example",
+        ]
+        for (trusted, base) in [(networks, "https://b.example"), ([], "http://localhost")] {
+            let configuration = try configuration { ($0.publicURL, $0.clientLimits.trustedProxies) = (nil, trusted) }
+            let response = try await site(configuration).respond(Self.image + "/info.json", fields: fields)
+            #expect(try await document(response)["id"] as? String == base + Self.image)
+        }
+        let named = try await site(try configuration { $0.clientLimits.trustedProxies = networks })
+            .respond(Self.image + "/info.json", fields: fields)
+        #expect(try await document(named)["id"] as? String == "https://img.example.com" + Self.image)
+    }
+
     @Test func `an image is made of the source's size, and states its canonical URI`() async throws {
         let requests = Requests()
         let site = site(try configuration(), requests)

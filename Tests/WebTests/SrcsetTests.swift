@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomTransforms
 import Foundation
@@ -17,11 +18,13 @@ struct SrcsetTests {
     /// - Parameter described: the document of the source, which is 4000 pixels wide by default.
     private func document(
         _ rest: String, _ configuration: WebConfiguration = WebConfiguration(),
-        of described: String = #"{"format":"jpeg","width":4000,"height":3000,"orientation":1,"pages":1}"#
+        of described: String = #"{"format":"jpeg","width":4000,"height":3000,"orientation":1,"pages":1}"#,
+        fields: HTTPFields = [:]
     ) async throws -> SrcsetDocument {
         var endpoints = Endpoints.idle()
         endpoints.srcset = .describing(described, configuration: configuration) { _ in .stub() }
-        let response = try await TestSite(endpoints, configuration: configuration).respond(source + rest)
+        let response = try await TestSite(endpoints, configuration: configuration).respond(
+            source + rest, fields: fields)
         #expect(response.status == .ok)
         #expect(response.headers[.contentType] == "application/json")
         #expect(response.headers[.cacheControl] == "no-store")
@@ -30,6 +33,19 @@ struct SrcsetTests {
 
     private func problem(_ rest: String) async throws -> Problem.Document {
         try await TestSite().problem(source + rest)
+    }
+
+    @Test func `URLs have the host that a trusted proxy states, unless there is a public URL`() async throws {
+        var configuration = WebConfiguration()
+        configuration.clientLimits.trustedProxies = [try CIDR(parsing: "192.0.2.0/24")]
+        let fields: HTTPFields = [
+            try #require(.init("X-Forwarded-Proto")): "https", try #require(.init("X-Forwarded-Host")): "b.example",
+        ]
+        let told = try await document("&widths=320&output=webp", configuration, fields: fields)
+        #expect(told.src == "https://b.example\(encoded)&w=320&output=webp")
+        configuration.publicURL = "https://img.example.com"
+        let named = try await document("&widths=320&output=webp", configuration, fields: fields)
+        #expect(named.src.hasPrefix("https://img.example.com/image?"))
     }
 
     @Test func `widths are returned as data, attributes and an element`() async throws {

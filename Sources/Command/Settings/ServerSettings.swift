@@ -43,12 +43,16 @@ struct ListenerSettings: SettingTheme {
         "public-url", .optional(.webURL), default: nil,
         help: """
             Public base URL of this server, including the path of a proxy, for URLs in /srcset, from the sign command \
-            and in the 'type' of problems. By default, URLs have no host and begin with base-path, and types are as in \
-            /problems/overloaded.
+            and in the 'type' of problems. By default, URLs have no host and begin with base-path, unless one of \
+            trusted-proxies states the host, and types are as in /problems/overloaded.
             """)
     let trustedProxies = Setting(
         "trusted-proxies", .list(of: .network), default: [],
-        help: "Networks of reverse proxies whose Forwarded and X-Forwarded-For fields identify the client.")
+        help: """
+            Networks of reverse proxies whose Forwarded and X-Forwarded-For fields identify the client. Without \
+            public-url, Forwarded, X-Forwarded-Proto and X-Forwarded-Host also give the URLs of /srcset and /iiif \
+            their scheme and host.
+            """)
     let maxConnections = Setting(
         "max-connections", .integer(1...1_000_000), default: ConnectionLimits.default.maxConnections,
         help: """
@@ -147,7 +151,7 @@ struct AccessSettings: SettingTheme {
         help: """
             Whether /iiif serves the IIIF Image API, which scripts of all sites may read. If images require a \
             signature, /iiif serves sources with a short name of source-map without a signature. Behind a proxy, set \
-            public-url.
+            trusted-proxies or public-url.
             """)
     let compat = Setting(
         "compat", .choice(of: Compatibility.self), default: .darkroom, isReloadable: true,

@@ -59,7 +59,7 @@ struct IIIFEndpoint: Sendable {
         _ request: Request, _ head: RequestHead, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
         _ permit: Permit
     ) async throws(Problem) -> Response {
-        let base = try identifier.baseURI(of: request, configuration)
+        let base = try identifier.baseURI(of: request, head, configuration)
         let query = try identifier.informationQuery(configuration)
         var described = try await response(to: query, head, context, permit, endpoint.image)
         let source = try IIIFSource(described)

@@ -37,14 +37,20 @@ struct IIIFIdentifier {
     }
 
     /// The URI that the paths of the image begin with, with the identifier in the client's spelling. Without
-    /// `public-url`, the client has chosen the host, so no cache may store it, and behind TLS the scheme is wrong.
-    func baseURI(of request: Request, _ configuration: WebConfiguration) throws(Problem) -> String {
+    /// `public-url`, it has what a trusted proxy states of scheme and host. The client may have chosen the host, so no
+    /// cache may store it.
+    func baseURI(
+        of request: Request, _ head: RequestHead, _ configuration: WebConfiguration
+    ) throws(Problem) -> String {
         guard configuration.publicURL == nil else { return baseReference(configuration) }
-        guard let host = request.head.authority, !host.isEmpty, host.utf8.allSatisfy(\.isHostCharacter) else {
+        let forwarded = head.forwardedOrigin
+        guard let host = forwarded?.host ?? request.head.authority, !host.isEmpty,
+            host.utf8.allSatisfy(\.isHostCharacter)
+        else {
             throw Problem(
                 .malformedRequest, "The 'Host' field must be a host name or address, optionally with a port.")
         }
-        return "http://\(host)\(baseReference(configuration))"
+        return "\(forwarded?.scheme ?? "http")://\(host)\(baseReference(configuration))"
     }
 
     /// The same for header fields: without `public-url` it is relative to the request (RFC 3986 §4.2).
@@ -52,11 +58,6 @@ struct IIIFIdentifier {
         (configuration.publicURL ?? configuration.basePath) + IIIFPath.prefix
             + PercentEncoding.complete(Array(segment.utf8)[...], allowing: .pathSegment)
     }
-}
-
-extension UInt8 {
-    /// Whether a byte may be part of a host and port as a URI spells them (RFC 3986 §3.2.2).
-    fileprivate var isHostCharacter: Bool { isURLUnreserved || "[]:".utf8.contains(self) }
 }
 
 extension AuthorizedRoute {

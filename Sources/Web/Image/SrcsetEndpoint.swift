@@ -56,13 +56,13 @@ struct SrcsetEndpoint: Sendable {
         let imageRequest = try image.imageRequest(query.first, of: nil, permit)
         let sourceRequest = try image.imageRequest(query.sourceQuery, of: head, permit)
         return .later { _, context async throws(Problem) in
-            try await response(to: query, imageRequest, sourceRequest, permit, context)
+            try await response(to: query, imageRequest, sourceRequest, permit, context, origin: origin(of: head))
         }
     }
 
     private func response(
         to query: SrcsetQuery, _ imageRequest: ImageRequest, _ sourceRequest: ImageRequest, _ permit: Permit,
-        _ context: ServerRequestContext
+        _ context: ServerRequestContext, origin: String
     ) async throws(Problem) -> Response {
         let source = try await described(sourceRequest, context)
         guard let summary = try? SourceSummary(parsing: source.response.body) else { throw .internalError }
@@ -76,12 +76,20 @@ struct SrcsetEndpoint: Sendable {
             let made = try await answerable(converted, of: source, permit).images
             if !made.isEmpty { pictures.append((format, made)) }
         }
-        let url = { @Sendable query in urls.url(of: query, for: permit.authorization) }
+        let url = { @Sendable (query: ImageQuery) in origin + urls.url(of: query, for: permit.authorization) }
         let bytes = images.count * (images.last.map { url($0.query).utf8.count } ?? 0)
         guard bytes <= Self.maxListBytes else {
             throw Problem(.invalidParameter, "The list of these URLs would be too long: shorten the query or 'widths'.")
         }
         return .json(SrcsetDocument(images, sizes: query.sizes, pictures: pictures, url: url))
+    }
+
+    /// What precedes URLs that have no host: scheme and host as a trusted proxy states them, or nothing.
+    private func origin(of head: RequestHead) -> String {
+        guard image.configuration.publicURL == nil, let origin = head.forwardedOrigin, let host = origin.host else {
+            return ""
+        }
+        return "\(origin.scheme ?? "http")://\(host)"
     }
 
     /// Describes the source, or its fallback, as `/info` does.
