@@ -76,6 +76,7 @@ struct Endpoints: Sendable {
             result.basePath = configuration.basePath
             result.ignoredParameters = configuration.ignoredParameters
             result.missingRoute = ForeignPaths.problem
+            result.problemLinks = configuration.problemLinks
         }
         result.problemBase = configuration.problemBase
         result.routes = routes(of: listener, configuration)

@@ -80,6 +80,15 @@ package struct WebConfiguration: Sendable {
     /// What precedes the types of problems; empty = they are relative.
     var problemBase: String { publicURL ?? "" }
 
+    /// What leads on from a problem that a person sees.
+    var problemLinks: String {
+        let playground = servesPlayground ? ", <a href=\"\(basePath)/\">the playground</a>" : ""
+        return """
+            <p>See <a href="\(basePath)/reference#parameters">all parameters</a>\(playground) and \
+            <a href="\(basePath)/problems">all problems</a>.</p>
+            """
+    }
+
     /// What precedes the path of an endpoint in the URLs that the server hands out.
     var urlPrefix: String { publicURL ?? basePath }
 }

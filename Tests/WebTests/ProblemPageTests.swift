@@ -82,6 +82,21 @@ struct ProblemPageTests {
         #expect(!isPage || response.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
     }
 
+    @Test func `a problem that a person sees leads to parameters, playground and problems`() async throws {
+        let fields: HTTPFields = [.accept: "text/html"]
+        var configuration = WebConfiguration.test(token: nil)
+        configuration.basePath = "/img"
+        let page = try await TestSite(configuration: configuration).respond("/image?w=0", fields: fields).text()
+        for path in ["/img/reference#parameters", "/img/", "/img/problems"] {
+            #expect(page.contains("href=\"\(path)\""), "\(path)")
+        }
+        configuration.servesPlayground = false
+        let closed = try await TestSite(configuration: configuration).respond("/image?w=0", fields: fields).text()
+        #expect(closed.contains("/img/reference") && !closed.contains("href=\"/img/\""))
+        let admin = try await TestSite(listener: .admin, configuration: configuration).respond("/no", fields: fields)
+        #expect(try await !admin.text().contains("/reference"))
+    }
+
     @Test func `with a public URL, types of problems are absolute, and so they are in the contract`() async throws {
         var configuration = WebConfiguration.test(token: nil)
         configuration.publicURL = "https://images.example.com/i"

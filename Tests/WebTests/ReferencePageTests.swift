@@ -23,6 +23,8 @@ struct ReferencePageTests {
         let links = page.matches(of: /href="#([^"]+)"/).map { String($0.output.1) }
         #expect(links.count > 100)
         for anchor in Set(links) { #expect(page.contains("id=\"\(anchor)\""), "\(anchor)") }
+        let sideBar = try #require(page.firstMatch(of: /<nav.*?<\/nav>/.dotMatchesNewlines())).output
+        #expect(sideBar.contains("href=\"#parameter-fit\"") && sideBar.contains("GET /srcset"))
     }
 
     @Test func `descriptions are text, in which only backticks mean something`() throws {

@@ -72,9 +72,11 @@ extension Problem {
 
     /// The fields and the body of the response to the request with that id, as a document, or as a page for a person.
     /// It is not cacheable unless its fields say so, because most problems are temporary.
-    func content(requestID: String, base: String, asPage: Bool) -> (fields: HTTPFields, body: ByteBuffer) {
+    func content(
+        requestID: String, base: String, asPage: Bool, links: String = ""
+    ) -> (fields: HTTPFields, body: ByteBuffer) {
         guard asPage else { return (headerFields, json(requestID: requestID, base: base)) }
-        let page = page(requestID: requestID)
+        let page = page(requestID: requestID, links: links)
         var fields = headerFields
         for field in page.fields { fields[field.name] = field.value }
         return (fields, ByteBuffer(string: page.html))

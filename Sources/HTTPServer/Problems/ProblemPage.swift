@@ -3,13 +3,16 @@ import NIOCore
 
 extension Problem {
     /// The problem for a person.
-    func page(requestID: String) -> HTMLPage {
+    ///
+    /// - Parameter links: HTML that leads on.
+    func page(requestID: String, links: String = "") -> HTMLPage {
         HTMLPage(
             title: kind.title,
             body: """
                 <p>\(detail.htmlEscaped)</p>
                 \(kind.explanation)
                 <p>Status <b>\(kind.status.code)</b>, request <code>\(requestID.htmlEscaped)</code></p>
+                \(links)
                 """)
     }
 }

@@ -12,6 +12,8 @@ package struct ListenerConfiguration: Sendable {
     package var ignoredParameters = IgnoredParameters()
     /// What precedes the types of problems, as in `https://images.example.com`; empty = they are relative.
     package var problemBase = ""
+    /// HTML at the end of problems that are pages.
+    package var problemLinks = ""
     package var routes: [Route] = []
     package var limits = ConnectionLimits.default
     package var proxies = TrustedProxies()

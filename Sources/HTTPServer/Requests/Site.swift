@@ -16,6 +16,7 @@ final class Site: Sendable {
     let table: RouteTable
     let observers: RequestObservers
     let problemBase: String
+    let problemLinks: String
     let missingRoute: @Sendable (String) -> Problem
     /// Of requests without a route.
     private let unroutedMetrics: RouteMetrics
@@ -28,6 +29,7 @@ final class Site: Sendable {
     init(_ configuration: ListenerConfiguration) {
         observers = configuration.observers
         problemBase = configuration.problemBase
+        problemLinks = configuration.problemLinks
         missingRoute = configuration.missingRoute
         table = RouteTable(configuration.routes, observers.metrics)
         unroutedMetrics = observers.metrics.of(route: nil)
@@ -222,7 +224,8 @@ extension Exchange {
 
 extension Exchange {
     private func content(of problem: Problem) -> (fields: HTTPFields, body: ByteBuffer) {
-        var content = problem.content(requestID: id, base: site.problemBase, asPage: head.prefersPage)
+        var content = problem.content(
+            requestID: id, base: site.problemBase, asPage: head.prefersPage, links: site.problemLinks)
         content.fields.varyByPage()
         return content
     }

@@ -10,10 +10,13 @@ package struct HTMLPage: Sendable {
     package let title: String
     /// HTML. Untrusted text in it must be ``Swift/String/htmlEscaped``.
     package let body: String
+    /// HTML of a side bar, for which a narrow screen has no room; empty = none.
+    package let navigation: String
 
-    package init(title: String, body: String) {
+    package init(title: String, body: String, navigation: String = "") {
         self.title = title
         self.body = body
+        self.navigation = navigation
     }
 
     package var html: String {
@@ -28,6 +31,7 @@ package struct HTMLPage: Sendable {
         <style>\(Self.style)</style>
         </head>
         <body>
+        \(navigation.isEmpty ? "" : "<nav aria-label=\"Contents\">\(navigation)</nav>")
         <main>
         <h1>\(title.htmlEscaped)</h1>
         \(body)
@@ -66,6 +70,13 @@ package struct HTMLPage: Sendable {
         a { color: var(--link) } li { margin: .35rem 0 } ul { padding-left: 1.25rem }
         dt { margin-top: 1rem } dd { margin: 0; color: var(--text) } dd p { margin: .25rem 0 }
         code { background: var(--soft); padding: .1em .35em; border-radius: .25em }
+        nav { display: none; overflow-wrap: anywhere; font-size: .875rem } nav li { margin: 0 }
+        nav ul { list-style: none; padding: 0 } :target { scroll-margin-top: 1rem }
+        @media (min-width: 64rem) {
+          body:has(> nav) { display: grid; grid-template-columns: 16rem minmax(0, 1fr) }
+          nav { display: block; position: sticky; top: 0; box-sizing: border-box; height: 100vh; padding: 1rem }
+          nav { overflow-y: auto }
+        }
 
         """
 

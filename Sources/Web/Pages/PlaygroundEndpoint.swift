@@ -70,7 +70,7 @@ struct PlaygroundEndpoint: Sendable {
         """
     }
 
-    /// The source expression of the page's only element of that name that is no data block.
+    /// The CSP hash of the page's only `<element>` that is not a data block.
     private static func source(_ element: String, in page: String) -> String {
         guard let start = page.range(of: "<\(element)( type=\"module\")?>", options: .regularExpression),
             let end = page.range(of: "</\(element)>", range: start.upperBound..<page.endIndex)

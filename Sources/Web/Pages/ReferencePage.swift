@@ -29,7 +29,20 @@ struct ReferencePage {
                 <dl>
                 \(parameters)
                 </dl>
-                """)
+                """, navigation: navigation(operations))
+    }
+
+    /// Links to all operations and parameters, with parameters by their names.
+    private func navigation(_ operations: [Operation]) -> String {
+        let paths = operations.map { "<li><a href=\"#\($0.anchor)\">\($0.title)</a></li>" }
+        let names = (contract["components"]?["parameters"]?.mapping ?? [:]).map { key, node in
+            (name: (node["name"]?.string ?? "").htmlEscaped, anchor: (key.string ?? "").htmlEscaped)
+        }.sorted { ($0.name.lowercased(), $0.anchor) < ($1.name.lowercased(), $1.anchor) }
+        let links = names.map { "<li><a href=\"#parameter-\($0.anchor)\">\($0.name)</a></li>" }
+        return """
+            <details open><summary>Paths</summary><ul>\(paths.joined())</ul></details>
+            <details open><summary>Parameters</summary><ul>\(links.joined())</ul></details>
+            """
     }
 
     // MARK: - Operations
