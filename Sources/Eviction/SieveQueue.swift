@@ -10,19 +10,23 @@
         @usableFromInline let element: Element
         @usableFromInline var isVisited = false
         @usableFromInline var visits: UInt32 = 0
+
+        @inlinable init(_ element: Element) { self.element = element }
     }
 
     @usableFromInline var entries = LinkedSlots<Entry>()
-    private var hand: Slot?
+    @usableFromInline var hand: Slot?
+
+    @inlinable init() {}
 
     /// The number of elements.
-    var count: Int { entries.count }
+    @inlinable var count: Int { entries.count }
 
     /// The element in this slot, or nil if the slot is free.
     @inlinable func element(at slot: Slot) -> Element? { entries[slot]?.element }
 
     /// Inserts an element as the newest, not visited.
-    mutating func insert(_ element: Element) -> Slot { entries.insert(Entry(element: element)) }
+    @inlinable mutating func insert(_ element: Element) -> Slot { entries.insert(Entry(element)) }
 
     /// Sets the element's visited bit; the element keeps its place.
     @inlinable mutating func visit(_ slot: Slot) {
@@ -31,18 +35,18 @@
     }
 
     /// The number of visits since the element was inserted; 0 if the slot is free.
-    func visits(of slot: Slot) -> Int { Int(entries[slot]?.visits ?? 0) }
+    @inlinable func visits(of slot: Slot) -> Int { Int(entries[slot]?.visits ?? 0) }
 
     /// Removes and returns the element in this slot.
     @discardableResult
-    mutating func remove(_ slot: Slot) -> Element? {
+    @inlinable mutating func remove(_ slot: Slot) -> Element? {
         if hand == slot { hand = entries.newer(than: slot) }
         return entries.remove(slot)?.element
     }
 
     /// Removes and returns the first element without a visited bit, from the hand to the newest and on from the oldest,
     /// and clears the bits on the way. Nil if the queue is empty.
-    mutating func evict() -> Element? {
+    @inlinable mutating func evict() -> Element? {
         hand = hand ?? entries.oldest
         while let candidate = hand, entries[candidate]?.isVisited == true {
             entries[candidate]?.isVisited = false

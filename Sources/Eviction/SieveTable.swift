@@ -5,31 +5,33 @@
 /// values that leave the table, so that the owner can free them after it has released the lock.
 @usableFromInline package struct SieveTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline struct Element: Sendable {
-        let key: Key
+        @usableFromInline let key: Key
         @usableFromInline let value: Value
-        let cost: Int
+        @usableFromInline let cost: Int
+
+        @inlinable init(key: Key, value: Value, cost: Int) {
+            (self.key, self.value, self.cost) = (key, value, cost)
+        }
     }
 
     /// The most that all values may cost, in bytes. A table with a budget of 0 stays empty.
-    package let budgetBytes: Int
-    /// The cost of all values, in bytes; never more than ``budgetBytes``.
-    package private(set) var bytes = 0
-
+    @usableFromInline package let budgetBytes: Int
+    @usableFromInline var heldBytes = 0
     @usableFromInline var slots: [Key: SieveQueue<Element>.Slot] = [:]
     @usableFromInline var queue = SieveQueue<Element>()
 
     /// An empty table of at most `budgetBytes`; a negative budget counts as 0.
-    package init(budgetBytes: Int) {
+    @inlinable package init(budgetBytes: Int) {
         self.budgetBytes = max(0, budgetBytes)
     }
 
+    /// The cost of all values, in bytes; never more than ``budgetBytes``.
+    @inlinable package var bytes: Int { heldBytes }
+
     /// The number of values.
-    package var count: Int { slots.count }
+    @inlinable package var count: Int { slots.count }
 
     /// The value for this key. A hit protects the value from the next eviction.
-    ///
-    /// Inlinable like ``peek(_:)``, so that a lookup is compiled for the key and value of each table: otherwise the
-    /// lookups of a hit take longer than its decision.
     @inlinable package mutating func value(for key: Key) -> Value? {
         guard let slot = slots[key], let element = queue.element(at: slot) else { return nil }
         queue.visit(slot)
@@ -42,7 +44,7 @@
     }
 
     /// The number of hits of the value for this key since it was inserted; 0 without a value.
-    package func hits(_ key: Key) -> Int { slots[key].map { queue.visits(of: $0) } ?? 0 }
+    @inlinable package func hits(_ key: Key) -> Int { slots[key].map { queue.visits(of: $0) } ?? 0 }
 
     /// Inserts or replaces the value for this key, and evicts others if the table would exceed its budget. A value that
     /// costs more than the whole budget is not inserted, but still removes the value that it would have replaced.
@@ -50,49 +52,49 @@
     /// A cost below 1 counts as 1, so that a table of values without a cost is bounded too.
     /// - Returns: the values that left the table: the replaced value, if any, and then the evicted values in their
     ///   order.
-    package mutating func insert(_ value: Value, cost: Int, for key: Key) -> [Value] {
+    @inlinable package mutating func insert(_ value: Value, cost: Int, for key: Key) -> [Value] {
         let cost = max(1, cost)
         var freed = remove(for: key).map { [$0] } ?? []
         guard cost <= budgetBytes else { return freed }
         freed += shrink(toBytes: budgetBytes - cost)
         slots[key] = queue.insert(Element(key: key, value: value, cost: cost))
-        bytes += cost
+        heldBytes += cost
         return freed
     }
 
     /// Removes and returns the value for this key.
-    package mutating func remove(for key: Key) -> Value? {
+    @inlinable package mutating func remove(for key: Key) -> Value? {
         guard let slot = slots.removeValue(forKey: key), let element = queue.remove(slot) else { return nil }
-        bytes -= element.cost
+        heldBytes -= element.cost
         return element.value
     }
 
     /// The keys of the values that satisfy the predicate, in no particular order. O(n).
-    package func keys(where isIncluded: (Key, Value) throws -> Bool) rethrows -> [Key] {
+    @inlinable package func keys(where isIncluded: (Key, Value) throws -> Bool) rethrows -> [Key] {
         try slots.compactMap { (key, slot) in
             try queue.element(at: slot).flatMap { try isIncluded(key, $0.value) ? key : nil }
         }
     }
 
     /// Removes and returns the values that satisfy the predicate. O(n).
-    package mutating func removeAll(where shouldRemove: (Key, Value) throws -> Bool) rethrows -> [Value] {
+    @inlinable package mutating func removeAll(where shouldRemove: (Key, Value) throws -> Bool) rethrows -> [Value] {
         try keys(where: shouldRemove).compactMap { remove(for: $0) }
     }
 
     /// Removes all values in constant time, and returns the table as it was.
     @discardableResult
-    package mutating func removeAll() -> SieveTable {
+    @inlinable package mutating func removeAll() -> SieveTable {
         let before = self
         self = SieveTable(budgetBytes: budgetBytes)
         return before
     }
 
     /// Evicts and returns values until the remaining values cost at most `targetBytes`.
-    package mutating func shrink(toBytes targetBytes: Int) -> [Value] {
+    @inlinable package mutating func shrink(toBytes targetBytes: Int) -> [Value] {
         var freed: [Value] = []
-        while bytes > max(0, targetBytes), let evicted = queue.evict() {
+        while heldBytes > max(0, targetBytes), let evicted = queue.evict() {
             slots[evicted.key] = nil
-            bytes -= evicted.cost
+            heldBytes -= evicted.cost
             freed.append(evicted.value)
         }
         return freed
