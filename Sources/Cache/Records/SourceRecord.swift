@@ -53,7 +53,7 @@ package final class SourceRecord: Sendable {
             freshness.staleWhileRevalidate = .zero
         }
         self.freshness = freshness
-        cachePolicy = ClientCachePolicy(response, policy: policy)
+        cachePolicy = ClientCachePolicy(response, lifetime: freshness.lifetime, policy: policy)
         lastModified = response.fields[.lastModified].flatMap { HTTPDate(parsing: $0) }?.date
         varies = response.fields.contains(.vary)
         self.requestedAt = requestedAt

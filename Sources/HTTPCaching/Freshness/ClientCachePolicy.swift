@@ -12,8 +12,12 @@ public struct ClientCachePolicy: Hashable, Sendable {
     /// `CDN-Cache-Control`. Without them it is the heuristic or default lifetime, but no more than the lifetime used
     /// here. If `CDN-Cache-Control` forbids shared caches to store, the response is private.
     public init(_ stored: StoredResponse, policy: FreshnessPolicy) {
-        let freshness = stored.freshness(policy)
-        base = CacheControl(.public(maxAge: freshness.lifetime))
+        self.init(stored, lifetime: stored.freshness(policy).lifetime, policy: policy)
+    }
+
+    /// - Parameter lifetime: that of the response under the policy, which takes long to calculate.
+    package init(_ stored: StoredResponse, lifetime: Duration, policy: FreshnessPolicy) {
+        base = CacheControl(.public(maxAge: lifetime))
         guard policy.respectsOrigin else { return }
         let directives = stored.fields[.cacheControl].map(CacheDirectives.init(parsing:)) ?? CacheDirectives()
         guard !directives.noStore else {
@@ -23,8 +27,9 @@ public struct ClientCachePolicy: Hashable, Sendable {
         let maxAge =
             (directives.maxAge?.duration ?? stored.expiresLifetime?.duration).map(policy.clamped)
             ?? min(
-                stored.heuristicLifetime.map { policy.clamped($0.duration) } ?? policy.defaultFresh, freshness.lifetime)
-        let shared = OriginCachePolicy(stored.fields).directives
+                stored.heuristicLifetime.map { policy.clamped($0.duration) } ?? policy.defaultFresh, lifetime)
+        let isTargeted = stored.fields.contains(.cdnCacheControl)
+        let shared = isTargeted ? OriginCachePolicy(stored.fields).directives : directives
         let isPrivate = directives.isPrivate || shared.isPrivate || shared.forbidStoring
         base.storage = isPrivate ? .private(maxAge: maxAge) : .public(maxAge: maxAge)
         base.needsValidation = directives.noCache || stored.variesByAnything
