@@ -78,7 +78,7 @@ import Testing
     @Test func `an entry written between two slices of a comparison stays`() throws {
         let directory = DiskLayout(fixture.folder.path)
         try directory.makeFolders()
-        let index = try DiskIndex(path: directory.index, readers: 1) { last in
+        let index = try DiskIndex(path: directory.index) { last in
             MonotonicClock(now: fixture.clock.date, last: last, uptime: { .zero })
         }
         /// Writes 100 entries of a source whose key begins with this byte.

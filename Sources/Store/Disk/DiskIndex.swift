@@ -22,6 +22,7 @@ final class DiskIndex: Sendable {
     let condition: Condition
     let keys = KeyFilter()
     let pool: DatabasePool
+    let lookups: LookupConnections
 
     /// Opens the index or creates an empty index. The time does not depend on the number of entries.
     ///
@@ -32,16 +33,16 @@ final class DiskIndex: Sendable {
     ///   - logPages: the pages in the log from which on it is merged into the file.
     ///   - mustReconcile: compares index and files in any case.
     init(
-        path: String, readers: Int, logPages: Int = DiskIndex.maximumLogPages, mustReconcile: Bool = false,
+        path: String, logPages: Int = DiskIndex.maximumLogPages, mustReconcile: Bool = false,
         clock makeClock: (_ last: Int64) -> MonotonicClock
     ) throws(StorageError) {
-        (pool, clock, condition) = try Self.attempt("open index") {
+        (pool, lookups, clock, condition) = try Self.attempt("open index") {
             var configuration = Configuration()
             configuration.label = "darkroom.store.index"
             // Another tool may have the index open.
             configuration.busyMode = .timeout(2)
-            // One more for the writer's thread.
-            configuration.maximumReaderCount = readers + 1
+            // For the writer's thread; lookups have connections of their own.
+            configuration.maximumReaderCount = 1
             configuration.prepareDatabase {
                 try $0.execute(sql: "PRAGMA wal_autocheckpoint = \(logPages)")
                 // A long transaction makes the log longer; later ones truncate it again.
@@ -52,7 +53,7 @@ final class DiskIndex: Sendable {
             let pool = try DatabasePool(path: path, configuration: configuration)
             do {
                 let (clock, condition) = try pool.write { try Self.begin($0, makeClock, mustReconcile) }
-                return (pool, clock, condition)
+                return (pool, try LookupConnections(path, configuration), clock, condition)
             } catch {
                 try? pool.close()
                 throw error
@@ -72,6 +73,7 @@ final class DiskIndex: Sendable {
 
     /// Closes the index without the mark, after reads in progress; later calls throw.
     func abandon() {
+        lookups.close()
         try? pool.close()
     }
 

@@ -39,15 +39,15 @@ final class DiskLookups: Sendable {
 
     /// Whether the entry is absent, as far as that is known at once. Does not count as a lookup.
     func isAbsent(_ key: EntryKey) -> Bool {
-        if case .miss = reader.lookAtHot(key, mayBlock: false) { true } else { false }
+        if case .miss = reader.lookAtHot(key, state.sights(of: [key])[0], mayBlock: false) { true } else { false }
     }
 
     /// The entries up to the first that is missing; nil if a device has to be waited for.
     private func findAtOnce(_ keys: [EntryKey], defers: Bool = false) -> [StoredEntry]? {
         var entries: [StoredEntry] = []
         entries.reserveCapacity(keys.count)
-        for key in keys {
-            switch reader.lookAtHot(key, mayBlock: false, defers: defers) {
+        for (key, sight) in zip(keys, state.sights(of: keys)) {
+            switch reader.lookAtHot(key, sight, mayBlock: false, defers: defers) {
             case .hit(let entry): entries.append(entry)
             case .miss: return entries
             case .mismatch, .indexFailure, nil: return nil

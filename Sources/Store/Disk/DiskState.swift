@@ -30,7 +30,7 @@ final class DiskState: Sendable {
     private let lastUsesBatch: Int
 
     /// - Parameter lastUsesBatch: the number of used entries after which their times should be written to the index.
-    init(lastUsesBatch: Int = 1024) {
+    init(lastUsesBatch: Int = 4096) {
         self.lastUsesBatch = lastUsesBatch
     }
 
@@ -53,19 +53,26 @@ final class DiskState: Sendable {
 
     // MARK: Hot entries
 
-    /// What is known of an entry without looking into the index.
-    func sight(of key: EntryKey) -> Sight {
+    /// What is known of entries without looking into the index, at one moment.
+    func sights(of keys: [EntryKey]) -> [Sight] {
         fields.withLock { fields in
-            let directory = fields.pendingRemovals.contains(key) ? nil : fields.directory
-            return Sight(
-                directory: directory, hot: directory == nil ? nil : fields.hot.entry(for: key),
-                generation: fields.hot.generation)
+            keys.map { key in
+                let directory = fields.pendingRemovals.contains(key) ? nil : fields.directory
+                return Sight(
+                    directory: directory, hot: directory == nil ? nil : fields.hot.entry(for: key),
+                    generation: fields.hot.generation)
+            }
         }
     }
 
-    /// Records an entry that a reader found in the index in this generation, and verified.
-    func insertHot(_ entry: HotEntry, foundIn generation: UInt64) {
-        change { $0.hot.insert(entry, foundIn: generation) }
+    /// Records entries that a reader found in the index in this generation, and verified, and keeps their files open.
+    func insertHot(_ found: [VerifiedEntry], foundIn generation: UInt64) {
+        change { fields in
+            found.map { entry, file in
+                let evicted = fields.hot.insert(entry, foundIn: generation)
+                return (evicted, file.map { fields.hot.insert($0, for: entry.record.key) } ?? [])
+            }
+        }
     }
 
     func keepOpen(_ file: OpenFile, for key: EntryKey) { change { $0.hot.insert(file, for: key) } }

@@ -32,19 +32,22 @@ struct EntryReader: Sendable {
     ///
     /// - Parameter defers: whether large bodies are left in their files; see ``StoredEntry/deferredBody``.
     func look(for keys: [EntryKey], defers: Bool = false) -> [Lookup] {
-        var found = keys.map { lookAtHot($0, mayBlock: true, defers: defers) }
-        if found.contains(where: { $0 == nil }) {
-            let unknown = keys.indices.filter { found[$0] == nil }
-            let rest = lookIntoIndex(for: unknown.map { keys[$0] }, defers: defers)
+        let sights = state.sights(of: keys)
+        var found = zip(keys, sights).map { lookAtHot($0, $1, mayBlock: true, defers: defers) }
+        let unknown = keys.indices.filter { found[$0] == nil }
+        if !unknown.isEmpty {
+            let rest = lookIntoIndex(for: unknown.map { keys[$0] }, unknown.map { sights[$0] }, defers: defers)
             for (index, lookup) in zip(unknown, rest) { found[index] = lookup }
         }
         return found.map { $0 ?? .miss }
     }
 
     /// The result for an entry that was verified before; nil if it was not, or if its file has changed.
-    /// - Parameter mayBlock: whether to wait for a device; otherwise the result is nil too if memory does not have it.
-    func lookAtHot(_ key: EntryKey, mayBlock: Bool, defers: Bool = false) -> Lookup? {
-        let sight = state.sight(of: key)
+    ///
+    /// - Parameters:
+    ///   - sight: what is known of the entry.
+    ///   - mayBlock: whether to wait for a device; otherwise the result is nil too if memory does not have it.
+    func lookAtHot(_ key: EntryKey, _ sight: DiskState.Sight, mayBlock: Bool, defers: Bool = false) -> Lookup? {
         guard let directory = sight.directory else { return .miss }
         guard let (hot, openFile) = sight.hot else { return directory.index.keys.mayContain(key) ? nil : .miss }
         if isExpired(hot.record, lastUse: hot.lastUse, at: directory.index.clock.microseconds) { return .miss }
@@ -82,16 +85,21 @@ struct EntryReader: Sendable {
         StoredBody(file, from: offset, byteCount: byteCount, threads: threads)
     }
 
-    private func lookIntoIndex(for keys: [EntryKey], defers: Bool) -> [Lookup] {
-        let sights = keys.map { state.sight(of: $0) }
-        guard let directory = sights.lazy.compactMap(\.directory).first else { return keys.map { _ in .miss } }
+    /// - Parameter sights: what was known of the entries before. A change of the index since then keeps them from
+    ///   becoming hot.
+    private func lookIntoIndex(for keys: [EntryKey], _ sights: [DiskState.Sight], defers: Bool) -> [Lookup] {
+        guard let sight = sights.first(where: { $0.directory != nil }), let directory = sight.directory else {
+            return keys.map { _ in .miss }
+        }
         do {
             let rows = try directory.index.rows(for: keys)
             environment.outages.end(.reading)
-            return zip(sights, rows).map { sight, row in
-                sight.directory === directory
-                    ? read(row, in: directory, generation: sight.generation, defers: defers) : .miss
+            var verified: [VerifiedEntry] = []
+            let found: [Lookup] = zip(sights, rows).map { sight, row in
+                sight.directory === directory ? read(row, in: directory, &verified, defers: defers) : .miss
             }
+            if !verified.isEmpty { state.insertHot(verified, foundIn: sight.generation) }
+            return found
         } catch {
             // The writer has abandoned the index in the meantime.
             guard state.directory?.index === directory.index else { return keys.map { _ in .miss } }
@@ -103,13 +111,15 @@ struct EntryReader: Sendable {
         }
     }
 
-    /// Reads and verifies the entry of a row.
-    private func read(_ row: IndexRow, in directory: OpenDirectory, generation: UInt64, defers: Bool) -> Lookup {
+    /// Reads and verifies the entry of a row, and adds it to those that may become hot.
+    private func read(
+        _ row: IndexRow, in directory: OpenDirectory, _ verified: inout [VerifiedEntry], defers: Bool
+    ) -> Lookup {
         let record = row.record
         if isExpired(record, lastUse: row.lastUse, at: directory.index.clock.microseconds) { return .miss }
         if record.content != nil {
             guard let entry = record.entryInRow else { return .mismatch }
-            state.insertHot(HotEntry(record, entry, nil, bodyOffset: 0, lastUse: row.lastUse), foundIn: generation)
+            verified.append((HotEntry(record, entry, nil, bodyOffset: 0, lastUse: row.lastUse), nil))
             return .hit(entry)
         }
         let file: OpenFile
@@ -119,7 +129,7 @@ struct EntryReader: Sendable {
             // Without a free descriptor the entry cannot be read, but it is not corrupt.
             return error.code == EMFILE || error.code == ENFILE ? .miss : .mismatch
         }
-        guard file.version.byteCount == record.fileBytes, let (entry, bodyOffset) = verified(record, file, defers)
+        guard file.version.byteCount == record.fileBytes, let (entry, bodyOffset) = self.verified(record, file, defers)
         else { return .mismatch }
         if isSettled(file.version) {
             var rest = entry
@@ -127,10 +137,8 @@ struct EntryReader: Sendable {
             // A copy, since a slice would keep the whole file in memory.
             rest.metadata = ByteBuffer(bytes: entry.metadata.readableBytesView)
             let hot = HotEntry(record, rest, file.version, bodyOffset: bodyOffset, lastUse: row.lastUse)
-            state.insertHot(hot, foundIn: generation)
-            if defers || record.fileBytes - bodyOffset <= Self.largestQuickBody {
-                state.keepOpen(file, for: record.key)
-            }
+            let isKept = defers || record.fileBytes - bodyOffset <= Self.largestQuickBody
+            verified.append((hot, isKept ? file : nil))
         }
         return .hit(entry)
     }

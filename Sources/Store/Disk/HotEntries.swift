@@ -39,6 +39,9 @@ final class HotEntry: Sendable {
     }
 }
 
+/// An entry that was verified, and its file if that is to stay open.
+typealias VerifiedEntry = (entry: HotEntry, file: OpenFile?)
+
 /// The entries that were verified, and some of their files.
 ///
 /// A lookup finds here the same entries as in the index. It need not hash a file whose version is still the verified

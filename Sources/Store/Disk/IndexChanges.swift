@@ -40,16 +40,24 @@ extension DiskIndex {
     }
 
     /// Sets the times of the last uses, in microseconds since 1970.
+    ///
+    /// Each row lies on other pages than the last. In the order of the keys, the rows of a page are written together,
+    /// and transactions of a limited size do not make the log longer than usual.
     func setLastUses(_ uses: [EntryKey: Int64]) throws(StorageError) {
-        _ = try change("write last uses") { database in
-            let update = try database.cachedStatement(
-                sql: "UPDATE entry SET last_use = ? WHERE source = ? AND entry = ?")
-            for (key, time) in uses {
-                try update.execute(arguments: [time] + key.arguments)
+        let sorted = uses.sorted { ($0.key.source, $0.key.entry) < ($1.key.source, $1.key.entry) }
+        for start in stride(from: 0, to: sorted.count, by: Self.usesPerTransaction) {
+            _ = try change("write last uses") { database in
+                let update = try database.cachedStatement(
+                    sql: "UPDATE entry SET last_use = ? WHERE source = ? AND entry = ?")
+                for (key, time) in sorted[start...].prefix(Self.usesPerTransaction) {
+                    try update.execute(arguments: [time] + key.arguments)
+                }
+                return StoreTotals()
             }
-            return StoreTotals()
         }
     }
+
+    private static let usesPerTransaction = 1024
 
     /// Records that the comparison of index and files is complete, and counts the entries.
     /// - Returns: the totals.

@@ -8,15 +8,16 @@ struct IndexRow: Equatable, Sendable {
     var lastUse: Int64
 
     /// The values of a row, or nil if a value has another type.
-    fileprivate init?(of key: EntryKey, _ row: Row) {
+    fileprivate init?(of source: StoreKey, _ row: Row) {
         guard
-            let checksum = row.key(1), let labels = Data.fromDatabaseValue(row[2]),
+            let entry = row.key(8), let checksum = row.key(1), let labels = Data.fromDatabaseValue(row[2]),
             let created = Int64.fromDatabaseValue(row[5]), let modified = Int64.fromDatabaseValue(row[6]),
             let lastUse = Int64.fromDatabaseValue(row[7])
         else { return nil }
         record = EntryRecord(
+            key: EntryKey(source: source, entry: entry), checksum: checksum,
             // Malformed labels differ from the labels in the file, so that the entry counts as corrupt.
-            key: key, checksum: checksum, labels: EntryLabels(bytes: Array(labels)) ?? .none,
+            labels: EntryLabels(bytes: Array(labels)) ?? .none,
             fileBytes: fileBytes(row[0]), created: created, modified: modified,
             content: Data.fromDatabaseValue(row[3]).map { ByteBuffer(bytes: $0) },
             isRestored: Int64.fromDatabaseValue(row[4]) != 0)
@@ -48,21 +49,33 @@ extension IndexPosition {
 // Queries.
 extension DiskIndex {
     /// The rows of entries of one source, in the order of the keys, up to the first key without a row.
+    ///
+    /// In one query, since each query takes and releases the locks of the file.
     func rows(for keys: [EntryKey]) throws(StorageError) -> [IndexRow] {
-        try read("look up") { database in
-            let select = try database.cachedStatement(
-                sql: """
-                    SELECT size, checksum, labels, content, is_restored, created, modified, last_use FROM entry
-                    WHERE source = ? AND entry = ?
-                    """)
-            var rows: [IndexRow] = []
-            for key in keys {
-                let row = try Row.fetchOne(select, arguments: key.arguments)
-                guard let row = row.flatMap({ IndexRow(of: key, $0) }) else { break }
-                rows.append(row)
+        guard let source = keys.first?.source else { return [] }
+        let places = keys.map { _ in "?" }.joined(separator: ", ")
+        let found = try Self.attempt("look up") {
+            try lookups.read { database in
+                let select = try database.cachedStatement(
+                    sql: """
+                        SELECT size, checksum, labels, content, is_restored, created, modified, last_use, entry
+                        FROM entry WHERE source = ? AND entry IN (\(places))
+                        """)
+                let arguments = StatementArguments([source.data] + keys.map(\.entry.data))
+                let rows = try Row.fetchCursor(select, arguments: arguments)
+                var found: [IndexRow] = []
+                while let row = try rows.next() {
+                    if let row = IndexRow(of: source, row) { found.append(row) }
+                }
+                return found
             }
-            return rows
         }
+        var rows: [IndexRow] = []
+        for key in keys {
+            guard let row = found.first(where: { $0.record.key == key }) else { break }
+            rows.append(row)
+        }
+        return rows
     }
 
     /// The time of the first write for each of these keys, in microseconds since 1970, and whether its entry has a

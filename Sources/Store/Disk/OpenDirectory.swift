@@ -31,8 +31,8 @@ final class OpenDirectory: Sendable {
             }
             let configuration = environment.configuration
             return try DiskIndex(
-                path: layout.index, readers: configuration.readers,
-                logPages: DiskIndex.logPages(budgetBytes: configuration.budgetBytes), mustReconcile: mustReconcile
+                path: layout.index, logPages: DiskIndex.logPages(budgetBytes: configuration.budgetBytes),
+                mustReconcile: mustReconcile
             ) { last in
                 MonotonicClock(now: environment.now(), last: max(time, last), uptime: environment.uptime)
             }

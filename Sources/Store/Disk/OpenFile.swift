@@ -46,7 +46,9 @@ final class OpenFile: Sendable {
     /// Opens a regular file; does not follow a symbolic link.
     init(_ path: String) throws(StorageError) {
         // Without O_NONBLOCK, opening a pipe would wait for a writer.
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        var descriptor = open(path, flags | Self.keepsAccessTime)
+        if descriptor < 0, errno == EPERM { descriptor = open(path, flags) }
         guard descriptor >= 0 else { throw FileSystem.error("open") }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
@@ -105,6 +107,15 @@ final class OpenFile: Sendable {
         }
         return got == byteCount ? buffer : nil
     }
+
+    /// Linux' `O_NOATIME`, which only the owner of a file may use: otherwise the first read of a file writes its inode.
+    private static let keepsAccessTime: Int32 = {
+        #if os(Linux)
+            0o1_000_000
+        #else
+            0
+        #endif
+    }()
 
     private typealias Preadv2 =
         @convention(c) (Int32, UnsafePointer<iovec>, Int32, off_t, _ flags: Int32) -> Int

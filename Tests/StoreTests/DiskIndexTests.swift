@@ -1,0 +1,49 @@
+import DarkroomTestClock
+import Foundation
+import NIOCore
+import Testing
+
+@testable import DarkroomStore
+
+@Suite struct DiskIndexTests {
+    let fixture: DiskFixture
+    let index: DiskIndex
+
+    init() throws {
+        let fixture = try DiskFixture()
+        self.fixture = fixture
+        index = try DiskIndex(path: DiskLayout(fixture.folder.path).index) { last in
+            MonotonicClock(now: fixture.clock.date, last: last, uptime: { .zero })
+        }
+    }
+
+    private func insert(_ keys: [EntryKey]) throws {
+        let headers = keys.map { EntryHeader(of: entry(), labels: .none, key: $0, created: 0, modified: 0) }
+        _ = try index.apply(puts: headers.map(\.record))
+    }
+
+    @Test func `rows have the order of the keys, up to the first key without a row`() throws {
+        try insert([key(1, 1), key(1, 2), key(1, 3), key(2, 4)])
+        for numbers in [[1, 2, 3], [3, 1, 2], [2, 4, 1], [4, 1], []] {
+            let keys = numbers.map { key(1, $0) }
+            #expect(try index.rows(for: keys).map(\.record.key) == Array(keys.prefix { $0 != key(1, 4) }))
+        }
+        index.close()
+    }
+
+    @Test func `lookups fail once the index is closed`() throws {
+        try insert([key(1)])
+        #expect(try index.rows(for: [key(1)]).count == 1)
+        index.close()
+        #expect(throws: StorageError.self) { try index.rows(for: [key(1)]) }
+    }
+
+    @Test func `last uses are written in several transactions`() throws {
+        let keys = (0..<2500).map { key($0) }
+        try insert(keys)
+        let uses = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Int64($0 + 1)) })
+        try index.setLastUses(uses)
+        for key in keys { #expect(try index.rows(for: [key]).first?.lastUse == uses[key]) }
+        index.close()
+    }
+}
