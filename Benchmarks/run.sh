@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Measurements of this machine, compared with baselines, nginx and goals. What is missing is installed.
 #
-#   run.sh [section...]    the service: misses, hits, memory, growth, store, shared, formats (default: all); figures also go to
-#                          .build/bench/latest.json. ROUNDS=5 sets the rounds; 2 give a first impression in two minutes.
+#   run.sh [section...]    the service: misses, hits, random_hits, memory, growth, store, shared, formats (default: all);
+#                          figures also go to .build/bench/latest.json. ROUNDS=5 sets the rounds; 2 give a first impression
+#                          in two minutes.
 #   run.sh charts          draws docs/charts and the table of docs/benchmarks.md from .build/bench/latest.json
 #   run.sh widths [n]      further widths of one 12 MP image relative to its first, with and without decoded originals kept
 #   run.sh quality [width] [n]  bytes, SSIMULACRA2 scores and time of q=auto against the default qualities, for n photographs
@@ -12,7 +13,8 @@
 #                          plans declare; writes the table of docs/benchmarks.md, and fails where one is off by a factor of 2
 #   run.sh hit-ratio       SIEVE against LRU on the same seeded traces
 #
-# ENTRIES=1000000 sets the size of the disk cache of the section store.
+# ENTRIES=1000000 sets the size of the disk cache of the section store, RANDOM_ENTRIES=100000 that of random_hits. Each of these
+# takes 42 KB on the volume of TMPDIR, in the caches of both servers: a million take 42 GB.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
@@ -67,6 +69,7 @@ sections=("$@")
 bench_images
 make --no-print-directory -C "$root" release
 options=(--images "$images" --darkroom "$root/.build/dist/darkroom" --rounds "${ROUNDS:-5}")
+options+=(--random-entries "${RANDOM_ENTRIES:-100000}")
 if needs misses || needs growth; then options+=(--floor "$(product floor)"); fi
 if needs misses; then options+=(--download "$(product download)"); fi
 if needs store; then options+=(--store-bench "$(product StoreBench)" --entries "${ENTRIES:-1000000}"); fi

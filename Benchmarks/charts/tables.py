@@ -8,7 +8,8 @@ from figures import Figure, shown
 
 BEGIN, END = "<!-- Written by Benchmarks/run.sh charts -->", "<!-- End of what Benchmarks/run.sh charts writes -->"
 TITLES = {
-    "misses": "Misses", "hits": "Hits", "memory": "Memory", "growth": "Growth", "store": "Disk cache of many entries",
+    "misses": "Misses", "hits": "Hits", "random_hits": "Hits of random images", "memory": "Memory", "growth": "Growth",
+    "store": "Disk cache of many entries",
 }
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / "scripts/proofs"))  # process trees, and the client for load without waiting
 
-SECTIONS = ["misses", "hits", "memory", "growth", "store", "shared", "formats"]
+SECTIONS = ["misses", "hits", "random_hits", "memory", "growth", "store", "shared", "formats"]
 
 
 def main() -> None:
@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("--download", type=Path)
     parser.add_argument("--store-bench", type=Path)
     parser.add_argument("--entries", type=int, default=1_000_000, help="entries of the section store")
+    parser.add_argument("--random-entries", type=int, default=100_000, help="images of the section random_hits")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path, default=ROOT / ".build/bench/latest.json")
     options = parser.parse_args()
@@ -47,7 +48,7 @@ def measure(options: argparse.Namespace, work: Path) -> None:
     with Nginx(work) as nginx:
         context = Context(
             Report(options.json, options.rounds), nginx, work, options.darkroom.resolve(), options.floor,
-            options.download, options.store_bench, options.entries, images)
+            options.download, options.store_bench, options.entries, options.random_entries, images)
         for section in options.sections or SECTIONS:
             import_module(section).measure(context)
     print(f"figures: {options.json}")

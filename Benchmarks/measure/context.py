@@ -20,6 +20,8 @@ class Context:
     store_bench: Path | None
     entries: int
     """The number of entries of the disk cache in the section `store`."""
+    random_entries: int
+    """The number of images in the caches of the section `random_hits`."""
     images: list[Path]
     """The bench images of 2–3 MP."""
     numbers: itertools.count = field(default_factory=itertools.count)

@@ -12,6 +12,10 @@ class Rate(NamedTuple):
     requests: int
     refused: int
     """Responses with a status of 400 or more."""
+    median: float
+    """The median time of a response in milliseconds."""
+    slowest: float
+    """The 99th percentile."""
 
 
 def fetch_all(urls: list[str], concurrency: int) -> tuple[float, list[str]]:
@@ -38,7 +42,7 @@ def wrk(url: str, connections: int, seconds: float, script: str = "") -> Rate:
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as lua:
         lua.write(script)
         lua.flush()
-        command = ["wrk", "-t1", f"-c{connections}", f"-d{max(round(seconds), 1)}s", "--timeout", "10s"]
+        command = ["wrk", "--latency", "-t1", f"-c{connections}", f"-d{max(round(seconds), 1)}s", "--timeout", "10s"]
         out = subprocess.run(
             [*command, *(["-s", lua.name] if script else []), url], capture_output=True, text=True, check=True).stdout
     refused = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
@@ -47,7 +51,12 @@ def wrk(url: str, connections: int, seconds: float, script: str = "") -> Rate:
         raise SystemExit(out)
     return Rate(
         float(re.search(r"Requests/sec:\s+([0-9.]+)", out)[1]), int(re.search(r"(\d+) requests in", out)[1]),
-        int(refused[1]) if refused else 0)
+        int(refused[1]) if refused else 0, percentile(out, 50), percentile(out, 99))
+
+
+def percentile(out: str, percent: int) -> float:
+    value, unit = re.search(rf"^\s+{percent}%\s+([0-9.]+)(us|ms|s|m)$", out, re.MULTILINE).groups()
+    return float(value) * {"us": 1e-3, "ms": 1, "s": 1e3, "m": 60e3}[unit]
 
 
 def served(rate: Rate) -> Rate:

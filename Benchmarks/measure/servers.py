@@ -1,5 +1,6 @@
 """The servers of a run: Darkroom at default settings, and nginx as origin and baseline."""
 
+import json
 import os
 import re
 import signal
@@ -24,7 +25,7 @@ class Darkroom:
     """A server at default settings, except a port, a folder for its cache and access to the origin; log to a file."""
 
     def __init__(self, binary: Path, work: Path, *settings: str, processors: set[int] | None = None) -> None:
-        work.mkdir(parents=True)
+        work.mkdir(parents=True, exist_ok=True)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("DARKROOM_")}
         with (work / "log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -47,6 +48,10 @@ class Darkroom:
 
     def url(self, source: str, **query: object) -> str:
         return self.base + self.path(source, **query)
+
+    def explanation(self, source: str) -> dict:
+        with urllib.request.urlopen(self.base + self.path(source).replace("/image?", "/explain?", 1)) as answer:
+            return json.load(answer)
 
     def metric(self, name: str) -> float:
         request = urllib.request.Request(self.base + "/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
@@ -101,14 +106,17 @@ class Download:
 
 
 class Nginx:
-    """The origin of all sources, and the baseline for static files; both with an access log to a file."""
+    """The origin of all sources, and the baseline for static files; both with an access log to a file.
 
-    def __init__(self, work: Path) -> None:
+    `settings` and `locations` are further directives.
+    """
+
+    def __init__(self, work: Path, settings: str = "", locations: str = "") -> None:
         self.spare: list[Path] = []
         """Files of earlier sources, to be used again. They are not deleted, because ext4 passes over the inodes of recently
         deleted files one by one, so that the server would take longer to create its own."""
         self.origin_log, self.root, self.static = work / "origin.log", work / "origin", work / "static"
-        self.root.mkdir()
+        self.root.mkdir(parents=True)
         self.static.mkdir()
         port = free_port()
         config = work / "nginx.conf"
@@ -117,10 +125,11 @@ class Nginx:
             f"daemon off;\nevents {{ worker_connections 8192; }}\n"
             f"http {{ sendfile on; tcp_nopush on; keepalive_requests 1000000000; types {{ image/jpeg jpg; }}\n"
             f"  client_body_temp_path {work}/b; proxy_temp_path {work}/p; fastcgi_temp_path {work}/f;\n"
-            f"  uwsgi_temp_path {work}/u; scgi_temp_path {work}/s;\n"
+            f"  uwsgi_temp_path {work}/u; scgi_temp_path {work}/s; {settings}\n"
             f"  server {{ listen 127.0.0.1:{port} backlog=4096; access_log {self.origin_log};\n"
             f"    location / {{ root {self.root}; add_header Cache-Control max-age=86400; }}\n"
-            f"    location /static/ {{ alias {self.static}/; access_log {work}/static.log; }} }} }}\n")
+            f"    location /static/ {{ alias {self.static}/; access_log {work}/static.log; }}\n"
+            f"    {locations} }} }}\n")
         self.base = f"http://127.0.0.1:{port}"
         self.process = subprocess.Popen(["nginx", "-c", str(config)], stderr=subprocess.DEVNULL)
         for _ in range(200):
