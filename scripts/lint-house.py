@@ -94,7 +94,8 @@ FIGURES = {
         (MEASURED, r"A miss takes (.+?) ms", 1), ("docs/capacity.md", r"\(benchmarks.md#misses\): (.+?) ms in the server", 1),
     ],
     r"\| fast, CPU time of the worker processes \| (.+?) ms": [("docs/capacity.md", r"ms in the server, (.+?) ms in a worker", 1)],
-    r"\| disk hits, CPU time of the server \| (.+?) µs": [("docs/capacity.md", r"on the disk of a node \| (.+?) ms", 1000)],
+    r"\| disk hits, CPU time of the server \| (.+?) µs": [("docs/capacity.md", r"target the node knows \| (.+?) ms", 1000)],
+    r"\| Darkroom \| [\d,]+ \| (.+?) ms": [("docs/capacity.md", r"any other hit of a node \| (.+?) ms", 1)],
     r"\| bytes of the variant \| (.+?) B": [("docs/capacity.md", r"of an original \| (.+?) kB", 1000)],
 }
 # Where a maintainer writes the repository's owner. Every other place does without it.
