@@ -1,4 +1,5 @@
 package import DarkroomQuery
+package import DarkroomTransforms
 
 /// The image URLs of another service, each with the meaning of one query of `/image`.
 ///
@@ -6,7 +7,7 @@ package import DarkroomQuery
 /// limits and caches: the server authorizes the translation, and reads its query as if a client had sent it.
 package protocol PathDialect: Sendable {
     /// The value of `compat` that selects the dialect.
-    var name: Compatibility { get }
+    var name: Dialect { get }
     /// The routes of the paths. A segment in braces matches any one segment, and `**` one or more segments at the end.
     /// The server's own paths take precedence.
     var routes: [String] { get }
@@ -25,21 +26,4 @@ extension QueryString {
     mutating func appendFormat(_ format: String?) {
         append(format == nil ? "formats" : "output", format ?? "none")
     }
-}
-
-/// The setting `compat`: the service whose URLs the server accepts in addition to its own.
-package enum Compatibility: String, CaseIterable, Sendable {
-    /// Darkroom's own URLs only.
-    case darkroom
-    /// The parameters of wsrv.nl in queries.
-    case wsrv
-    /// The paths of imgproxy.
-    case imgproxy
-    /// The paths of thumbor and imagor.
-    case thumbor
-    /// The paths of Cloudflare's image transformations.
-    case cloudflare
-
-    /// The dialect of queries that do not name theirs.
-    package var queryDialect: Dialect { self == .wsrv ? .wsrv : .darkroom }
 }

@@ -1,6 +1,7 @@
 import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomTestRandom
+import DarkroomTransforms
 import Foundation
 import Testing
 

@@ -163,7 +163,7 @@ struct ImageParametersTests {
         Row(
             "fields",
             good: [
-                "color", "palette", "blurhash,thumbhash", "lqip,exif,color", "all", "color%2Clqip", "All", "weserv",
+                "color", "palette", "blurhash,thumbhash", "lqip,exif,color", "all", "color%2Clqip", "All", "wsrv",
             ],
             bad: ["", nil, "colour", "color,", ",color", "color,,lqip", "color lqip", "gps"],
             beside: "&output=json"),
@@ -172,7 +172,7 @@ struct ImageParametersTests {
             good: [
                 "color", "blurhash,thumbhash", "lqip,lqip", "thumbhash,color,lqip,blurhash", "color%2Clqip", "Color",
             ],
-            bad: ["", nil, "colour", "color,", ",color", "palette", "exif", "all", "color lqip", "weserv"]),
+            bad: ["", nil, "colour", "color,", ",color", "palette", "exif", "all", "color lqip", "wsrv"]),
         Row("q", good: ["1", "75", "100", "auto", "Auto"], bad: ["0", "05", "101", "auto,high"] + notWhole),
         Row("target", good: ["high", "medium", "low", "High"], bad: ["", nil, "75"], beside: "&q=auto"),
         Row("slow_q", good: ["1", "100"], bad: ["0", "101", "-1", "auto", ""] + notWhole),
@@ -235,10 +235,10 @@ struct ImageParametersTests {
 
     /// Those that weserv/images has too, and what belongs to its dialect.
     private static let foreign = [
-        Row("compat", good: ["darkroom", "wsrv", "WSRV"], bad: ["", nil, "weserv", "imgix"]),
+        Row("compat", good: ["darkroom", "wsrv", "WSRV"], bad: ["", nil, "imgproxy", "imgix"]),
         Row(
-            "rules", good: ["darkroom", "weserv", "Weserv", "imgproxy", "thumbor", "cloudflare"],
-            bad: ["", nil, "wsrv"]),
+            "rules", good: ["darkroom", "wsrv", "Wsrv", "imgproxy", "thumbor", "cloudflare"],
+            bad: ["", nil, "weserv"]),
         Row(
             "inset", good: ["0", "5", "1,2", "1,2,3", "20,30,20,0", "9999"],
             bad: ["", nil, "-1", "1.5", "10000", "1,2,3,4,5", "1;2"]),

@@ -69,7 +69,7 @@ struct LengthParametersTests {
         #expect(error == InvalidParameter("dpr", detail))
     }
 
-    @Test(arguments: ["weserv", "imgproxy", "thumbor", "cloudflare"])
+    @Test(arguments: ["wsrv", "imgproxy", "thumbor", "cloudflare"])
     func `rules of other services leave lengths to their own ratio`(rules: String) throws {
         let lengths = "border=3&pad=4&blur=5&steps=round:6&rules=\(rules)"
         #expect(try parse("w=50&dpr=2&\(lengths)") == parse("w=100&\(lengths)"))

@@ -35,7 +35,7 @@ struct WsrvEndpointTests {
     func `a query is read as wsrv.nl reads it`(target: String) async throws {
         let request = try #require(try await request(target))
         #expect(request.source.canonical == "http://example.com/a.jpg")
-        #expect(request.recipe.enlarge && request.recipe.rules == .weserv)
+        #expect(request.recipe.enlarge && request.recipe.rules == .wsrv)
         #expect(request.recipe.box.width == 300 && "\(request.recipe.box.vertical.map { "\($0)" } ?? "")" == "50p")
         #expect(request.pages == PageSelection(count: 1))
     }

@@ -61,7 +61,7 @@ struct WorkerJobTests {
         attention.fit = .contain
         attention.position = .attention
         attention.blursBackdrop = true
-        attention.rules = .weserv
+        attention.rules = .wsrv
         attention.canvasBackground = Color(red: 15, green: 16, blue: 17, alpha: 255)
         attention.blur = Blur(sigma: nil)
         attention.radius = CornerRadii(

@@ -36,7 +36,7 @@ enum Steps {
             },
             Step("fit=fill") { square(&$0, .fill) },
             Step("enlarge") { $0.enlarge = true },
-            Step("rules=weserv") { $0.rules = .weserv },
+            Step("rules=wsrv") { $0.rules = .wsrv },
         ]
     }
 

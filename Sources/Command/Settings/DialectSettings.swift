@@ -1,4 +1,5 @@
 import DarkroomDialects
+import DarkroomTransforms
 
 /// The keys and rules of the paths of other services that `compat` selects.
 struct DialectSettings: SettingTheme {

@@ -1,5 +1,5 @@
-import DarkroomDialects
 import DarkroomHTTPServer
+import DarkroomTransforms
 import DarkroomWeb
 import Logging
 
@@ -154,7 +154,7 @@ struct AccessSettings: SettingTheme {
             trusted-proxies or public-url.
             """)
     let compat = Setting(
-        "compat", .choice(of: Compatibility.self), default: .darkroom, isReloadable: true,
+        "compat", .choice(of: Dialect.self), default: .darkroom, isReloadable: true,
         help: """
             Service whose URLs the server accepts besides its own: the paths of imgproxy, of thumbor and imagor, or of \
             Cloudflare, below /cdn-cgi/image/. With wsrv, queries of /image, /signed and /explain without 'compat' and \

@@ -1,5 +1,6 @@
 package import DarkroomNetwork
 package import DarkroomQuery
+package import DarkroomTransforms
 
 /// The paths of Cloudflare's image transformations: `/cdn-cgi/image/{options}/{source}`.
 package struct Cloudflare: PathDialect {
@@ -11,7 +12,7 @@ package struct Cloudflare: PathDialect {
         source = ForeignSource(base: origin, namesHosts: false)
     }
 
-    package var name: Compatibility { .cloudflare }
+    package var name: Dialect { .cloudflare }
     package var routes: [String] { ["/cdn-cgi/image/**"] }
     /// The paths have no signatures.
     package var requiresSignature: Bool { false }

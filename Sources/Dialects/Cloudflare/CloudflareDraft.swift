@@ -114,7 +114,7 @@ extension CloudflareDraft {
         let steps = steps + borderStep
         if !steps.isEmpty { query.append("steps", steps.joined(separator: ",")) }
         writeOutput(to: &query)
-        if needsRules { query.append("rules", ChainRules.cloudflare.rawValue) }
+        if needsRules { query.append("rules", Dialect.cloudflare.rawValue) }
         return query
     }
 

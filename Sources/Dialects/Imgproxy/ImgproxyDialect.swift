@@ -1,5 +1,6 @@
 package import DarkroomNetwork
 package import DarkroomQuery
+package import DarkroomTransforms
 
 /// The paths of imgproxy: `/{signature}/{options}/plain/{url}@{extension}`, or with the URL in base64 and a dot before
 /// the extension.
@@ -31,7 +32,7 @@ package struct ImgproxyDialect: PathDialect {
         self.presets = try ImgproxyPresets(presets)
     }
 
-    package let name = Compatibility.imgproxy
+    package let name = Dialect.imgproxy
     package let routes = ["/{signature}/**", "/info/{signature}/**"]
     package var requiresSignature: Bool { !rules.keys.isEmpty }
 

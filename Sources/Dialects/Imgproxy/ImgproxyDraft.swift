@@ -110,7 +110,7 @@ extension ImgproxyDraft {
             return query
         }
         query.put("default", fallback)
-        query.append("rules", ChainRules.imgproxy.rawValue)
+        query.append("rules", Dialect.imgproxy.rawValue)
         writeSize(to: &query, limits)
         writeTurns(to: &query)
         writeColors(to: &query)

@@ -1,3 +1,4 @@
+import DarkroomTransforms
 import Foundation
 
 /// The settings of Darkroom that follow from the environment variables of another service.
@@ -29,8 +30,8 @@ package struct ImportedSettings: Sendable {
     /// Reads a file of variables as Docker and shells have it: `NAME=VALUE` lines, with or without `export` and quotes.
     package init(_ text: String, of service: Service) {
         self.service = service
-        let compatibility = service == .imgproxy ? Compatibility.imgproxy : .thumbor
-        set("compat", compatibility.rawValue, for: "URLs of \(service.rawValue)")
+        let dialect = service == .imgproxy ? Dialect.imgproxy : .thumbor
+        set("compat", dialect.rawValue, for: "URLs of \(service.rawValue)")
         let known = Dictionary(
             service.variables.flatMap { row in row.names.map { ($0, row) } }, uniquingKeysWith: { first, _ in first })
         for (name, value) in Self.variables(in: text) {

@@ -1,5 +1,6 @@
 package import DarkroomNetwork
 package import DarkroomQuery
+package import DarkroomTransforms
 
 /// The paths of thumbor and imagor: `/{signature or unsafe}/{options}/{image}`.
 package struct Thumbor: PathDialect {
@@ -15,7 +16,7 @@ package struct Thumbor: PathDialect {
         source = ForeignSource(base: base)
     }
 
-    package var name: Compatibility { .thumbor }
+    package var name: Dialect { .thumbor }
     package var routes: [String] { ["/{signature}/**"] }
     package var requiresSignature: Bool { key != nil }
 

@@ -59,7 +59,7 @@ extension ThumborDraft {
         if !path.isMeta, format == "jpg" { query.append("bg", Color.black.hex) }
         query.appendFormat(path.isMeta ? "json" : format)
         if path.isMeta, !details.isEmpty { query.append("fields", details.sorted().joined(separator: ",")) }
-        if needsRules { query.append("rules", ChainRules.thumbor.rawValue) }
+        if needsRules { query.append("rules", Dialect.thumbor.rawValue) }
         return query
     }
 

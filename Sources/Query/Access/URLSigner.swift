@@ -1,5 +1,6 @@
 package import DarkroomNetwork
 import DarkroomPipeline
+package import DarkroomTransforms
 package import Foundation
 
 /// Signs requests with a server's keys, as `darkroom sign` does.

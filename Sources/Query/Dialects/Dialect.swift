@@ -1,11 +1,11 @@
+package import DarkroomTransforms
 package import Foundation
 
-/// The set of parameters that a query is written in.
-package enum Dialect: String, CaseIterable, Sendable {
-    /// Darkroom's own parameters.
-    case darkroom
-    /// The parameters of wsrv.nl, which runs weserv/images. ``WsrvTable`` translates them.
-    case wsrv
+/// Queries have Darkroom's own parameters, or those of wsrv.nl, which ``WsrvTable`` translates. Other services have
+/// paths.
+extension Dialect {
+    /// The dialect of queries that do not name theirs, where a server accepts the URLs of this one.
+    package var queryDialect: Dialect { self == .wsrv ? .wsrv : .darkroom }
 
     /// The parameter that names the dialect of a query.
     package static let parameter = "compat"
@@ -15,7 +15,7 @@ package enum Dialect: String, CaseIterable, Sendable {
     package static func of(_ query: QueryString, standard: Dialect) -> Dialect {
         if let pair = query.pairs.first(where: { $0.name == parameter }) {
             // The grammar refuses other names.
-            return Dialect(rawValue: (pair.value ?? "").lowercased()) ?? .darkroom
+            return Dialect(rawValue: (pair.value ?? "").lowercased())?.queryDialect ?? .darkroom
         }
         return query.contains(AccessParameters.preset.name) ? .darkroom : standard
     }

@@ -118,7 +118,7 @@ extension WsrvDraft {
         writeEffects(to: &query)
         writeOutput(to: &query, limits)
         for name in ["v", "_"] { query.put(name, texts[name]) }
-        query.put("rules", ChainRules.weserv.rawValue)
+        query.put("rules", Dialect.wsrv.rawValue)
         return query
     }
 
@@ -237,7 +237,7 @@ extension WsrvDraft {
     private func writeOutput(to query: inout QueryString, _ limits: QueryLimits) {
         query.put("output", output)
         query.put("formats", output == nil ? "none" : nil)
-        if output == "json" { query.put("fields", "weserv") }
+        if output == "json" { query.put("fields", "wsrv") }
         query.put("q", texts["q"])
         query.put("il", isSet: interlaced)
         query.put("ll", isSet: lossless)

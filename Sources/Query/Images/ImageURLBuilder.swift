@@ -1,3 +1,5 @@
+package import DarkroomTransforms
+
 /// Writes the URL of an image: every URL that the server hands out is built here.
 package struct ImageURLBuilder: Sendable {
     private let prefix: String

@@ -194,7 +194,7 @@ extension ValueFormat where Value == ImageDetails {
 
 extension ImageDetails {
     /// The members of weserv/images, instead of Darkroom's members.
-    static let foreign: [(name: String, value: ImageDetails)] = [("weserv", .weserv)]
+    static let foreign: [(name: String, value: ImageDetails)] = [("wsrv", .wsrv)]
 
     /// Their names in queries and documents, in the order of the documentation.
     fileprivate static let names: [(name: String, value: ImageDetails)] = [

@@ -87,7 +87,7 @@ public struct Recipe: Hashable, Codable, Sendable {
     /// Where images of generative models get a label, as their last step.
     public var aiLabel = AILabel.Place.none
     /// The rules for the order of steps and for sizes.
-    public var rules = ChainRules.darkroom
+    public var rules = Dialect.darkroom
     /// The geometry that only the rules of imgproxy have; nil = their defaults.
     public var layout: Layout?
 
@@ -105,7 +105,7 @@ public struct Recipe: Hashable, Codable, Sendable {
     func steps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
         switch rules {
         case .darkroom: darkroomSteps(scaleDownLimits: limits)
-        case .weserv: weservSteps(scaleDownLimits: limits)
+        case .wsrv: wsrvSteps(scaleDownLimits: limits)
         case .imgproxy: imgproxySteps()
         case .thumbor: thumborSteps(scaleDownLimits: limits)
         case .cloudflare: cloudflareSteps(scaleDownLimits: limits)

@@ -133,14 +133,14 @@ public struct OutputOptions: Hashable, Codable, Sendable {
 
     /// Whether the result of some source may have, or describe, several frames.
     package var mayHoldSeveralFrames: Bool {
-        alternative != .none || details.contains(.weserv) || format?.supportsMultipleFrames ?? true
+        alternative != .none || details.contains(.wsrv) || format?.supportsMultipleFrames ?? true
     }
 
     /// Whether the result of such a source may have several frames.
     func holdsSeveralFrames(of source: SourceFormat) -> Bool {
         if let format, format.supportsMultipleFrames { return true }
         guard source.isAnimation else { return false }
-        if details.contains(.weserv) { return true }
+        if details.contains(.wsrv) { return true }
         // Animated PNG is read only.
         return isOpen && (alternative == .webp || natural(for: source, hasAlpha: true, moves: true).supportsAnimation)
     }
@@ -219,7 +219,7 @@ public struct ImageDetails: OptionSet, Hashable, Codable, Sendable {
     /// The position where the image was taken. Not part of `all`, so that it is never disclosed by accident.
     public static let position = ImageDetails(rawValue: 1 << 6)
     /// The document has the members of weserv/images instead, about the chain's result.
-    public static let weserv = ImageDetails(rawValue: 1 << 7)
+    public static let wsrv = ImageDetails(rawValue: 1 << 7)
 
     /// All details except the position.
     public static let all: ImageDetails = [.color, .palette, .blurHash, .thumbHash, .lqip, .exif]

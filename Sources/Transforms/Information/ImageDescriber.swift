@@ -11,7 +11,7 @@ struct ImageDescriber {
     /// The job that produces the image to describe: for a text format, its chain also scales to the size that hashes
     /// and colors need, so that decoders can shrink on load.
     static func preparing(_ job: ImageJob) -> ImageJob {
-        guard job.output.format?.isText ?? false, !job.output.details.contains(.weserv) else { return job }
+        guard job.output.format?.isText ?? false, !job.output.details.contains(.wsrv) else { return job }
         var preparing = job
         let side = Thumbnail.maxSide
         // A reduction that great reads rows more than once.
@@ -22,8 +22,8 @@ struct ImageDescriber {
 
     /// - Parameter image: the result of a job from `preparing`.
     func describe(_ image: ImageFrames, as format: OutputFormat) throws(ImageProcessingError) -> ByteBuffer {
-        if format == .json, job.output.details.contains(.weserv) {
-            let document = try header.withFields(of: job.source) { WeservDocument(header, $0, image) }
+        if format == .json, job.output.details.contains(.wsrv) {
+            let document = try header.withFields(of: job.source) { WsrvDocument(header, $0, image) }
             return ByteBuffer(json: document, keys: .useDefaultKeys)
         }
         let document = format == .json ? try SourceDocument(of: job, header) : nil

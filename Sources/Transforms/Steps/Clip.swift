@@ -18,7 +18,7 @@ struct Clip: Transform, Hashable {
             switch recipe.rules {
             case .thumbor: recipe.fit == .cover && recipe.box.hasSide
             case .cloudflare: recipe.fit == .outside && recipe.box.isTwoSided && !recipe.enlarge
-            case .darkroom, .weserv, .imgproxy: recipe.fit == .cover && recipe.box.isTwoSided
+            case .darkroom, .wsrv, .imgproxy: recipe.fit == .cover && recipe.box.isTwoSided
             }
         guard isCut else { return nil }
         self.init(position: recipe.position)

@@ -22,7 +22,7 @@ public struct ContainExtend: Transform, Hashable {
     }
 
     init?(_ recipe: Recipe) {
-        let mayExtend = recipe.box.isTwoSided || recipe.rules == .weserv && recipe.box.hasSide
+        let mayExtend = recipe.box.isTwoSided || recipe.rules == .wsrv && recipe.box.hasSide
         guard recipe.fit == .contain, mayExtend else { return nil }
         self.init(
             canvas: recipe.box.isFixed ? recipe.box.size : nil, position: recipe.position,

@@ -48,7 +48,7 @@ protocol ImagorStep: Transform {
 }
 
 extension ImagorStep {
-    func following(_ rules: ChainRules) -> Self {
+    func following(_ rules: Dialect) -> Self {
         var step = self
         step.followsImagor = rules == .thumbor
         return step

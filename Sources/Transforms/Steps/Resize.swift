@@ -25,7 +25,7 @@ public struct Resize: Transform, Hashable {
     /// The limits to scale an oversized result down to; nil = it is refused.
     public var limits: ScaleDownLimits?
     /// Whose sizes the result has.
-    public var rules = ChainRules.darkroom
+    public var rules = Dialect.darkroom
     /// Whether the sizes follow imagor for an image that it decodes in full; see `ResizeGeometry`.
     var loadsWhole = false
 
@@ -47,7 +47,7 @@ public struct Resize: Transform, Hashable {
         self.init(
             box: recipe.box, fit: recipe.box.isTwoSided ? recipe.fit : .inside, enlarge: recipe.enlarge,
             resampling: recipe.resampling, limits: limits)
-        guard recipe.rules == .weserv || recipe.rules == .thumbor || recipe.rules == .cloudflare else { return }
+        guard recipe.rules == .wsrv || recipe.rules == .thumbor || recipe.rules == .cloudflare else { return }
         rules = recipe.rules
         fit = recipe.fit
         loadsWhole = rules == .thumbor && recipe.loadsWholeLikeThumbor
@@ -82,14 +82,14 @@ public struct Resize: Transform, Hashable {
     /// The sizes by another service's rules; nil if Darkroom's own apply.
     private func foreignGeometry(of plan: ChainPlan, box: Box) -> ResizeGeometry? {
         switch rules {
-        case .weserv: ResizeGeometry(weserv: plan.size, box: box, fit: fit, enlarge: enlarge)
+        case .wsrv: ResizeGeometry(wsrv: plan.size, box: box, fit: fit, enlarge: enlarge)
         case .thumbor:
             ResizeGeometry(
                 thumbor: plan.size, box: box, fit: fit, enlarge: enlarge || plan.isVector, loadsWhole: loadsWhole)
         case .cloudflare where fit == .outside && enlarge:
             ResizeGeometry(enlargingOnly: plan.size, into: box)
         case .cloudflare where fit == .outside && box.size != nil:
-            ResizeGeometry(weserv: plan.size, box: box, fit: .cover, enlarge: plan.isVector)
+            ResizeGeometry(wsrv: plan.size, box: box, fit: .cover, enlarge: plan.isVector)
         case .cloudflare, .darkroom, .imgproxy: nil
         }
     }

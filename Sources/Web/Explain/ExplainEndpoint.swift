@@ -2,6 +2,7 @@ import DarkroomDialects
 import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomTransforms
 import HTTPTypes
 import Hummingbird
 

@@ -1,3 +1,4 @@
+import DarkroomTransforms
 import Foundation
 import Testing
 

@@ -121,7 +121,7 @@ struct WsrvTableTests {
     @Test(arguments: [
         ("output=webp", "output=webp"), ("output=av1", "output=avif"), ("output=tif", "output=tiff"),
         ("output=JPG", ""),
-        ("output=pdf", ""), ("output=origin", "output=origin"), ("output=json", "output=json&fields=weserv"),
+        ("output=pdf", ""), ("output=origin", "output=origin"), ("output=json", "output=json&fields=wsrv"),
         ("q=75", "q=75"), ("quality=75", "q=75"), ("q=0", ""), ("q=101", ""), ("il", "il=true"),
         ("ll&output=webp", "output=webp&ll=true"), ("n=3", "n=3"), ("pages=2", "n=2"), ("n=0", ""),
         ("n=999999", "n=100000&pick=even"),

@@ -8,7 +8,7 @@ import Testing
 struct ChainRulesTests {
     private func names(_ change: (inout Recipe) -> Void) -> [String] {
         let recipe = Recipe.with {
-            $0.rules = .weserv
+            $0.rules = .wsrv
             change(&$0)
         }
         return TransformChain(recipe).transforms.map { String($0.key.prefix { $0 != "(" }) }
@@ -16,7 +16,7 @@ struct ChainRulesTests {
 
     private func size(_ change: (inout Recipe) -> Void) throws -> PixelSize {
         let recipe = Recipe.with {
-            $0.rules = .weserv
+            $0.rules = .wsrv
             change(&$0)
         }
         return try produce(Drawing.quarters(400, 200).png(), recipe).size
@@ -25,7 +25,7 @@ struct ChainRulesTests {
     @Test func `Turns come before cuts, and the background before the mask`() {
         let cover = names {
             $0 = .box(300, 100, fit: .cover)
-            $0.rules = .weserv
+            $0.rules = .wsrv
             $0.rotationDegrees = 90
             ($0.flip, $0.flop) = (true, true)
             $0.cut = Cut(x: .pixels(1), y: .pixels(1), width: .pixels(9), height: .pixels(9))
@@ -39,7 +39,7 @@ struct ChainRulesTests {
             ])
         let contain = names {
             $0 = .box(300, 100, fit: .contain)
-            $0.rules = .weserv
+            $0.rules = .wsrv
             $0.rotationDegrees = 30
             $0.flop = true
             $0.cut = Cut(x: .pixels(1), y: .pixels(1), width: .pixels(9), height: .pixels(9))
@@ -47,7 +47,7 @@ struct ChainRulesTests {
         #expect(contain == ["orient", "resize", "srgb", "flop", "cut", "contain", "rotate"])
         let cropped = names {
             $0 = .box(300, 100, fit: .cover)
-            $0.rules = .weserv
+            $0.rules = .wsrv
             $0.rotationDegrees = 180
             $0.crop = Crop(x: 0, y: 0, width: 9, height: 9)
         }
@@ -65,7 +65,7 @@ struct ChainRulesTests {
     ) throws {
         let size = try size {
             $0 = .box(width, height, fit: fit)
-            $0.rules = .weserv
+            $0.rules = .wsrv
         }
         #expect(size == PixelSize(width: resultWidth, height: resultHeight))
     }
@@ -74,7 +74,7 @@ struct ChainRulesTests {
         func size(_ width: Int?, _ height: Int?, _ fit: Fit, enlarge: Bool = true) throws -> PixelSize {
             try self.size {
                 $0 = .box(width, height, fit: fit, enlarge: enlarge)
-                $0.rules = .weserv
+                $0.rules = .wsrv
             }
         }
         #expect(try size(100, nil, .fill) == PixelSize(width: 100, height: 200))
@@ -87,7 +87,7 @@ struct ChainRulesTests {
     @Test func `A quarter turn exchanges the sides that cover has scaled, not its box`() throws {
         let size = try size {
             $0 = .box(200, 100, fit: .cover, enlarge: true)
-            $0.rules = .weserv
+            $0.rules = .wsrv
             $0.rotationDegrees = 90
         }
         #expect(size == PixelSize(width: 100, height: 100))
@@ -128,7 +128,7 @@ struct ChainRulesTests {
     }
 
     @Test func `Rules are part of the key`() {
-        let keys = ChainRules.allCases.map { rules in
+        let keys = Dialect.allCases.map { rules in
             TransformChain(
                 .with {
                     $0 = .box(40, 40, fit: .fill)

@@ -108,7 +108,7 @@ struct TransformChainTests {
             { $0.sharpen = Sharpen(sigma: 2, flat: 1) }, { $0.sharpen = Sharpen(sigma: 2, jagged: 1) },
             {
                 $0 = .box(40, 40)
-                $0.rules = .weserv
+                $0.rules = .wsrv
             },
             {
                 $0 = .box(40, 40, fit: .contain)

@@ -72,7 +72,7 @@ struct SourcePassthroughTests {
 
     @Test(arguments: [
         Recipe.box(4000), .box(640, 427, fit: .cover), .box(640, 500), .box(700, 427, fit: .contain, as: .linear),
-        .with { $0.background = .white }, .with { $0.orientation = .exif(1) }, .with { $0.rules = .weserv },
+        .with { $0.background = .white }, .with { $0.orientation = .exif(1) }, .with { $0.rules = .wsrv },
         .with { $0.scaleDown = true },
     ])
     func `Steps that change nothing do not matter`(_ recipe: Recipe) throws {

@@ -119,7 +119,7 @@ struct ListedStepTests {
     }
 
     @Test func `with the rules of imagor, blocks are whole, and animations are neither blurred nor sharpened`() throws {
-        func made(_ steps: [EffectStep], _ rules: ChainRules, of source: ByteBuffer) throws -> ProcessedImage {
+        func made(_ steps: [EffectStep], _ rules: Dialect, of source: ByteBuffer) throws -> ProcessedImage {
             var recipe = Recipe()
             (recipe.steps, recipe.rules) = (steps, rules)
             return try produce(source, recipe, output: OutputOptions(format: .webp, lossless: true))

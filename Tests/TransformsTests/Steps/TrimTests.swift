@@ -90,8 +90,8 @@ struct TrimTests {
         #expect(trimmed.map(\.size) == [PixelSize(width: 1, height: 26), PixelSize(width: 33, height: 30)])
     }
 
-    @Test(arguments: [ChainRules.weserv, .imgproxy, .thumbor])
-    func `Other services' rules ignore specks, as before`(rules: ChainRules) throws {
+    @Test(arguments: [Dialect.wsrv, .imgproxy, .thumbor])
+    func `Other services' rules ignore specks, as before`(rules: Dialect) throws {
         let image = try Drawing.image(60, 40) { x, y in
             (20..<40).contains(x) && (10..<30).contains(y) || x == 3 && y == 3 ? [0, 0, 0] : [255, 255, 255]
         }

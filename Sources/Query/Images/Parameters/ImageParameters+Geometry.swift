@@ -44,7 +44,7 @@ extension ImageParameters {
             "Cuts a rectangle out of the resized and rotated image, in CSS pixels or percent; parts outside the image "
                 + "are left out."),
         Row(
-            "rules", .choice(ChainRules.self), \.query.recipe.rules, .geometry, .transform(Resize.self),
+            "rules", .choice(Dialect.self), \.query.recipe.rules, .geometry, .transform(Resize.self),
             "Order of steps and computation of sizes: Darkroom's, or as in weserv/images, imgproxy, imagor (`thumbor`) "
                 + "or Cloudflare Images."),
         Row(

@@ -48,7 +48,7 @@ enum ImageParameters {
             "Hash of the source, as `sha256:` and hexadecimal digits; also `md5`, `sha1` and `sha512`. Any other "
                 + "source is refused."),
         Row(
-            Dialect.parameter, .choice(Dialect.self), \.dialect, .source, .fetch,
+            Dialect.parameter, .choice(["darkroom": .darkroom, "wsrv": .wsrv]), \.dialect, .source, .fetch,
             "Query language: `darkroom` for the parameters on this page, or `wsrv` for the parameters of wsrv.nl. The "
                 + "default is a setting."),
     ]

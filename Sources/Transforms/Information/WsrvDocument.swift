@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// The JSON document of weserv/images about the chain's result, with the members that it has.
-struct WeservDocument: Encodable {
+struct WsrvDocument: Encodable {
     let format: String
     let width: Int
     /// Of all frames, which lie below each other.

@@ -91,7 +91,7 @@ extension ResizeGeometry {
     /// grow stays unchanged, and the other side is scaled as usual.
     ///
     /// - Parameter box: sides in pixels. `fill` stretches a single side.
-    init(weserv source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
+    init(wsrv source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
         var (across, down) = Self.shrinks(of: source, to: box, fit: fit)
         if !enlarge { (across, down) = (max(1, across), max(1, down)) }
         let scaled = PixelSize(

@@ -5,10 +5,10 @@ import Testing
 @testable import DarkroomTransforms
 
 /// The JSON document with the members of weserv/images.
-struct WeservDocumentTests {
+struct WsrvDocumentTests {
     private func document(_ name: String, _ recipe: Recipe = Recipe()) throws -> [String: Any] {
         let body = try produce(
-            Fixture.image(name), recipe, output: OutputOptions(format: .json, details: .weserv)
+            Fixture.image(name), recipe, output: OutputOptions(format: .json, details: .wsrv)
         ).body
         let json = try JSONSerialization.jsonObject(with: Data(body.readableBytesView))
         return try #require(json as? [String: Any])

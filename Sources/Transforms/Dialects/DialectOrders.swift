@@ -1,36 +1,6 @@
-/// The rules for the order of steps and the sizes of a chain.
-public enum ChainRules: String, Codable, Sendable, CaseIterable {
-    /// Darkroom's own rules.
-    case darkroom
-    /// The rules of weserv/images, for URLs that were written for it.
-    ///
-    /// Without enlarging, `cover` and `fill` keep the box's sides that the image reaches instead of its aspect ratio. A
-    /// quarter turn and mirroring come before `cover` crops and `contain` extends, another rotation after it. A crop
-    /// comes before scaling and a cut right after cropping; parts of them outside the image are left out. The
-    /// background comes before the mask, and in an animation `trim` removes columns only.
-    case weserv
-    /// The rules of imgproxy, for URLs that were written for it. ``Layout`` has geometry that exists only with these
-    /// rules.
-    ///
-    /// The image is trimmed before orientation, then rotated, cropped, scaled and cut. Colors and details follow, then
-    /// canvases and padding, the background, and the mark. The pixel ratio never enlarges an image.
-    case imgproxy
-    /// The rules of imagor, for URLs that were written for thumbor or imagor.
-    ///
-    /// Sizes are libvips' thumbnail sizes. The part of a crop outside the source is left out, and `trim` examines the
-    /// whole source. Mirroring comes right after the resize, and before the listed steps.
-    case thumbor
-    /// The rules of Cloudflare Images.
-    ///
-    /// The source is cut, mirrored and rotated by quarter turns before it is scaled. With `outside`, the image is
-    /// cropped to the box, and a side that does not reach the box keeps its length. With `outside` and enlarging, a
-    /// smaller image is enlarged to fit into the box, and a larger image stays unchanged.
-    case cloudflare
-}
-
 extension Recipe {
     /// The steps in the order of weserv/images.
-    func weservSteps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
+    func wsrvSteps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
         let isQuarterTurn = rotationDegrees.isQuarterTurns
         let turned: [(any Transform)?] = [
             isQuarterTurn ? Rotate(self) : nil, flip ? Flip() : nil, flop ? Flop() : nil,
