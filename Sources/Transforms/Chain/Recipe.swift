@@ -1,6 +1,7 @@
 /// The requested changes of an image, as plain values without an order. A recipe can be sent to another process.
 ///
-/// To add a step: write its file in `Steps`, give it a property here, and a line in `steps(scaleDownLimits:)`.
+/// To add a step: write its file in `Steps`, give it a property here, a line in `darkroomSteps` or in `effects`, and a
+/// place in `DialectOrders`.
 public struct Recipe: Hashable, Codable, Sendable {
     /// The hash that the source must have; nil = any.
     public var digest: SourceDigest?
@@ -96,12 +97,7 @@ public struct Recipe: Hashable, Codable, Sendable {
         self.resampling = resampling
     }
 
-    /// The order of operations, which is defined here only.
-    ///
-    /// Colors are converted to sRGB right after scaling, on the fewest pixels, because a canvas, a background and every
-    /// filter are defined in sRGB. Texts and borders are drawn after the image's colors have been changed and before
-    /// the image is cut. They keep the requested colors that way, and lie within the outline. A border is drawn before
-    /// the cut too, so that both share one smooth edge.
+    /// The steps in the order of the recipe's rules. `DialectOrders` has those of other services.
     func steps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
         switch rules {
         case .darkroom: darkroomSteps(scaleDownLimits: limits)
@@ -112,6 +108,12 @@ public struct Recipe: Hashable, Codable, Sendable {
         }
     }
 
+    /// Darkroom's own order, which is defined here only.
+    ///
+    /// Colors are converted to sRGB right after scaling, on the fewest pixels, because a canvas, a background and every
+    /// filter are defined in sRGB. Texts and borders are drawn after the image's colors have been changed and before
+    /// the image is cut. They keep the requested colors that way, and lie within the outline. A border is drawn before
+    /// the cut too, so that both share one smooth edge.
     private func darkroomSteps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
         [
             Orient(self),
@@ -130,7 +132,7 @@ public struct Recipe: Hashable, Codable, Sendable {
             + [markAtLast, textAtLast, Border(self), Mask(self), Pad(self), Flatten(self)]
     }
 
-    /// The changes of colors and details in the order of Darkroom and of weserv/images.
+    /// The changes of colors and details. imgproxy alone has another order of them.
     var effects: [(any Transform)?] {
         [
             brightness,

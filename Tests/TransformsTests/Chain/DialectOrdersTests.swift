@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomTransforms
 
 /// The order of steps and the sizes of weserv/images.
-struct ChainRulesTests {
+struct DialectOrdersTests {
     private func names(_ change: (inout Recipe) -> Void) -> [String] {
         let recipe = Recipe.with {
             $0.rules = .wsrv
