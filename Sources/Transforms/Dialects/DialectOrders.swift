@@ -7,13 +7,17 @@ extension Recipe {
         let turned: [(any Transform)?] = [
             isQuarterTurn ? Rotate(self) : nil, flip ? Flip() : nil, flop ? Flop() : nil,
         ]
-        let scaled: [(any Transform)?] = [Resize(self, within: limits), ToSRGB()]
+        let scaled: [(any Transform)?] = [Resize(self, within: limits, sizes: .wsrv), ToSRGB()]
+        let clip =
+            fit == .cover && box.isTwoSided
+            ? Clip(position: position, after: crop.map { LooseCrop(crop: $0, dropsLastPixel: false) }) : nil
         let cropped = crop.map { Cut(x: $0.x, y: $0.y, width: $0.width, height: $0.height) }
         let sized = cropped.map { turned + [$0] + scaled } ?? (scaled + turned)
         var trim = trim
         trim?.keepsHeightOfAnimations = true
+        trim?.backdrop = self.trim?.background ?? .black
         return [trim, Orient(self), inset] + sized
-            + [Clip(self), cut, ContainExtend(self), isQuarterTurn ? nil : Rotate(self)] + effects
+            + [clip, cut, ContainExtend(self, extendsOneSide: true), isQuarterTurn ? nil : Rotate(self)] + effects
             + listedSteps + [markAtLast, textAtLast, Flatten(self), Border(self), Mask(self), Pad(self)]
     }
 
@@ -40,9 +44,12 @@ extension Recipe {
             padding.map { LayoutCanvas(kind: .padding, layout: layout, padding: $0) },
         ]
         var (trim, mark) = (trim, markAtLast)
-        trim?.imgproxy = Trim.ImgproxyRules(isEvenAcross: layout.trimsEvenlyAcross, isEvenDown: layout.trimsEvenlyDown)
-        mark?.followsImgproxy = true
-        return [trim] + turned + sized + [cut] + details + listedSteps + extended
+        trim?.backdrop = .magenta
+        trim?.isEvenAcross = layout.trimsEvenlyAcross
+        trim?.isEvenDown = layout.trimsEvenlyDown
+        mark?.mayExceed = true
+        let trimmed: (any Transform)? = trim.map { StillsOnly(step: $0) }
+        return [trimmed] + turned + sized + [cut] + details + listedSteps + extended
             + [Flatten(self), mark, textAtLast, Border(self), Mask(self)]
     }
 
@@ -51,12 +58,14 @@ extension Recipe {
         let crop = crop.map { LooseCrop(crop: $0, dropsLastPixel: true) }
         var trim = trim
         trim?.within = crop
-        trim?.followsImagor = true
-        let cropped: (any Transform)? = if let trim { trim } else { crop }
+        let cropped: (any Transform)? = if let trim { trim.asInThumbor } else { crop }
+        let resize = Resize(self, within: limits, sizes: .thumbor(loadsWhole: loadsWholeInThumbor))
+        let clip = fit == .cover && box.hasSide ? Clip(position: position, after: crop) : nil
+        let listed = listedSteps.map(Self.asInThumbor)
         return [
-            Orient(self), inset, cropped, Resize(self, within: limits), ToSRGB(), Clip(self),
-            flop ? Flop() : nil, flip ? Flip() : nil, Rotate(self), cut,
-        ] + effects + listedSteps
+            Orient(self), inset, cropped, resize, ToSRGB(), clip, flop ? Flop() : nil, flip ? Flip() : nil,
+            Rotate(self), cut,
+        ] + effects + listed
             + [markAtLast, textAtLast, Border(self), Mask(self), Pad(self), Flatten(self)]
     }
 
@@ -64,16 +73,32 @@ extension Recipe {
     func cloudflareSteps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
         let crop = crop.map { LooseCrop(crop: $0, dropsLastPixel: false) }
         let isQuarterTurn = rotationDegrees.isQuarterTurns
+        let resize = Resize(self, within: limits, sizes: .cloudflare)
+        let isClipped = fit == .outside && box.isTwoSided && !enlarge
+        let clip = isClipped ? Clip(position: position, after: crop) : nil
         return [
             Orient(self), inset, crop, trim, flop ? Flop() : nil, flip ? Flip() : nil,
-            isQuarterTurn ? Rotate(self) : nil, Resize(self, within: limits), ToSRGB(), Clip(self), CoverCrop(self),
-            ContainExtend(self), isQuarterTurn ? nil : Rotate(self), cut,
+            isQuarterTurn ? Rotate(self) : nil, resize, ToSRGB(), clip, CoverCrop(self), ContainExtend(self),
+            isQuarterTurn ? nil : Rotate(self), cut,
         ] + effects + [Flatten(self)] + listedSteps
             + [markAtLast, textAtLast, Border(self), Mask(self), Pad(self), Flatten(self)]
     }
 
+    /// A listed step as in imagor: blocks are whole, and animations are not blurred, sharpened or trimmed.
+    private static func asInThumbor(_ step: (any Transform)?) -> (any Transform)? {
+        switch step {
+        case var blocks as Pixelate:
+            blocks.keepsBlocksWhole = true
+            return blocks
+        case let trim as Trim: return trim.asInThumbor
+        case let blur as Blur: return StillsOnly(step: blur)
+        case let sharpen as Sharpen: return StillsOnly(step: sharpen)
+        default: return step
+        }
+    }
+
     /// Whether imagor decodes the image in full before it scales it, which decides how it rounds.
-    var loadsWholeLikeThumbor: Bool {
+    private var loadsWholeInThumbor: Bool {
         let isOriented = if case .exif = orientation { true } else { orientation == .none }
         let isFocal =
             switch position {
@@ -88,5 +113,32 @@ extension Recipe {
             }
         }
         return crop != nil || trim != nil || flip || box.swapsSides || isOriented || isFocal || hasStep
+    }
+}
+
+extension Trim {
+    fileprivate var asInThumbor: StillsOnly {
+        var trim = self
+        trim.backdrop = background ?? .magenta
+        return StillsOnly(step: trim)
+    }
+}
+
+extension Color {
+    fileprivate static let magenta = Color(red: 255, green: 0, blue: 255)
+}
+
+/// A step that leaves animations as they are.
+struct StillsOnly: Transform {
+    let step: any Transform
+
+    var key: String { "\(step.key) of stills" }
+    var cost: TransformCost { step.cost }
+    var reading: InputReading { step.reading }
+
+    func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { try step.planned(plan) }
+
+    func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        image.isAnimated ? image : try step.apply(image, context: context)
     }
 }

@@ -36,19 +36,16 @@ public enum Position: Hashable, Codable, Sendable {
         }
     }
 
-    /// The upper left corner of a crop of `size` from `whole`, rounded by `rounding` for a focal crop; nil for a
-    /// position that depends on pixels.
-    func corner(
-        of size: PixelSize, in whole: PixelSize, rounding: FloatingPointRoundingRule = .toNearestOrAwayFromZero
-    ) -> (x: Int, y: Int)? {
+    /// The upper left corner of a crop of `size` from `whole`; nil for a position that depends on pixels.
+    func corner(of size: PixelSize, in whole: PixelSize) -> (x: Int, y: Int)? {
         let free = (x: whole.width - size.width, y: whole.height - size.height)
         switch self {
         case .anchor(let x, let y):
             return (Self.along(free.x, x), Self.along(free.y, y))
         case .focal(let x, let y):
             return (
-                Self.around(Double(whole.width) * x, side: size.width, free: free.x, rounding),
-                Self.around(Double(whole.height) * y, side: size.height, free: free.y, rounding)
+                Self.around(Double(whole.width) * x, side: size.width, free: free.x),
+                Self.around(Double(whole.height) * y, side: size.height, free: free.y)
             )
         case .entropy, .attention, .point:
             return nil
@@ -71,9 +68,7 @@ public enum Position: Hashable, Codable, Sendable {
         Int((Double(free) * fraction).rounded(.down))
     }
 
-    private static func around(
-        _ point: Double, side: Int, free: Int, _ rounding: FloatingPointRoundingRule
-    ) -> Int {
-        min(max(Int((point - Double(side) / 2).rounded(rounding)), 0), max(free, 0))
+    private static func around(_ point: Double, side: Int, free: Int) -> Int {
+        min(max(Int((point - Double(side) / 2).rounded()), 0), max(free, 0))
     }
 }

@@ -20,7 +20,7 @@ public struct ChainPlan: Hashable, Sendable {
     public private(set) var size: PixelSize
     /// The size that the resize intends for the result: the size that a later step crops or extends to.
     private(set) var canvas: PixelSize?
-    /// The sizes of a resize with the rules of imgproxy, for the steps after it.
+    /// The sizes of a ``LayoutResize``, for the steps after it.
     private(set) var layout: LayoutSizes?
     /// The pixels that the steps so far require of the decoder.
     public private(set) var decode: Decode = .undecided
@@ -133,7 +133,7 @@ public struct ChainPlan: Hashable, Sendable {
         return plan
     }
 
-    /// The plan after a resize with the rules of imgproxy.
+    /// The plan after a ``LayoutResize``.
     func laidOut(by sizes: LayoutSizes) -> ChainPlan { changed { $0.layout = sizes } }
 
     /// Pixels that are resampled if the decoder delivers one frame of size `raster`.

@@ -12,6 +12,7 @@ enum PixelChange: Comparable {
         case is SourceDigest, is Orient, is Crop, is Cut, is Inset, is any PartialCropping, is Trim, is CoverCrop,
             is Flip, is Flop, is ToSRGB, is Rendering:
             self = .moved
+        case let stills as StillsOnly: self = PixelChange(stills.step)
         case let rotation as Rotate: self = rotation.degrees.isQuarterTurns ? .moved : .mixed
         case is Resize, is LayoutResize, is LayoutCanvas, is Scale, is ContainExtend, is Pad, is CanvasFill, is Flatten,
             is FlattenStep, is Blur, is Pixelate:

@@ -1,14 +1,12 @@
 import DarkroomVips
 
 /// Gaussian blur (libvips `gaussblur`).
-public struct Blur: Transform, ImagorStep, Hashable, Codable {
+public struct Blur: Transform, Hashable, Codable {
     /// The accepted standard deviations, in pixels of the result.
     public static let sigmas = 0.3...1000
 
     /// The standard deviation, one of `sigmas`; nil = a mild 3×3 box blur.
     public var sigma: Double?
-    /// Whether the image is blurred as by imagor: not if it is animated, and with the colors of transparent pixels.
-    var followsImagor = false
 
     /// A Gaussian blur of this standard deviation, or a mild blur by default.
     public init(sigma: Double? = nil) {
@@ -18,7 +16,7 @@ public struct Blur: Transform, ImagorStep, Hashable, Codable {
     public var key: String {
         // Wide blurs had other pixels at the edges once.
         let isFramed = shrinkFactor > 1
-        return "blur(\(sigma.map { "\($0)" } ?? "mild")\(isFramed ? ",framed" : "")\(followsImagor ? ",imagor" : ""))"
+        return "blur(\(sigma.map { "\($0)" } ?? "mild")\(isFramed ? ",framed" : ""))"
     }
 
     public var cost: TransformCost {
@@ -45,11 +43,8 @@ public struct Blur: Transform, ImagorStep, Hashable, Codable {
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        if followsImagor && image.isAnimated { return image }
-        return try image.mapFrames { frame throws(VipsError) in
-            if followsImagor { return try blurred(frame, context).roundedToBytes() }
-            return try frame.premultiplying { colors throws(VipsError) in try blurred(colors, context) }
-                .roundedToBytes()
+        try image.mapFrames { frame throws(VipsError) in
+            try frame.premultiplying { colors throws(VipsError) in try blurred(colors, context) }.roundedToBytes()
         }
     }
 

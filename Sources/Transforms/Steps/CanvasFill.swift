@@ -47,7 +47,7 @@ struct FlattenStep: Transform, Hashable {
 }
 
 /// Extends the image to a canvas, and puts it on the canvas's color (libvips `embed`), at its place in a list of steps.
-public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
+public struct CanvasFill: Transform, Hashable, Codable {
     /// What the canvas is filled with.
     public enum Fill: Hashable, Codable, Sendable {
         case color(FillColor)
@@ -69,8 +69,6 @@ public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
     /// The space added around the canvas.
     public var padding: Padding
     var extent = Canvas.image
-    /// Whether a blurred backdrop has the colors of transparent pixels, and an animation black instead, as with imagor.
-    var followsImagor = false
 
     /// A canvas of this color. A transparent color leaves the image transparent.
     public init(_ fill: Fill, padding: Padding = Padding(0)) {
@@ -83,7 +81,7 @@ public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
         let color =
             switch fill {
             case .color(let color): color.key
-            case .blur: followsImagor ? "blur,imagor" : "blur"
+            case .blur: "blur"
             }
         return "canvas(\(extent.rawValue),\(color),\(space))"
     }
@@ -127,15 +125,13 @@ public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
         let (x, y) = (
             (inner.width - image.size.width) / 2 + space.left, (inner.height - image.size.height) / 2 + space.top
         )
-        var fill = Color.black
-        switch self.fill {
-        case .color(let color): fill = try color.shade(for: image)
-        case .blur where followsImagor && image.isAnimated: break
-        case .blur: return try blurred(image, on: canvas, x: x, y: y, context: context)
+        guard case .color(let color) = fill else {
+            return try blurred(image, on: canvas, x: x, y: y, context: context)
         }
+        let shade = try color.shade(for: image)
         return try image.mapFrames { frame throws(VipsError) in
-            guard fill.alpha > 0 else { return try frame.embedded(in: canvas, x: x, y: y, on: fill) }
-            return try frame.flattened(on: fill).embedded(in: canvas, x: x, y: y, on: fill.opaque)
+            guard shade.alpha > 0 else { return try frame.embedded(in: canvas, x: x, y: y, on: shade) }
+            return try frame.flattened(on: shade).embedded(in: canvas, x: x, y: y, on: shade.opaque)
         }
     }
 
@@ -143,9 +139,7 @@ public struct CanvasFill: Transform, ImagorStep, Hashable, Codable {
         _ image: ImageFrames, on canvas: PixelSize, x: Int, y: Int, context: TransformContext
     ) throws -> ImageFrames {
         let stretched = try image.mapFrames { frame throws(VipsError) in try frame.resampled(to: canvas).rendered() }
-        var blur = Blur(sigma: 50)
-        blur.followsImagor = followsImagor
-        var backdrops = try blur.apply(stretched, context: context).frames.makeIterator()
+        var backdrops = try Blur(sigma: 50).apply(stretched, context: context).frames.makeIterator()
         return try image.mapFrames { frame throws(VipsError) in
             try backdrops.next()?.covered(by: frame, x: x, y: y) ?? frame
         }

@@ -21,8 +21,9 @@ public struct ContainExtend: Transform, Hashable {
         self.blursBackdrop = blursBackdrop
     }
 
-    init?(_ recipe: Recipe) {
-        let mayExtend = recipe.box.isTwoSided || recipe.rules == .wsrv && recipe.box.hasSide
+    /// - Parameter extendsOneSide: whether a box of one side is a canvas too.
+    init?(_ recipe: Recipe, extendsOneSide: Bool = false) {
+        let mayExtend = recipe.box.isTwoSided || extendsOneSide && recipe.box.hasSide
         guard recipe.fit == .contain, mayExtend else { return nil }
         self.init(
             canvas: recipe.box.isFixed ? recipe.box.size : nil, position: recipe.position,

@@ -8,8 +8,6 @@ public struct CoverCrop: Transform, Hashable {
     public var enlarge: Bool
     /// Which part is kept; `entropy` and `attention` are libvips' `smartcrop`, on a small copy of what is resized.
     public var position: Position
-    /// How the corner of a focal crop is rounded.
-    var rounding = FloatingPointRoundingRule.toNearestOrAwayFromZero
 
     /// Crops to a box, or without `enlarge` to its aspect ratio within a smaller source.
     public init(box: PixelSize?, enlarge: Bool = false, position: Position = .center) {
@@ -56,7 +54,7 @@ public struct CoverCrop: Transform, Hashable {
         let size = context.plan.size
         guard size != image.size else { return image }
         let position = position.pinned(context.plan, cropped: nil)
-        guard let corner = position.corner(of: size, in: image.size, rounding: rounding) else {
+        guard let corner = position.corner(of: size, in: image.size) else {
             return try smartlyCropped(image, to: size, context)
         }
         return try image.extracting((corner.x, corner.y, size))

@@ -42,19 +42,6 @@ public enum EffectStep: Hashable, Codable, Sendable {
     case caption(Caption)
 }
 
-/// A step that imagor does differently.
-protocol ImagorStep: Transform {
-    var followsImagor: Bool { get set }
-}
-
-extension ImagorStep {
-    func following(_ rules: Dialect) -> Self {
-        var step = self
-        step.followsImagor = rules == .thumbor
-        return step
-    }
-}
-
 extension Recipe {
     /// The transforms of ``steps``, in their order.
     var listedSteps: [(any Transform)?] {
@@ -66,16 +53,16 @@ extension Recipe {
                 return Rotate(degrees: Double(degrees))
             case .canvas(var fill):
                 fill.extent = isOnItsSide ? .turnedBox : .box
-                return fill.following(rules)
-            case .pad(let fill): return fill.following(rules)
+                return fill
+            case .pad(let fill): return fill
             case .mark: return mark
             case .drawing(var drawing):
                 drawing.content = mark?.content ?? ""
                 return drawing
-            case .trim(let trim): return trim.following(rules)
-            case .blur(let blur): return blur.following(rules)
-            case .sharpen(let sharpen): return sharpen.following(rules)
-            case .pixelate(let pixelate): return pixelate.following(rules)
+            case .trim(let trim): return trim
+            case .blur(let blur): return blur
+            case .sharpen(let sharpen): return sharpen
+            case .pixelate(let pixelate): return pixelate
             case .text: return text
             case .brightness(let brightness): return brightness
             case .lightness(let lightness): return lightness

@@ -99,9 +99,9 @@ public struct Mark: Transform, Hashable, Codable {
     public var scaling = Scaling.inside
     /// The SHA-256 of the mark's bytes in hexadecimal, as a part of the variant's key. The pipeline sets it.
     public var content = ""
-    /// Whether the mark is placed by the rules of imgproxy: by default at its own size even if it is larger than the
-    /// image, partly outside if its offsets say so, and with tiles around the center.
-    var followsImgproxy = false
+    /// Whether the mark may exceed the image: by default at its own size even if it is larger, partly outside if its
+    /// offsets say so, and with tiles around the center. Offsets are in CSS pixels.
+    var mayExceed = false
 
     /// A mark that by default lies in the lower right corner at its own size.
     public init(
@@ -121,7 +121,7 @@ public struct Mark: Transform, Hashable, Codable {
         let sides = "\(width?.description ?? "-"),\(height?.description ?? "-")"
         let rules =
             placement.map { ",\($0.x?.key ?? "all") \($0.y?.key ?? "all") \(scaling.rawValue)" }
-            ?? (followsImgproxy ? ",imgproxy" : "")
+            ?? (mayExceed ? ",exceeding" : "")
         return "mark(\(content),\(sides),\(anchor.rawValue),\(x),\(y),\(opacity),\(blend.rawValue)\(rules))"
     }
 
@@ -178,7 +178,7 @@ public struct Mark: Transform, Hashable, Codable {
         _ mark: VipsImage, on picture: PixelSize, _ plan: ChainPlan
     ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
         if let placement { return try placement.visible(mark, on: picture) }
-        if followsImgproxy { return try placed(mark, on: picture, pixelRatio: plan.layout?.pixelRatio ?? 1) }
+        if mayExceed { return try placed(mark, on: picture, pixelRatio: plan.layout?.pixelRatio ?? 1) }
         let corner = corner(of: mark.size, on: picture)
         return (anchor == .tile ? try tiles(of: mark, over: picture) : mark, corner.x, corner.y)
     }
@@ -208,15 +208,13 @@ extension Mark {
     /// The size at which a mark of the upright size `natural` is drawn: that size or the size of its box.
     func size(of natural: PixelSize, on picture: PixelSize) -> PixelSize {
         if placement != nil { return placedSize(of: natural, on: picture) }
-        let mayExceed =
-            followsImgproxy && width == nil && height == nil
-            && natural.area <= Self.maxExceedingArea
-        var scale = mayExceed ? .infinity : natural.factor(toFit: picture)
+        let mayBeLarger = mayExceed && width == nil && height == nil && natural.area <= Self.maxExceedingArea
+        var scale = mayBeLarger ? .infinity : natural.factor(toFit: picture)
         if width == nil, height == nil { scale = min(scale, 1) }
         if let width { scale = min(scale, Double(width.measured(in: picture.width)) / Double(natural.width)) }
         if let height { scale = min(scale, Double(height.measured(in: picture.height)) / Double(natural.height)) }
         let size = natural.scaled(by: scale)
-        return mayExceed ? size : size.clipped(to: picture)
+        return mayBeLarger ? size : size.clipped(to: picture)
     }
 
     /// The size of a mark with a placement before it is cropped. A large one is never larger than the image.
@@ -299,7 +297,7 @@ extension VipsImage {
 }
 
 extension Mark {
-    /// The visible part of a mark by the rules of imgproxy, and its position; nil if the mark lies wholly outside.
+    /// The visible part of a mark that may exceed the image, and its position; nil if the mark lies wholly outside.
     func placed(
         _ mark: VipsImage, on picture: PixelSize, pixelRatio: Double
     ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {

@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// Replaces blocks of pixels by their mean color (libvips `shrink`, `zoom`).
-public struct Pixelate: Transform, ImagorStep, Hashable, Codable {
+public struct Pixelate: Transform, Hashable, Codable {
     /// The accepted sides of a block, in pixels of the result.
     public static let pixels = 2...1000
     /// The accepted sides of a block, in percent of the result's width.
@@ -9,22 +9,22 @@ public struct Pixelate: Transform, ImagorStep, Hashable, Codable {
 
     /// The side of a block, in `pixels` or `percents`. Blocks begin at the upper left corner.
     public var block: Length
-    /// Whether the image grows or shrinks to a whole number of blocks, as with imagor.
-    var followsImagor = false
+    /// Whether the image grows or shrinks to a whole number of blocks.
+    var keepsBlocksWhole = false
 
     /// Blocks of this side.
     public init(block: Length) {
         self.block = block
     }
 
-    public var key: String { "pixelate(\(block)\(followsImagor ? ",imagor" : ""))" }
+    public var key: String { "pixelate(\(block)\(keepsBlocksWhole ? ",whole" : ""))" }
 
     public var cost: TransformCost {
         TransformCost(nanosecondsPerPixel: 6, nanosecondsPerFrame: 0.7e6, bytesPerFrame: 20_000)
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        guard followsImagor else { return plan }
+        guard keepsBlocksWhole else { return plan }
         let (across, down) = cell(of: plan.size)
         return plan.requiringEveryPixel().changingSize(
             to: PixelSize(
@@ -44,12 +44,12 @@ public struct Pixelate: Transform, ImagorStep, Hashable, Codable {
         guard across > 1 || down > 1 else { return image }
         return try image.mapFrames { frame throws(VipsError) in
             let means = try frame.premultiplying { colors throws(VipsError) in
-                try colors.blockMeans(across: across, down: down, partial: !followsImagor)
+                try colors.blockMeans(across: across, down: down, partial: !keepsBlocksWhole)
             }.roundedToBytes()
             // Rendered, because every strip of a row of blocks would compute the row again.
             return try means.rendered(interrupt: context.interrupt)
                 .applying("zoom", ["xfac": .int(across), "yfac": .int(down)])
-                .extracting(x: 0, y: 0, size: followsImagor ? context.plan.size : image.size)
+                .extracting(x: 0, y: 0, size: keepsBlocksWhole ? context.plan.size : image.size)
         }
     }
 }

@@ -24,10 +24,8 @@ public struct Resize: Transform, Hashable {
     public var resampling: Resampling
     /// The limits to scale an oversized result down to; nil = it is refused.
     public var limits: ScaleDownLimits?
-    /// Whose sizes the result has.
-    public var rules = Dialect.darkroom
-    /// Whether the sizes follow imagor for an image that it decodes in full; see `ResizeGeometry`.
-    var loadsWhole = false
+    /// The sizes of another service; nil = Darkroom's own.
+    var sizes: DialectSizes?
 
     /// Scales into a box, by default without enlarging.
     public init(
@@ -42,23 +40,19 @@ public struct Resize: Transform, Hashable {
     }
 
     /// Nil if the recipe has neither a box nor limits.
-    init?(_ recipe: Recipe, within limits: ScaleDownLimits?) {
+    init?(_ recipe: Recipe, within limits: ScaleDownLimits?, sizes: DialectSizes? = nil) {
         guard limits != nil || !recipe.box.isEmpty else { return nil }
         self.init(
-            box: recipe.box, fit: recipe.box.isTwoSided ? recipe.fit : .inside, enlarge: recipe.enlarge,
-            resampling: recipe.resampling, limits: limits)
-        guard recipe.rules == .wsrv || recipe.rules == .thumbor || recipe.rules == .cloudflare else { return }
-        rules = recipe.rules
-        fit = recipe.fit
-        loadsWhole = rules == .thumbor && recipe.loadsWholeLikeThumbor
+            box: recipe.box, fit: sizes != nil || recipe.box.isTwoSided ? recipe.fit : .inside,
+            enlarge: recipe.enlarge, resampling: recipe.resampling, limits: limits)
+        self.sizes = sizes
     }
 
     public var key: String {
         let limits = limits.map { ",\($0.key)" } ?? ""
-        let rules = rules == .darkroom ? "" : ",\(rules.rawValue)"
+        let sizes = sizes.map { ",\($0.key)" } ?? ""
         let way = enlarge ? "enlarge" : "shrink"
-        let whole = loadsWhole ? ",whole" : ""
-        return "resize(\(box.key),\(fit.rawValue),\(way),\(resampling.rawValue)\(limits)\(rules)\(whole))"
+        return "resize(\(box.key),\(fit.rawValue),\(way),\(resampling.rawValue)\(limits)\(sizes))"
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
@@ -70,28 +64,17 @@ public struct Resize: Transform, Hashable {
     /// - Parameter unreduced: the size that a relative box is relative to.
     private func geometry(of plan: ChainPlan, unreduced: PixelSize) -> ResizeGeometry {
         var box = box.measured(in: unreduced, for: fit)
-        if let geometry = foreignGeometry(of: plan, box: box) { return limits.map(geometry.fitted) ?? geometry }
+        if let geometry = sizes?.geometry(
+            of: plan.size, box: box, fit: fit, enlarge: enlarge, isVector: plan.isVector)
+        {
+            return limits.map(geometry.fitted) ?? geometry
+        }
         // The recipe has scaled a box of fixed sides down already.
         if let limits, !self.box.isFixed, fit == .cover || fit == .contain { box = box.fitted(to: limits) }
         let geometry = ResizeGeometry(source: plan.size, box: box, fit: fit, enlarge: enlarge || plan.isVector)
         // `cover` scales to cover a canvas that is within the limits already.
         guard let limits, fit != .cover else { return geometry }
         return geometry.fitted(to: limits)
-    }
-
-    /// The sizes by another service's rules; nil if Darkroom's own apply.
-    private func foreignGeometry(of plan: ChainPlan, box: Box) -> ResizeGeometry? {
-        switch rules {
-        case .wsrv: ResizeGeometry(wsrv: plan.size, box: box, fit: fit, enlarge: enlarge)
-        case .thumbor:
-            ResizeGeometry(
-                thumbor: plan.size, box: box, fit: fit, enlarge: enlarge || plan.isVector, loadsWhole: loadsWhole)
-        case .cloudflare where fit == .outside && enlarge:
-            ResizeGeometry(enlargingOnly: plan.size, into: box)
-        case .cloudflare where fit == .outside && box.size != nil:
-            ResizeGeometry(wsrv: plan.size, box: box, fit: .cover, enlarge: plan.isVector)
-        case .cloudflare, .darkroom, .imgproxy: nil
-        }
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {

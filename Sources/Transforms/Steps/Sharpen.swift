@@ -1,7 +1,7 @@
 import DarkroomVips
 
 /// Sharpens lightness without changing hues (libvips `sharpen`).
-public struct Sharpen: Transform, ImagorStep, Hashable, Codable {
+public struct Sharpen: Transform, Hashable, Codable {
     /// The accepted standard deviations, in pixels of the result.
     public static let sigmas = 0.000001...10
 
@@ -11,8 +11,6 @@ public struct Sharpen: Transform, ImagorStep, Hashable, Codable {
     public var flat: Double?
     /// How much jagged areas are sharpened, one of `slopes`; nil = 3.
     public var jagged: Double?
-    /// Whether animations stay as they are, as with imagor.
-    var followsImagor = false
 
     /// The accepted values of ``flat`` and ``jagged``.
     public static let slopes = 0.0...1_000_000.0
@@ -26,8 +24,7 @@ public struct Sharpen: Transform, ImagorStep, Hashable, Codable {
 
     public var key: String {
         let slopes = [flat, jagged].map { $0.map { ",\($0)" } ?? ",-" }.joined()
-        let rules = followsImagor ? ",imagor" : ""
-        return "sharp(\(sigma.map { "\($0)" } ?? "mild")\(flat == nil && jagged == nil ? "" : slopes)\(rules))"
+        return "sharp(\(sigma.map { "\($0)" } ?? "mild")\(flat == nil && jagged == nil ? "" : slopes))"
     }
 
     public var cost: TransformCost {
@@ -46,8 +43,7 @@ public struct Sharpen: Transform, ImagorStep, Hashable, Codable {
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        if followsImagor && image.isAnimated { return image }
-        return try image.changingColor { color throws(VipsError) in
+        try image.changingColor { color throws(VipsError) in
             guard let sigma else { return try color.convolving(Self.mild) }
             return try color.applying(
                 "sharpen",

@@ -2,16 +2,14 @@ import DarkroomVips
 
 /// Removes a border of one color, by default the color of the upper left pixel.
 ///
-/// The outermost pixel that differs stays, unless other services' rules apply: they remove specks. Transparency is not
-/// a color: around a drawing on transparent ground, only transparent pixels are removed.
+/// The outermost pixel that differs stays, unless the search ignores specks. Transparency is not a color: around a
+/// drawing on transparent ground, only transparent pixels are removed.
 ///
 /// In an animation the same border is removed from every frame: the border that all frames have in common. An image
 /// that consists of border only, or is less than 3 pixels wide or high, stays unchanged.
-public struct Trim: Transform, ImagorStep, Hashable, Codable {
+public struct Trim: Transform, Hashable, Codable {
     /// The accepted thresholds, on the scale of 8-bit samples.
     public static let thresholds = 1...254
-
-    private static let magenta = Color(red: 255, green: 0, blue: 255)
 
     /// No image that is smaller has a border.
     private static let leastSide = 3
@@ -24,8 +22,12 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
     public var corner = Corner.topLeft
     /// Whether rows of an animation are never removed.
     public var keepsHeightOfAnimations = false
-    /// Whether it trims as imagor does: an animation is not changed, and magenta lies behind transparent pixels.
-    var followsImagor = false
+    /// The color behind transparent pixels in a search that ignores specks; nil = a search that keeps them.
+    var backdrop: Color?
+    /// Whether as much is removed from the left as from the right.
+    var isEvenAcross = false
+    /// Whether as much is removed from the top as from the bottom.
+    var isEvenDown = false
     /// A crop of the same image at the same time; nil = none.
     var within: LooseCrop?
 
@@ -41,15 +43,6 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
         }
     }
 
-    /// How imgproxy trims; nil = as Darkroom does.
-    var imgproxy: ImgproxyRules?
-
-    /// Transparent pixels count as magenta, animations are not trimmed, and opposite sides may be trimmed evenly.
-    struct ImgproxyRules: Hashable, Codable {
-        let isEvenAcross: Bool
-        let isEvenDown: Bool
-    }
-
     /// Removes a border whose samples differ by at most `threshold`.
     public init(threshold: Int, background: Color? = nil) {
         self.threshold = threshold
@@ -59,10 +52,11 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
     public var key: String {
         let background = background.map { ",\($0.opaque.hex)" } ?? ""
         let corner = corner == .topLeft ? "" : ",\(corner.rawValue)"
-        let animations = keepsHeightOfAnimations ? ",columns" : followsImagor ? ",imagor" : ""
+        let columns = keepsHeightOfAnimations ? ",columns" : ""
+        let backdrop = backdrop.map { ",on \($0.hex)" } ?? ""
+        let even = (isEvenAcross ? ",even x" : "") + (isEvenDown ? ",even y" : "")
         let within = within.map { ",\($0.key)" } ?? ""
-        let even = imgproxy.map { ",imgproxy\($0.isEvenAcross ? " x" : "")\($0.isEvenDown ? " y" : "")" } ?? ""
-        return "trim(\(threshold)\(background)\(corner)\(animations)\(within)\(even))"
+        return "trim(\(threshold)\(background)\(corner)\(columns)\(backdrop)\(even)\(within))"
     }
 
     public var cost: TransformCost {
@@ -74,17 +68,14 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
     public var reading: InputReading { .repeatedly }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        let skipsAnimations = followsImagor || imgproxy != nil
-        guard min(image.size.width, image.size.height) >= Self.leastSide, !(skipsAnimations && image.isAnimated) else {
-            return image
-        }
+        guard min(image.size.width, image.size.height) >= Self.leastSide else { return image }
         let areas = try image.frames.compactMap { frame throws(VipsError) in
             try content(of: frame, interrupt: context.interrupt)
         }
         var kept = areas.dropFirst().reduce(areas.first) { $0?.union($1) }
         if keepsHeightOfAnimations, image.isAnimated { kept?.keepRows(of: image.size) }
-        if imgproxy?.isEvenAcross == true { kept?.evenOutColumns(of: image.size) }
-        if imgproxy?.isEvenDown == true { kept?.evenOutRows(of: image.size) }
+        if isEvenAcross { kept?.evenOutColumns(of: image.size) }
+        if isEvenDown { kept?.evenOutRows(of: image.size) }
         if let rectangle = within?.rectangle(in: image.size) {
             let crop = PixelArea(
                 left: rectangle.x, top: rectangle.y, right: rectangle.x + rectangle.size.width,
@@ -95,28 +86,24 @@ public struct Trim: Transform, ImagorStep, Hashable, Codable {
         return try image.extracting((kept.left, kept.top, kept.size))
     }
 
-    /// Whether it ignores specks, as the services do whose rules it follows.
-    private var ignoresSpecks: Bool { followsImagor || imgproxy != nil || keepsHeightOfAnimations }
-
     /// The rectangle within the border; nil if the frame is all border.
     ///
     /// In a lossy file, traces of edges reach into the border. There, a difference counts that either is no speck or is
     /// greater than such traces.
     private func content(of frame: VipsImage, interrupt: @escaping Interrupt) throws(VipsError) -> PixelArea? {
-        guard !ignoresSpecks else { return try contentWithoutSpecks(of: frame, interrupt: interrupt) }
+        if let backdrop { return try contentWithoutSpecks(of: frame, on: backdrop, interrupt: interrupt) }
         let scan = try TrimScan(
             frame.withByteSamples(), threshold: threshold, background: background, corner: corner, interrupt: interrupt)
         guard scan.isNoisy else { return scan.area }
-        let withoutSpecks = try contentWithoutSpecks(of: frame, interrupt: interrupt)
+        let withoutSpecks = try contentWithoutSpecks(of: frame, on: background ?? .black, interrupt: interrupt)
         guard let clear = scan.clearArea else { return withoutSpecks }
         return withoutSpecks?.union(clear) ?? clear
     }
 
     private func contentWithoutSpecks(
-        of frame: VipsImage, interrupt: @escaping Interrupt
+        of frame: VipsImage, on backdrop: Color, interrupt: @escaping Interrupt
     ) throws(VipsError) -> PixelArea? {
-        let behind = imgproxy != nil ? Self.magenta : background ?? (followsImagor ? Self.magenta : .black)
-        let byte = try frame.flattened(on: behind).applying("colourspace", ["space": "srgb"]).applying(
+        let byte = try frame.flattened(on: backdrop).applying("colourspace", ["space": "srgb"]).applying(
             "cast", ["format": "uchar"])
         let border = if let background { background.rgb } else { try corner.pixel(of: byte) }
         return try SpeckScan(byte, border: border, threshold: threshold, interrupt: interrupt).area

@@ -59,7 +59,7 @@ struct LayoutTests {
     func `a trim may take as much from opposite sides`(text: String, width: Int, height: Int) throws {
         let layout = try #require(Layout(parsing: text))
         var trim = Trim(threshold: 10)
-        trim.imgproxy = Trim.ImgproxyRules(isEvenAcross: layout.trimsEvenlyAcross, isEvenDown: layout.trimsEvenlyDown)
+        (trim.isEvenAcross, trim.isEvenDown) = (layout.trimsEvenlyAcross, layout.trimsEvenlyDown)
         let image = try apply(trim, to: framed())
         #expect(image.width == width && image.height == height)
     }

@@ -136,14 +136,6 @@ struct ListedStepTests {
         }
     }
 
-    @Test func `with the rules of imagor, a blur mixes in the colors of transparent pixels`() throws {
-        let half = try Drawing.image(40, 20) { x, _ in x < 20 ? [200, 200, 200, 255] : [0, 0, 0, 0] }
-        var blur = Blur(sigma: 4)
-        #expect(try apply(blur, to: half)[19, 10][0] == 200)
-        blur.followsImagor = true
-        #expect(try apply(blur, to: half)[19, 10][0] < 150)
-    }
-
     @Test func `rounded corners are transparent, or get a color`() throws {
         let clear = try apply(RoundCorners(across: 10, down: 10), to: Drawing.quarters(40, 20))
         #expect(clear[0, 0][3] == 0 && clear[20, 10][3] == 255)

@@ -1,12 +1,41 @@
+/// The sizes that another service gives the result of a ``Resize``.
+enum DialectSizes: Hashable, Sendable {
+    case wsrv
+    /// Whether imagor decodes the image in full before it scales it. The missing side of a box is then rounded down,
+    /// and a side that is too small enlarges the other side.
+    case thumbor(loadsWhole: Bool)
+    case cloudflare
+
+    /// The sizes' part of a step's key.
+    var key: String {
+        switch self {
+        case .wsrv: "wsrv"
+        case .thumbor(let loadsWhole): loadsWhole ? "thumbor,whole" : "thumbor"
+        case .cloudflare: "cloudflare"
+        }
+    }
+
+    /// The sizes of an image; nil if they are Darkroom's own.
+    ///
+    /// - Parameter box: sides in pixels.
+    func geometry(of source: PixelSize, box: Box, fit: Fit, enlarge: Bool, isVector: Bool) -> ResizeGeometry? {
+        switch self {
+        case .wsrv: ResizeGeometry(wsrv: source, box: box, fit: fit, enlarge: enlarge)
+        case .thumbor(let loadsWhole):
+            ResizeGeometry(
+                thumbor: source, box: box, fit: fit, enlarge: enlarge || isVector, loadsWhole: loadsWhole)
+        case .cloudflare where fit == .outside && enlarge: ResizeGeometry(enlargingOnly: source, into: box)
+        case .cloudflare where fit == .outside && box.size != nil:
+            ResizeGeometry(wsrv: source, box: box, fit: .cover, enlarge: isVector)
+        case .cloudflare: nil
+        }
+    }
+}
+
 extension ResizeGeometry {
     /// The sizes of imagor, which are libvips' thumbnail sizes. The canvas is the box that `fill` extends to, and that
     /// `cover` crops to.
-    ///
-    /// - Parameters:
-    ///   - box: sides in pixels.
-    ///   - loadsWhole: whether the image is decoded in full before it is scaled. The missing side of a box is then
-    ///     rounded down, and a side that is too small enlarges the other side.
-    init(thumbor source: PixelSize, box: Box, fit: Fit, enlarge: Bool, loadsWhole: Bool) {
+    fileprivate init(thumbor source: PixelSize, box: Box, fit: Fit, enlarge: Bool, loadsWhole: Bool) {
         guard box.width != nil || box.height != nil else {
             self.init(scaled: source)
             return
@@ -31,7 +60,7 @@ extension ResizeGeometry {
     }
 
     /// The sizes of an image that is enlarged to fit into a box if it is smaller, and otherwise keeps its size.
-    init(enlargingOnly source: PixelSize, into box: Box) {
+    fileprivate init(enlargingOnly source: PixelSize, into box: Box) {
         let across = box.width.map { Double($0) / Double(source.width) }
         let down = box.height.map { Double($0) / Double(source.height) }
         let factor = max(min(across ?? .infinity, down ?? .infinity), 1)
@@ -88,10 +117,8 @@ extension ResizeGeometry {
 
 extension ResizeGeometry {
     /// The sizes of weserv/images. A result is never enlarged by half a step: without `enlarge`, each side that would
-    /// grow stays unchanged, and the other side is scaled as usual.
-    ///
-    /// - Parameter box: sides in pixels. `fill` stretches a single side.
-    init(wsrv source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
+    /// grow stays unchanged, and the other side is scaled as usual. `fill` stretches a single side.
+    fileprivate init(wsrv source: PixelSize, box: Box, fit: Fit, enlarge: Bool) {
         var (across, down) = Self.shrinks(of: source, to: box, fit: fit)
         if !enlarge { (across, down) = (max(1, across), max(1, down)) }
         let scaled = PixelSize(

@@ -1,0 +1,28 @@
+/// Crops a resized image on each side that exceeds its canvas. Other sides, which only some rules leave, stay shorter.
+struct Clip: Transform, Hashable {
+    /// Which part is kept; of an animation, `entropy` and `attention` keep the center.
+    var position: Position
+
+    /// The crop of the source before a ``Position/point(x:y:)``; nil = the whole source.
+    var crop: LooseCrop?
+
+    init(position: Position, after crop: LooseCrop? = nil) {
+        self.position = position
+        if case .point = position { self.crop = crop }
+    }
+
+    var key: String { "clip(\(position.key)\(crop.map { ",\($0.key)" } ?? ""))" }
+
+    func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.changingSize(to: plan.size.clipped(to: plan.canvas ?? plan.size))
+    }
+
+    func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
+        let size = context.plan.size
+        guard size != image.size else { return image }
+        let upright = context.plan.uprightSource
+        let position = position.pinned(context.plan, cropped: crop?.rectangle(in: upright))
+        let crop = CoverCrop(box: nil, position: position.dependsOnPixels && image.isAnimated ? .center : position)
+        return try crop.apply(image, context: context)
+    }
+}
