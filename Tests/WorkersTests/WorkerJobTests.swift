@@ -28,7 +28,7 @@ struct WorkerJobTests {
         all.enlarge = true
         all.position = .focal(x: 0.1, y: 1.0 / 3)
         all.scaleDown = true
-        all.cut = Cut(x: .pixels(1), y: .percent(2), width: .percent(90), height: .percent(80))
+        all.cut = Crop(x: .pixels(1), y: .percent(2), width: .percent(90), height: .percent(80))
         all.rotationDegrees = 30
         all.cornerBackground = Color(red: 12, green: 13, blue: 14, alpha: 255)
         all.flip = true

@@ -63,7 +63,7 @@ enum Steps {
             },
             Step("flip") { $0.flip = true },
             Step("flop") { $0.flop = true },
-            Step("cut=10p,10p,80p,80p") { $0.cut = Cut(x: tenth, y: tenth, width: most, height: most) },
+            Step("cut=10p,10p,80p,80p") { $0.cut = Crop(x: tenth, y: tenth, width: most, height: most) },
         ]
     }
 

@@ -151,13 +151,7 @@ extension CanvasFill: ScalableStep {
     }
 }
 
-extension Cut: ScalableStep {
-    fileprivate mutating func multiply(by scale: LengthScale) throws(InvalidParameter) {
-        try scale.multiply([\.x, \.y, \.width, \.height], of: &self, atMost: LengthScale.longestPart)
-    }
-}
-
-/// The step `cut`.
+/// `cut`, as a parameter and as a step.
 extension Crop: ScalableStep {
     fileprivate mutating func multiply(by scale: LengthScale) throws(InvalidParameter) {
         try scale.multiply([\.x, \.y, \.width, \.height], of: &self, atMost: LengthScale.longestPart)

@@ -9,12 +9,12 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var orientation: Orient.Rule = .auto
     /// What is cut off each side before everything else; nil = nothing.
     public var inset: Inset?
-    /// A rectangle cut out before anything is scaled; nil = the whole image.
+    /// A rectangle of the upright source, which must lie within it; nil = the whole image.
     public var crop: Crop?
     /// A border removed after the crop; nil = none.
     public var trim: Trim?
-    /// A rectangle cut out of the scaled and turned image; nil = the whole image.
-    public var cut: Cut?
+    /// A rectangle cut out of the scaled and turned image, which need not lie within it; nil = the whole image.
+    public var cut: Crop?
     /// The box that the image is scaled to; without sides it is not scaled.
     public var box = Box(width: nil, height: nil)
     /// How the image fits a box of two sides.
@@ -127,7 +127,7 @@ public struct Recipe: Hashable, Codable, Sendable {
             Rotate(self),
             flip ? Flip() : nil,
             flop ? Flop() : nil,
-            cut,
+            cutStep,
         ] + effects + listedSteps
             + [markAtLast, textAtLast, Border(self), Mask(self), Pad(self), Flatten(self)]
     }
@@ -149,6 +149,9 @@ public struct Recipe: Hashable, Codable, Sendable {
             tint,
         ]
     }
+
+    /// The step of ``cut``.
+    var cutStep: Crop? { cut?.with(.cut) }
 
     /// The color that a step may fill with. `Flatten` alone applies a translucent background, so that it counts once.
     var solidBackground: Color? { background?.alpha == 255 ? background : nil }

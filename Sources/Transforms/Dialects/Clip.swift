@@ -4,9 +4,9 @@ struct Clip: Transform, Hashable {
     var position: Position
 
     /// The crop of the source before a ``Position/point(x:y:)``; nil = the whole source.
-    var crop: LooseCrop?
+    var crop: Crop?
 
-    init(position: Position, after crop: LooseCrop? = nil) {
+    init(position: Position, after crop: Crop? = nil) {
         self.position = position
         if case .point = position { self.crop = crop }
     }
@@ -21,7 +21,7 @@ struct Clip: Transform, Hashable {
         let size = context.plan.size
         guard size != image.size else { return image }
         let upright = context.plan.uprightSource
-        let position = position.pinned(context.plan, cropped: crop?.rectangle(in: upright))
+        let position = try position.pinned(context.plan, cropped: crop?.rectangle(in: upright))
         let crop = CoverCrop(box: nil, position: position.dependsOnPixels && image.isAnimated ? .center : position)
         return try crop.apply(image, context: context)
     }

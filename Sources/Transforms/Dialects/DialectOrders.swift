@@ -8,16 +8,14 @@ extension Recipe {
             isQuarterTurn ? Rotate(self) : nil, flip ? Flip() : nil, flop ? Flop() : nil,
         ]
         let scaled: [(any Transform)?] = [Resize(self, within: limits, sizes: .wsrv), ToSRGB()]
-        let clip =
-            fit == .cover && box.isTwoSided
-            ? Clip(position: position, after: crop.map { LooseCrop(crop: $0, dropsLastPixel: false) }) : nil
-        let cropped = crop.map { Cut(x: $0.x, y: $0.y, width: $0.width, height: $0.height) }
+        let cropped = crop?.with(.cut)
+        let clip = fit == .cover && box.isTwoSided ? Clip(position: position, after: cropped) : nil
         let sized = cropped.map { turned + [$0] + scaled } ?? (scaled + turned)
         var trim = trim
         trim?.keepsHeightOfAnimations = true
         trim?.backdrop = self.trim?.background ?? .black
         return [trim, Orient(self), inset] + sized
-            + [clip, cut, ContainExtend(self, extendsOneSide: true), isQuarterTurn ? nil : Rotate(self)] + effects
+            + [clip, cutStep, ContainExtend(self, extendsOneSide: true), isQuarterTurn ? nil : Rotate(self)] + effects
             + listedSteps + [markAtLast, textAtLast, Flatten(self), Border(self), Mask(self), Pad(self)]
     }
 
@@ -49,13 +47,13 @@ extension Recipe {
         trim?.isEvenDown = layout.trimsEvenlyDown
         mark?.mayExceed = true
         let trimmed: (any Transform)? = trim.map { StillsOnly(step: $0) }
-        return [trimmed] + turned + sized + [cut] + details + listedSteps + extended
+        return [trimmed] + turned + sized + [cutStep] + details + listedSteps + extended
             + [Flatten(self), mark, textAtLast, Border(self), Mask(self)]
     }
 
     /// The steps in the order of imagor: crop and trim, resize, mirroring, then ``steps`` as listed.
     func thumborSteps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
-        let crop = crop.map { LooseCrop(crop: $0, dropsLastPixel: true) }
+        let crop = crop?.with(.loose, droppingLastPixel: true)
         var trim = trim
         trim?.within = crop
         let cropped: (any Transform)? = if let trim { trim.asInThumbor } else { crop }
@@ -64,14 +62,14 @@ extension Recipe {
         let listed = listedSteps.map(Self.asInThumbor)
         return [
             Orient(self), inset, cropped, resize, ToSRGB(), clip, flop ? Flop() : nil, flip ? Flip() : nil,
-            Rotate(self), cut,
+            Rotate(self), cutStep,
         ] + effects + listed
             + [markAtLast, textAtLast, Border(self), Mask(self), Pad(self), Flatten(self)]
     }
 
     /// The steps in the order of Cloudflare Images: the source is cut, mirrored and turned before it is scaled.
     func cloudflareSteps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
-        let crop = crop.map { LooseCrop(crop: $0, dropsLastPixel: false) }
+        let crop = crop?.with(.loose)
         let isQuarterTurn = rotationDegrees.isQuarterTurns
         let resize = Resize(self, within: limits, sizes: .cloudflare)
         let isClipped = fit == .outside && box.isTwoSided && !enlarge
@@ -79,7 +77,7 @@ extension Recipe {
         return [
             Orient(self), inset, crop, trim, flop ? Flop() : nil, flip ? Flip() : nil,
             isQuarterTurn ? Rotate(self) : nil, resize, ToSRGB(), clip, CoverCrop(self), ContainExtend(self),
-            isQuarterTurn ? nil : Rotate(self), cut,
+            isQuarterTurn ? nil : Rotate(self), cutStep,
         ] + effects + [Flatten(self)] + listedSteps
             + [markAtLast, textAtLast, Border(self), Mask(self), Pad(self), Flatten(self)]
     }

@@ -9,8 +9,8 @@ enum PixelChange: Comparable {
 
     init(_ step: any Transform) {
         switch step {
-        case is SourceDigest, is Orient, is Crop, is Cut, is Inset, is any PartialCropping, is Trim, is CoverCrop,
-            is Flip, is Flop, is ToSRGB, is Rendering:
+        case is SourceDigest, is Orient, is Crop, is Inset, is Trim, is CoverCrop, is Flip, is Flop, is ToSRGB,
+            is Rendering:
             self = .moved
         case let stills as StillsOnly: self = PixelChange(stills.step)
         case let rotation as Rotate: self = rotation.degrees.isQuarterTurns ? .moved : .mixed

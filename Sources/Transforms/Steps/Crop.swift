@@ -1,20 +1,36 @@
-/// Crops a rectangle of the upright source, before anything is scaled (libvips `extract_area`).
+/// Crops a rectangle of the image (libvips `extract_area`).
 public struct Crop: Transform, Hashable, Codable {
-    /// The distance from the left edge of the upright source, at least 0.
+    /// How percentages become pixels, and what happens to a rectangle that does not lie within the image.
+    enum Rule: String, Codable {
+        /// Two percentages round their two edges, so that they stay within the image if their sum is at most 100 %.
+        /// Other rectangles are refused if they do not lie within the image.
+        case strict = "crop"
+        /// What exceeds the image is left out, and a corner outside means the upper left corner.
+        case cut
+        /// Lengths are rounded down. What exceeds the image is left out, and a rectangle outside changes nothing.
+        case excerpt
+        /// Two percentages round their two edges. Otherwise like ``excerpt``.
+        case loose = "loosecrop"
+    }
+
+    /// The distance from the left edge of the image, at least 0.
     public var x: Length
-    /// The distance from the upper edge of the upright source, at least 0.
+    /// The distance from the upper edge of the image, at least 0.
     public var y: Length
     /// At least 1 pixel.
     public var width: Length
     /// At least 1 pixel.
     public var height: Length
+    private var rule = Rule.strict
+    /// Whether a loose crop never keeps the last column and the last row of the image.
+    private var dropsLastPixel = false
 
-    /// A rectangle in pixels that must lie within the upright source, or the request is refused.
+    /// A rectangle in pixels.
     public init(x: Int, y: Int, width: Int, height: Int) {
         self.init(x: .pixels(x), y: .pixels(y), width: .pixels(width), height: .pixels(height))
     }
 
-    /// A rectangle that must lie within the upright source, whose width and height are 100 %.
+    /// A rectangle of an image whose width and height are 100 %.
     public init(x: Length, y: Length, width: Length, height: Length) {
         self.x = x
         self.y = y
@@ -22,7 +38,14 @@ public struct Crop: Transform, Hashable, Codable {
         self.height = height
     }
 
-    public var key: String { "crop(\(text))" }
+    /// The same rectangle by another rule.
+    func with(_ rule: Rule, droppingLastPixel: Bool = false) -> Crop {
+        var crop = self
+        (crop.rule, crop.dropsLastPixel) = (rule, droppingLastPixel)
+        return crop
+    }
+
+    public var key: String { "\(rule.rawValue)(\(text))\(dropsLastPixel ? "-" : "")" }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         plan.requiringEveryPixel().changingSize(to: try rectangle(in: plan.size).size)
@@ -34,26 +57,53 @@ public struct Crop: Transform, Hashable, Codable {
 
     private var text: String { "\(x),\(y),\(width),\(height)" }
 
-    private func rectangle(in image: PixelSize) throws(TransformError) -> (x: Int, y: Int, size: PixelSize) {
-        let (x, width) = Self.span(x, width, of: image.width)
-        let (y, height) = Self.span(y, height, of: image.height)
-        guard x >= 0, y >= 0, width >= 1, height >= 1, x <= image.width - width, y <= image.height - height else {
+    /// The part of an image that is kept. Throws if a strict crop does not lie within the image.
+    func rectangle(in image: PixelSize) throws(TransformError) -> (x: Int, y: Int, size: PixelSize) {
+        guard let across = span(x, width, of: image.width), let down = span(y, height, of: image.height) else {
+            guard rule == .strict else { return (0, 0, image) }
             throw TransformError(
                 parameter: "crop",
                 reason: "\(text) does not lie within the upright source, which is \(image) pixels")
         }
-        return (x, y, PixelSize(width: width, height: height))
+        return (across.lowerBound, down.lowerBound, PixelSize(width: across.count, height: down.count))
     }
 
-    /// Two percentages round their two edges, so that they stay within the image if their sum is at most 100 %.
-    private static func span(_ start: Length, _ length: Length, of whole: Int) -> (start: Int, length: Int) {
-        guard case .percent(let part) = length else { return (start.measured(in: whole), length.measured(in: whole)) }
-        guard case .percent(let skipped) = start else {
-            return (start.measured(in: whole), max(1, part.of(whole)))
+    /// The part of a side that is kept; nil if there is none.
+    private func span(_ start: Length, _ length: Length, of whole: Int) -> Range<Int>? {
+        var (first, count) = (start.measured(in: whole), length.measured(in: whole))
+        let sum: Percentage? =
+            if case .percent(let skipped) = start, case .percent(let part) = length {
+                Percentage(hundredths: skipped.hundredths + part.hundredths)
+            } else { nil }
+        switch rule {
+        case .strict:
+            if case .percent = length { count = max(1, count) }
+            if let sum {
+                guard sum.hundredths <= 10_000 else { return nil }
+                first = min(first, whole - 1)
+                count = max(1, sum.of(whole) - first)
+            }
+            guard first >= 0, count >= 1, first <= whole - count else { return nil }
+        case .cut:
+            if !(0..<whole).contains(first) { first = 0 }
+            if !(1...(whole - first)).contains(count) { count = whole - first }
+        case .excerpt:
+            first = start.floored(in: whole)
+            count = min(length.floored(in: whole), whole - first)
+        case .loose:
+            first = max(first, 0)
+            count = min(sum?.of(whole) ?? first + count, dropsLastPixel ? whole - 1 : whole) - first
         }
-        let sum = Percentage(hundredths: skipped.hundredths + part.hundredths)
-        guard sum.hundredths <= 10_000 else { return (whole, 1) }
-        let first = min(skipped.of(whole), whole - 1)
-        return (first, max(1, sum.of(whole) - first))
+        return first >= 0 && count >= 1 ? first..<(first + count) : nil
+    }
+}
+
+extension Length {
+    /// In pixels, rounded down, where 100 % is `whole`.
+    fileprivate func floored(in whole: Int) -> Int {
+        switch self {
+        case .pixels(let count): count
+        case .percent(let part): whole * part.hundredths / 10_000
+        }
     }
 }

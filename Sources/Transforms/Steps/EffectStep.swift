@@ -74,7 +74,7 @@ extension Recipe {
             case .filter(let filter): return filter
             case .flip: return Flip()
             case .flop: return Flop()
-            case .excerpt(let crop): return Excerpt(crop: crop)
+            case .excerpt(let crop): return crop.with(.excerpt)
             case .scale(let scale): return scale
             case .round(let corners): return corners
             case .caption(let caption): return caption

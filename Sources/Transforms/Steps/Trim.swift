@@ -29,7 +29,7 @@ public struct Trim: Transform, Hashable, Codable {
     /// Whether as much is removed from the top as from the bottom.
     var isEvenDown = false
     /// A crop of the same image at the same time; nil = none.
-    var within: LooseCrop?
+    var within: Crop?
 
     /// A corner of the image.
     public enum Corner: String, Codable, Sendable, CaseIterable {
@@ -76,7 +76,7 @@ public struct Trim: Transform, Hashable, Codable {
         if keepsHeightOfAnimations, image.isAnimated { kept?.keepRows(of: image.size) }
         if isEvenAcross { kept?.evenOutColumns(of: image.size) }
         if isEvenDown { kept?.evenOutRows(of: image.size) }
-        if let rectangle = within?.rectangle(in: image.size) {
+        if let rectangle = try within?.rectangle(in: image.size) {
             let crop = PixelArea(
                 left: rectangle.x, top: rectangle.y, right: rectangle.x + rectangle.size.width,
                 bottom: rectangle.y + rectangle.size.height)

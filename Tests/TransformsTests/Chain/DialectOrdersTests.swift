@@ -28,7 +28,7 @@ struct DialectOrdersTests {
             $0.rules = .wsrv
             $0.rotationDegrees = 90
             ($0.flip, $0.flop) = (true, true)
-            $0.cut = Cut(x: .pixels(1), y: .pixels(1), width: .pixels(9), height: .pixels(9))
+            $0.cut = Crop(x: .pixels(1), y: .pixels(1), width: .pixels(9), height: .pixels(9))
             $0.background = .white
             $0.mask = .circle
             $0.trim = Trim(threshold: 9)
@@ -42,7 +42,7 @@ struct DialectOrdersTests {
             $0.rules = .wsrv
             $0.rotationDegrees = 30
             $0.flop = true
-            $0.cut = Cut(x: .pixels(1), y: .pixels(1), width: .pixels(9), height: .pixels(9))
+            $0.cut = Crop(x: .pixels(1), y: .pixels(1), width: .pixels(9), height: .pixels(9))
         }
         #expect(contain == ["orient", "resize", "srgb", "flop", "cut", "contain", "rotate"])
         let cropped = names {

@@ -35,7 +35,7 @@ struct StepOrderTests {
         "inset": [.with { $0.inset = Inset(Padding(1)) }],
         "crop": [.with { $0.crop = Crop(x: 1, y: 2, width: 3, height: 4) }],
         "trim": [.with { $0.trim = Trim(threshold: 9) }],
-        "cut": [.with { $0.cut = Cut(x: .pixels(1), y: .pixels(2), width: .pixels(3), height: .pixels(4)) }],
+        "cut": [.with { $0.cut = Crop(x: 1, y: 2, width: 3, height: 4) }],
         "box": [.box(40), .box(nil, 40), .box(40, 40)],
         "rotationDegrees": [.with { $0.rotationDegrees = 90 }, .with { $0.rotationDegrees = 30 }],
         "flip": [.with { $0.flip = true }],

@@ -103,7 +103,7 @@ struct TransformChainTests {
                 $0.mask = .circle
                 $0.trimsMask = true
             },
-            { $0.cut = Cut(x: .pixels(1), y: .pixels(2), width: .pixels(3), height: .pixels(4)) },
+            { $0.cut = Crop(x: .pixels(1), y: .pixels(2), width: .pixels(3), height: .pixels(4)) },
             { $0.lightness = Lightness(factor: 2) }, { $0.trim = Trim(threshold: 10, background: .white) },
             { $0.sharpen = Sharpen(sigma: 2, flat: 1) }, { $0.sharpen = Sharpen(sigma: 2, jagged: 1) },
             {

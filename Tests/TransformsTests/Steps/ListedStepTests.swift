@@ -181,7 +181,7 @@ struct ListedStepTests {
         var trim = Trim(threshold: 10)
         trim.corner = .bottomRight
         #expect(trim.key != Trim(threshold: 10).key)
-        trim.within = LooseCrop(crop: Crop(x: 20, y: 0, width: 90, height: 10), dropsLastPixel: true)
+        trim.within = Crop(x: 20, y: 0, width: 90, height: 10).with(.loose, droppingLastPixel: true)
         let frames = ImageFrames(frames: [framed])
         let context = TransformContext(plan: ChainPlan(source: frames.size), interrupt: { false })
         #expect(try trim.apply(frames, context: context).size.width <= 19)

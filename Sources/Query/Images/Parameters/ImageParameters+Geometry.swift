@@ -36,11 +36,8 @@ extension ImageParameters {
             "flop", .boolean, \.query.recipe.flop, .geometry, .transform(Flop.self), cost: .low,
             "Mirrors the image left to right."),
         Row(
-            "cut",
-            ValueFormat.rectangle(of: "the resized and rotated image").map(
-                { Cut(x: $0.x, y: $0.y, width: $0.width, height: $0.height) },
-                back: { Crop(x: $0.x, y: $0.y, width: $0.width, height: $0.height) }),
-            \.query.recipe.cut, .geometry, .transform(Cut.self),
+            "cut", .rectangle(of: "the resized and rotated image"), \.query.recipe.cut, .geometry,
+            .transform(Crop.self),
             "Cuts a rectangle out of the resized and rotated image, in CSS pixels or percent; parts outside the image "
                 + "are left out."),
         Row(
