@@ -227,7 +227,7 @@ struct MarkTests {
     @Test func `Placeholders show the mark`() async throws {
         let bench = try Bench.withMark()
         var request = try bench.markedRequest()
-        request.recipe.mark = Mark(width: .percent(100), height: .percent(100), anchor: .tile)
+        request.recipe.mark = Mark(width: .percent(100), height: .percent(100), anchor: nil)
         request.placeholders = [.color]
         #expect(try await bench.pipeline.image(for: request).placeholders?.dominantColor == "#14c814")
         #expect(try await bench.pipeline.image(for: request).placeholders?.dominantColor == "#14c814")

@@ -64,7 +64,7 @@ struct MarkQueryTests {
             Mark(width: .pixels(50), x: .pixels(6), y: .percent(10))
         ),
         ("mark=a&markw=8000&markx=-8000&dpr=2", Mark(width: .pixels(8192), x: .pixels(-8192))),
-        ("mark=a&markx=0p&marky=-0", Mark()), ("mark=a&marka=tile&markx=4", Mark(anchor: .tile, x: .pixels(4))),
+        ("mark=a&markx=0p&marky=-0", Mark()), ("mark=a&marka=tile&markx=4", Mark(anchor: nil, x: .pixels(4))),
     ])
     func `the parameters of a mark mean this`(text: String, mark: Mark) throws {
         let query = try grammar.parse("url=x&\(text)")

@@ -27,7 +27,7 @@ struct MarkJobTests {
 
     @Test func `A mark is the same on the other side`() throws {
         var mark = Mark(
-            width: .percent(12.5), height: .pixels(3), anchor: .tile, x: .pixels(-4), y: .percent(-1), opacity: 7,
+            width: .percent(12.5), height: .pixels(3), anchor: nil, x: .pixels(-4), y: .percent(-1), opacity: 7,
             blend: .screen)
         mark.content = String(repeating: "a", count: 64)
         #expect(try Mark.decoding(mark.encoded) == mark)
@@ -41,7 +41,7 @@ struct MarkJobTests {
         let mark = flat(20, 10, "red")
         for placement in [
             Mark(), Mark(width: .percent(30), anchor: .center, opacity: 40, blend: .multiply),
-            Mark(anchor: .tile, x: .pixels(3)),
+            Mark(anchor: nil, x: .pixels(3)),
         ] {
             let job = try job(mark: mark, placement)
             let image = try site.processor.process(job) { false }

@@ -120,7 +120,7 @@ enum Steps {
             Step("pad=200") { $0.padding = Padding(200) },
             Step("mark&markw=25p") { $0.mark = Mark(width: .percent(25)) },
             Step("mark&markw=100p") { $0.mark = Mark(width: .percent(100)) },
-            Step("mark&marka=tile") { $0.mark = Mark(width: .pixels(20), anchor: .tile, opacity: 50) },
+            Step("mark&marka=tile") { $0.mark = Mark(width: .pixels(20), anchor: nil, opacity: 50) },
             Step("mark&markblend=multiply") { $0.mark = Mark(width: .percent(100), blend: .multiply) },
         ]
     }

@@ -78,24 +78,28 @@ struct ImgproxyArguments {
     /// A gravity at a place, with the offsets after it. A smart gravity chooses the part by its content.
     func gravity(from place: Int, allowsSmart: Bool) throws(InvalidParameter) -> Layout.Gravity {
         let text = texts[place]
-        guard let anchor = Self.anchors[text], allowsSmart || anchor != .attention else {
+        guard let point = Self.anchors[text].map(Layout.Gravity.Point.anchor) ?? Self.points[text],
+            allowsSmart || point != .attention
+        else {
             let hint = text.hasPrefix("obj") ? ": object detection is not supported" : ""
             throw error(text, isNot: "a gravity such as ce, no, soea\(allowsSmart ? ", sm" : "") or fp\(hint)")
         }
         let offsets = texts.dropFirst(place + 1)
-        guard anchor != .attention || offsets.isEmpty, anchor != .focal || offsets.count == 2, offsets.count <= 2 else {
+        guard point != .attention || offsets.isEmpty, point != .focal || offsets.count == 2, offsets.count <= 2 else {
             throw error("has a gravity '\(text)' with a wrong number of offsets")
         }
-        let range = anchor == .focal ? 0.0...1.0 : -1e6...1e6
-        var gravity = Layout.Gravity(anchor)
-        let expected = anchor == .focal ? "a point from 0 to 1" : "an offset"
+        let range = point == .focal ? 0.0...1.0 : -1e6...1e6
+        var gravity = Layout.Gravity(point)
+        let expected = point == .focal ? "a point from 0 to 1" : "an offset"
         if let x = self[place + 1] { gravity.x = try number(x, in: range, expected) }
         if let y = self[place + 2] { gravity.y = try number(y, in: range, expected) }
         return gravity
     }
 
-    static let anchors: [Substring: Layout.Gravity.Anchor] = [
+    private static let points: [Substring: Layout.Gravity.Point] = ["sm": .attention, "fp": .focal]
+
+    static let anchors: [Substring: Anchor] = [
         "ce": .center, "no": .top, "so": .bottom, "ea": .right, "we": .left, "noea": .topRight, "nowe": .topLeft,
-        "soea": .bottomRight, "sowe": .bottomLeft, "sm": .attention, "fp": .focal,
+        "soea": .bottomRight, "sowe": .bottomLeft,
     ]
 }

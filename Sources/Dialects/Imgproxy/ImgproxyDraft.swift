@@ -62,7 +62,8 @@ struct ImgproxyDraft: OptionDraft, Sendable {
 
     struct Watermark: Sendable {
         var opacity = 0.0
-        var anchor = Mark.Anchor.center
+        /// Nil = tiles.
+        var anchor: Anchor? = .center
         var x = 0.0
         var y = 0.0
         var scale = 0.0
@@ -212,15 +213,15 @@ extension ImgproxyDraft {
             query.append("text", text)
             query.append(
                 "textcolor", Color(red: 0, green: 0, blue: 0, alpha: UInt8((watermark.opacity * 255).rounded())).hex)
-            if watermark.anchor != .tile { query.append("texta", watermark.anchor.rawValue) }
+            if let anchor = watermark.anchor { query.append("texta", anchor.rawValue) }
             return
         }
         guard let image = watermark.url ?? rules.watermark else { return }
         query.append("mark", image)
-        query.append("marka", watermark.anchor.rawValue)
+        query.append("marka", watermark.anchor?.rawValue ?? "tile")
         query.append("markalpha", "\(max(1, (watermark.opacity * 100).roundedInt))")
-        query.put("markx", Self.offset(watermark.x, isGap: watermark.anchor == .tile))
-        query.put("marky", Self.offset(watermark.y, isGap: watermark.anchor == .tile))
+        query.put("markx", Self.offset(watermark.x, isGap: watermark.anchor == nil))
+        query.put("marky", Self.offset(watermark.y, isGap: watermark.anchor == nil))
         if watermark.scale > 0 {
             let share = "\(Layout.plain((watermark.scale * 10_000).rounded().clamped(to: 1...10_000) / 100))p"
             query.append("markw", share)

@@ -190,10 +190,10 @@ extension ImgproxyArguments {
         try require(atMost: 7)
         watermark.opacity = try number(texts[0], in: 0...1, "an opacity from 0 to 1")
         if let text = self[1] {
-            guard text == "re" || Self.anchors[text] != nil, text != "sm", text != "fp",
-                let anchor = text == "re" ? .tile : Self.anchors[text].flatMap({ Mark.Anchor(rawValue: $0.rawValue) })
-            else { throw error(text, isNot: "a position such as ce, no, soea or re") }
-            watermark.anchor = anchor
+            watermark.anchor = Self.anchors[text]
+            guard text == "re" || watermark.anchor != nil else {
+                throw error(text, isNot: "a position such as ce, no, soea or re")
+            }
         }
         if let text = self[2] { watermark.x = try number(text, in: -1e5...1e5, "an offset") }
         if let text = self[3] { watermark.y = try number(text, in: -1e5...1e5, "an offset") }

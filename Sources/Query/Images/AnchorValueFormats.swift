@@ -11,18 +11,17 @@ enum PlaceName: Hashable, Sendable {
             switch position {
             case .entropy, .attention: true
             case .point: false
-            case .anchor, .focal: Mark.Anchor.allCases.contains { $0.position == position }
+            case .anchor, .focal: Anchor.allCases.contains { $0.position == position }
             }
         self = isNamed ? .position(position) : .focal
     }
 }
 
-extension Mark.Anchor {
-    /// Nil for `tile`.
-    fileprivate var position: Position? { fractions.map { .anchor(x: $0.x, y: $0.y) } }
+extension Anchor {
+    fileprivate var position: Position { .anchor(x: fractions.x, y: fractions.y) }
 
     /// The names of weserv/images, and names of corners with their words swapped.
-    fileprivate static let aliases: KeyValuePairs<String, Mark.Anchor> = [
+    fileprivate static let aliases: KeyValuePairs<String, Anchor> = [
         "c": .center, "t": .top, "tr": .topRight, "r": .right, "br": .bottomRight, "b": .bottom, "bl": .bottomLeft,
         "l": .left, "tl": .topLeft, "right-top": .topRight, "right-bottom": .bottomRight, "left-bottom": .bottomLeft,
         "left-top": .topLeft,
@@ -30,19 +29,19 @@ extension Mark.Anchor {
 }
 
 extension ValueFormat where Value: Equatable {
-    /// The anchors that have a value, in the words of CSS `object-position` and of sharp, and further names.
+    /// The values of anchors, in the words of CSS `object-position` and of sharp, and further names.
     fileprivate static func anchors(
-        _ others: KeyValuePairs<String, Value> = [:], _ value: (Mark.Anchor) -> Value?
+        _ others: KeyValuePairs<String, Value> = [:], _ value: (Anchor) -> Value
     ) -> ValueFormat {
         .choice(
-            of: Mark.Anchor.allCases.compactMap { anchor in value(anchor).map { (anchor.rawValue, $0) } }
-                + others.map { ($0.key, $0.value) },
-            aliases: Mark.Anchor.aliases.compactMap { alias in value(alias.value).map { (alias.key, $0) } })
+            of: Anchor.allCases.map { ($0.rawValue, value($0)) } + others.map { ($0.key, $0.value) },
+            aliases: Anchor.aliases.map { ($0.key, value($0.value)) })
     }
 }
 
-extension ValueFormat where Value == Mark.Anchor {
-    static var markAnchor: ValueFormat { anchors { $0 } }
+extension ValueFormat where Value == Anchor? {
+    /// Nil for tiles.
+    static var markAnchor: ValueFormat { anchors(["tile": nil]) { $0 } }
 }
 
 extension ValueFormat where Value == Position {
@@ -53,7 +52,7 @@ extension ValueFormat where Value == Position {
 extension ValueFormat where Value == PlaceName {
     static var place: ValueFormat {
         anchors(["entropy": .position(.entropy), "attention": .position(.attention), "focal": .focal]) {
-            $0.position.map(PlaceName.position)
+            .position($0.position)
         }
     }
 }

@@ -8,7 +8,7 @@ extension ImageQueryDraft {
             return nil
         }
         try require(
-            mark.anchor != .tile || !mark.x.isNegative && !mark.y.isNegative, mark.x.isNegative ? "markx" : "marky",
+            mark.anchor != nil || !mark.x.isNegative && !mark.y.isNegative, mark.x.isNegative ? "markx" : "marky",
             "Parameters 'markx' and 'marky' are gaps with marka=tile and must be at least 0.")
         var mark = mark
         let scaled = { (length: Length) in pixelRatio.times(length, atMost: limits.maxOutputSide) }

@@ -18,23 +18,16 @@ public struct Layout: Hashable, Codable, Sendable {
 
     /// The part of an image that is kept, or the position of an image on its canvas.
     public struct Gravity: Hashable, Codable, Sendable {
-        /// The anchor, or how it is found.
-        public enum Anchor: String, Codable, Sendable, CaseIterable {
-            case center, top
-            case topRight = "top-right"
-            case right
-            case bottomRight = "bottom-right"
-            case bottom
-            case bottomLeft = "bottom-left"
-            case left
-            case topLeft = "top-left"
+        /// An anchor, or how the part is found.
+        public enum Point: Hashable, Codable, Sendable {
+            case anchor(Anchor)
             /// The most salient part (libvips `smartcrop`).
             case attention
             /// The point at the shares ``Gravity/x`` and ``Gravity/y`` of width and height.
             case focal
         }
 
-        public var anchor: Anchor
+        public var point: Point
         /// The distance from the anchored edge, or to the right for a centered anchor. A number of at least 1, or at
         /// most -1, is in CSS pixels; any other number is a share of the width. For `focal`, the share of the point,
         /// 0…1.
@@ -43,8 +36,8 @@ public struct Layout: Hashable, Codable, Sendable {
         public var y: Double
 
         /// A gravity without offsets by default.
-        public init(_ anchor: Anchor = .center, x: Double = 0, y: Double = 0) {
-            self.anchor = anchor
+        public init(_ point: Point = .anchor(.center), x: Double = 0, y: Double = 0) {
+            self.point = point
             self.x = x
             self.y = y
         }

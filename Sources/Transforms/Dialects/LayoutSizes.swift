@@ -167,22 +167,25 @@ extension Layout.Gravity {
         let across = offset(x, of: outer.width, pixelRatio)
         let down = offset(y, of: outer.height, pixelRatio)
         let free = (x: outer.width - inner.width, y: outer.height - inner.height)
-        let corner = anchor.corner(of: inner, in: outer, across: across, down: down)
+        let corner: (x: Int, y: Int) =
+            switch point {
+            case .focal: (across - inner.width / 2, down - inner.height / 2)
+            case .anchor(let anchor): anchor.corner(of: inner, in: outer, across: across, down: down)
+            case .attention: Anchor.center.corner(of: inner, in: outer, across: across, down: down)
+            }
         return (min(max(corner.x, 0), max(free.x, 0)), min(max(corner.y, 0), max(free.y, 0)))
     }
 
     private func offset(_ length: Double, of whole: Int, _ pixelRatio: Double) -> Int {
-        LayoutSizes.evenly(anchor != .focal && abs(length) >= 1 ? length * pixelRatio : length * Double(whole))
+        LayoutSizes.evenly(point != .focal && abs(length) >= 1 ? length * pixelRatio : length * Double(whole))
     }
 }
 
-extension Layout.Gravity.Anchor {
+extension Anchor {
     /// The upper left corner of an image of size `inner`, which may lie partly outside of `outer`. The offsets are in
-    /// device pixels; for `focal` they are the point.
+    /// device pixels.
     func corner(of inner: PixelSize, in outer: PixelSize, across: Int, down: Int) -> (x: Int, y: Int) {
-        if self == .focal { return (across - inner.width / 2, down - inner.height / 2) }
-        let fractions = Mark.Anchor(rawValue: rawValue)?.fractions ?? (0.5, 0.5)
-        return (
+        (
             Self.place(across, fractions.x, free: outer.width - inner.width),
             Self.place(down, fractions.y, free: outer.height - inner.height)
         )

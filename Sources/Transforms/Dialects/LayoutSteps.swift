@@ -60,7 +60,7 @@ struct LayoutCanvas: Transform, Hashable {
     }
 
     var cost: TransformCost {
-        guard kind == .window || kind == .kept, gravity.anchor == .attention else { return .none }
+        guard kind == .window || kind == .kept, gravity.point == .attention else { return .none }
         return CoverCrop(box: nil, position: .attention).cost
     }
 
@@ -81,7 +81,7 @@ struct LayoutCanvas: Transform, Hashable {
         let corner: (x: Int, y: Int)
         switch kind {
         case .window, .kept:
-            if gravity.anchor == .attention {
+            if gravity.point == .attention {
                 return try CoverCrop(box: nil, position: .attention).apply(image, context: context)
             }
             corner = gravity.corner(of: size, in: image.size, pixelRatio: ratio)

@@ -53,7 +53,7 @@ extension Layout {
             if name == "gravity" { self.gravity = gravity }
             if name == "extend" { extend = gravity }
             if name == "extendar" { extendRatio = gravity }
-            return name == "gravity" || gravity.anchor != .attention
+            return name == "gravity" || gravity.point != .attention
         case "even":
             guard values.count == 1, let axes = values.first, ["x", "y", "xy"].contains(axes) else { return false }
             (trimsEvenlyAcross, trimsEvenlyDown) = (axes.contains("x"), axes.contains("y"))
@@ -108,19 +108,39 @@ extension Layout {
 extension Layout.Gravity {
     /// Reads an anchor, alone or with two offsets.
     fileprivate init?(parsing parts: ArraySlice<Substring>) {
-        guard let anchor = parts.first.flatMap({ Anchor(rawValue: String($0)) }), [1, 3].contains(parts.count) else {
+        guard let point = parts.first.flatMap({ Point(name: String($0)) }), [1, 3].contains(parts.count) else {
             return nil
         }
         let offsets = parts.dropFirst().compactMap(Layout.number)
         guard offsets.count == parts.count - 1 else { return nil }
-        self.init(anchor, x: offsets.first ?? 0, y: offsets.last ?? 0)
-        guard anchor != .attention || offsets.isEmpty, anchor != .focal || !offsets.isEmpty,
-            anchor != .focal || offsets.allSatisfy((0...1).contains), offsets.allSatisfy({ abs($0) <= 1_000_000 })
+        self.init(point, x: offsets.first ?? 0, y: offsets.last ?? 0)
+        guard point != .attention || offsets.isEmpty, point != .focal || !offsets.isEmpty,
+            point != .focal || offsets.allSatisfy((0...1).contains), offsets.allSatisfy({ abs($0) <= 1_000_000 })
         else { return nil }
     }
 
     var text: String {
-        guard x != 0 || y != 0 || anchor == .focal else { return anchor.rawValue }
-        return "\(anchor.rawValue):\(Layout.plain(x)):\(Layout.plain(y))"
+        guard x != 0 || y != 0 || point == .focal else { return point.name }
+        return "\(point.name):\(Layout.plain(x)):\(Layout.plain(y))"
+    }
+}
+
+extension Layout.Gravity.Point {
+    fileprivate init?(name: String) {
+        switch name {
+        case "attention": self = .attention
+        case "focal": self = .focal
+        default:
+            guard let anchor = Anchor(rawValue: name) else { return nil }
+            self = .anchor(anchor)
+        }
+    }
+
+    fileprivate var name: String {
+        switch self {
+        case .anchor(let anchor): anchor.rawValue
+        case .attention: "attention"
+        case .focal: "focal"
+        }
     }
 }

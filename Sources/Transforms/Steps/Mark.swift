@@ -3,36 +3,6 @@ import DarkroomVips
 /// Draws another image onto the image, such as a logo or a watermark (libvips `composite2`). It never changes the
 /// image's size, and never draws outside it.
 public struct Mark: Transform, Hashable, Codable {
-    /// Where the mark lies.
-    public enum Anchor: String, Codable, Sendable, CaseIterable {
-        case center, top
-        case topRight = "top-right"
-        case right
-        case bottomRight = "bottom-right"
-        case bottom
-        case bottomLeft = "bottom-left"
-        case left
-        case topLeft = "top-left"
-        /// Side by side over the whole image, from the upper left corner.
-        case tile
-
-        /// The part of the free space that lies to the left of the mark and above it; nil for `tile`.
-        package var fractions: (x: Double, y: Double)? {
-            switch self {
-            case .center: (0.5, 0.5)
-            case .top: (0.5, 0)
-            case .topRight: (1, 0)
-            case .right: (1, 0.5)
-            case .bottomRight: (1, 1)
-            case .bottom: (0.5, 1)
-            case .bottomLeft: (0, 1)
-            case .left: (0, 0.5)
-            case .topLeft: (0, 0)
-            case .tile: nil
-            }
-        }
-    }
-
     /// How the colors of the mark and of the image below are combined, in the terms of CSS `mix-blend-mode`.
     public enum Blend: String, Codable, Sendable, CaseIterable {
         /// The mark covers the image below.
@@ -83,8 +53,8 @@ public struct Mark: Transform, Hashable, Codable {
     public var width: Length?
     /// The height of that box; nil = follows from the width. Without both, the mark keeps its own size.
     public var height: Length?
-    /// Where the mark lies.
-    public var anchor: Anchor
+    /// Where the mark lies; nil = side by side over the whole image, from the upper left corner.
+    public var anchor: Anchor?
     /// The distance from the anchored edge, to the right of a centered anchor, or the gap between tiles.
     public var x: Length
     /// The same downward.
@@ -105,7 +75,7 @@ public struct Mark: Transform, Hashable, Codable {
 
     /// A mark that by default lies in the lower right corner at its own size.
     public init(
-        width: Length? = nil, height: Length? = nil, anchor: Anchor = .bottomRight, x: Length = .pixels(0),
+        width: Length? = nil, height: Length? = nil, anchor: Anchor? = .bottomRight, x: Length = .pixels(0),
         y: Length = .pixels(0), opacity: Int = 100, blend: Blend = .over
     ) {
         self.width = width
@@ -122,7 +92,7 @@ public struct Mark: Transform, Hashable, Codable {
         let rules =
             placement.map { ",\($0.x?.key ?? "all") \($0.y?.key ?? "all") \(scaling.rawValue)" }
             ?? (mayExceed ? ",exceeding" : "")
-        return "mark(\(content),\(sides),\(anchor.rawValue),\(x),\(y),\(opacity),\(blend.rawValue)\(rules))"
+        return "mark(\(content),\(sides),\(anchor?.rawValue ?? "tile"),\(x),\(y),\(opacity),\(blend.rawValue)\(rules))"
     }
 
     public var cost: TransformCost {
@@ -133,7 +103,7 @@ public struct Mark: Transform, Hashable, Codable {
 
     /// An upper bound of the part of the image that the mark covers, 0.3 to 1.
     private var mostCoverage: Double {
-        guard anchor != .tile, placement == nil else { return 1 }
+        guard anchor != nil, placement == nil else { return 1 }
         let shares = [width, height].compactMap { side in
             if case .percent(let part)? = side { part.fraction } else { nil }
         }
@@ -180,7 +150,7 @@ public struct Mark: Transform, Hashable, Codable {
         if let placement { return try placement.visible(mark, on: picture) }
         if mayExceed { return try placed(mark, on: picture, pixelRatio: plan.layout?.pixelRatio ?? 1) }
         let corner = corner(of: mark.size, on: picture)
-        return (anchor == .tile ? try tiles(of: mark, over: picture) : mark, corner.x, corner.y)
+        return (anchor == nil ? try tiles(of: mark, over: picture) : mark, corner.x, corner.y)
     }
 }
 
@@ -248,7 +218,7 @@ extension Mark {
 
     /// The upper left corner of a mark of this size, which lies wholly on the image.
     func corner(of size: PixelSize, on picture: PixelSize) -> (x: Int, y: Int) {
-        guard let fractions = anchor.fractions else { return (0, 0) }
+        guard let fractions = anchor?.fractions else { return (0, 0) }
         return (
             Self.place(x.measured(in: picture.width), fractions.x, free: picture.width - size.width),
             Self.place(y.measured(in: picture.height), fractions.y, free: picture.height - size.height)
@@ -304,10 +274,8 @@ extension Mark {
         let offset = (
             x: Self.offset(x, of: picture.width, pixelRatio), y: Self.offset(y, of: picture.height, pixelRatio)
         )
-        guard let gravity = Layout.Gravity.Anchor(rawValue: anchor.rawValue) else {
-            return (try centeredTiles(of: mark, over: picture, gap: offset), 0, 0)
-        }
-        let corner = gravity.corner(of: mark.size, in: picture, across: offset.x, down: offset.y)
+        guard let anchor else { return (try centeredTiles(of: mark, over: picture, gap: offset), 0, 0) }
+        let corner = anchor.corner(of: mark.size, in: picture, across: offset.x, down: offset.y)
         return try mark.visible(at: corner, on: picture)
     }
 

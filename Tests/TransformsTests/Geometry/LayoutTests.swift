@@ -65,10 +65,10 @@ struct LayoutTests {
     }
 
     @Test(arguments: [
-        (Mark.Anchor.topLeft, -3, -2, 0, 0), (.bottomRight, -3, -2, 33, 26), (.center, 0, 0, 16, 12),
+        (Anchor.topLeft, -3, -2, 0, 0), (.bottomRight, -3, -2, 33, 26), (.center, 0, 0, 16, 12),
         (.top, 5, 1, 21, 1),
     ])
-    func `a mark may lie partly outside`(anchor: Mark.Anchor, x: Int, y: Int, left: Int, top: Int) throws {
+    func `a mark may lie partly outside`(anchor: Anchor, x: Int, y: Int, left: Int, top: Int) throws {
         let mark = Mark(anchor: anchor, x: .pixels(x), y: .pixels(y))
         let placed = try #require(
             try mark.placed(Drawing.flat(10, 6, [0, 0, 0]), on: PixelSize(width: 40, height: 30), pixelRatio: 1))
@@ -81,7 +81,7 @@ struct LayoutTests {
         let flat = try Drawing.flat(10, 6, [0, 0, 0])
         let outside = Mark(anchor: .topLeft, x: .pixels(-10), y: .pixels(0))
         #expect(try outside.placed(flat, on: picture, pixelRatio: 1) == nil)
-        let tiles = Mark(anchor: .tile, x: .pixels(2), y: .pixels(2))
+        let tiles = Mark(anchor: nil, x: .pixels(2), y: .pixels(2))
         let placed = try #require(try tiles.placed(flat.addingAlpha(), on: picture, pixelRatio: 2))
         #expect(placed.image.width == 40 && placed.image.height == 30 && placed.x == 0)
     }

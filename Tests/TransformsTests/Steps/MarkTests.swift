@@ -55,11 +55,11 @@ struct MarkTests {
     // MARK: Placement
 
     @Test(arguments: [
-        (Mark.Anchor.topLeft, [3, 2, 10, 6]), (.top, [18, 2, 10, 6]), (.topRight, [27, 2, 10, 6]),
+        (Anchor.topLeft, [3, 2, 10, 6]), (.top, [18, 2, 10, 6]), (.topRight, [27, 2, 10, 6]),
         (.left, [3, 14, 10, 6]), (.center, [18, 14, 10, 6]), (.right, [27, 14, 10, 6]),
         (.bottomLeft, [3, 22, 10, 6]), (.bottom, [18, 22, 10, 6]), (.bottomRight, [27, 22, 10, 6]),
     ])
-    func `A mark lies at its anchor, away from the edges by its offset`(anchor: Mark.Anchor, place: [Int]) throws {
+    func `A mark lies at its anchor, away from the edges by its offset`(anchor: Anchor, place: [Int]) throws {
         let mark = try Drawing.flat(10, 6, Drawing.red).png()
         let image = try marked(
             picture(), with: mark, Mark(anchor: anchor, x: .pixels(3), y: .pixels(2)))
@@ -146,12 +146,13 @@ struct MarkTests {
                 ? .pixels(.random(in: -9000...9000, using: &random))
                 : .percent(Percentage(hundredths: .random(in: -10_000...10_000, using: &random)))
         }
+        let anchors = Anchor.allCases.map { $0 as Anchor? } + [nil]
         for _ in 0..<5_000 {
             let picture = PixelSize(width: side(), height: side())
             let natural = PixelSize(width: side(), height: side())
             let placement = Mark(
                 width: Bool.random() ? length() : nil, height: Bool.random() ? length() : nil,
-                anchor: Mark.Anchor.allCases.randomElement(using: &random) ?? .center, x: length(), y: length())
+                anchor: anchors.randomElement(using: &random) ?? nil, x: length(), y: length())
             let size = placement.size(of: natural, on: picture)
             let corner = placement.corner(of: size, on: picture)
             let cell = placement.cell(of: size, on: picture)
@@ -167,7 +168,7 @@ struct MarkTests {
     @Test func `Tiles cover the picture from its upper left corner, with gaps between them`() throws {
         let image = try marked(
             picture(), with: Drawing.flat(10, 6, Drawing.red).png(),
-            Mark(anchor: .tile, x: .pixels(2), y: .pixels(4)))
+            Mark(anchor: nil, x: .pixels(2), y: .pixels(4)))
         let pixels = try Pixels(image.body)
         for y in 0..<30 {
             for x in 0..<40 {
@@ -180,7 +181,7 @@ struct MarkTests {
     @Test(.timeLimit(.minutes(5)), arguments: [(1, 1), (1, 300), (300, 1), (257, 255)])
     func `Tiles of any size cover a huge picture`(width: Int, height: Int) throws {
         let image = try marked(
-            large(100, Drawing.blue).png(), with: Drawing.flat(width, height, Drawing.red).png(), Mark(anchor: .tile))
+            large(100, Drawing.blue).png(), with: Drawing.flat(width, height, Drawing.red).png(), Mark(anchor: nil))
         let pixels = try Pixels(image.body)
         #expect(pixels.size == PixelSize(width: 4000, height: 3000))
         for x in stride(from: 0, to: 4000, by: 77) + [3999] {
@@ -361,7 +362,7 @@ struct MarkTests {
 
     @Test func `The key has everything that changes pixels`() {
         var marks = [
-            Mark(), Mark(width: .pixels(5)), Mark(height: .pixels(5)), Mark(width: .percent(5)), Mark(anchor: .tile),
+            Mark(), Mark(width: .pixels(5)), Mark(height: .pixels(5)), Mark(width: .percent(5)), Mark(anchor: nil),
             Mark(x: .pixels(1)), Mark(y: .pixels(1)), Mark(opacity: 50), Mark(blend: .screen), Mark(),
         ]
         marks[9].content = "abc"
