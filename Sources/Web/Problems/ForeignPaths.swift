@@ -1,5 +1,5 @@
-import DarkroomDialects
 import DarkroomHTTPServer
+import DarkroomTransforms
 
 /// Paths of other services on a server that does not accept them.
 enum ForeignPaths {
@@ -13,7 +13,7 @@ enum ForeignPaths {
                 + "'darkroom translate --compat \(name)' shows what it means here.")
     }
 
-    private static func service(of path: String) -> Compatibility? {
+    private static func service(of path: String) -> Dialect? {
         if path.hasPrefix("/cdn-cgi/image/") { return .cloudflare }
         let segments = path.split(separator: "/")
         guard segments.count >= 3 else { return nil }

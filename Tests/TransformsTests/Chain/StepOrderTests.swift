@@ -60,5 +60,6 @@ struct StepOrderTests {
         "mask": [.with { $0.mask = .circle }],
         "padding": [.with { $0.padding = Padding(1) }],
         "mark": [.with { $0.mark = Mark() }],
+        "aiLabel": [.with { $0.aiLabel = .topLeft }],
     ]
 }

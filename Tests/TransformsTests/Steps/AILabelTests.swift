@@ -61,7 +61,7 @@ struct AILabelTests {
     }
 
     @Test func `The label is drawn on the result, by the rules of every service`() throws {
-        for rules in ChainRules.allCases {
+        for rules in Dialect.allCases {
             var recipe = Recipe.box(120)
             recipe.rules = rules
             let frames = try labeled(source("\(Self.vocabulary)trainedAlgorithmicMedia"), .topLeft, recipe)
