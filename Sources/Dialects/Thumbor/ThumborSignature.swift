@@ -49,6 +49,6 @@ package struct ThumborKey: Sendable {
 
 extension ThumborKey: CustomStringConvertible, CustomReflectable {
     /// Without the secret.
-    package var description: String { "\(algorithm.rawValue), length \(length.map(String.init) ?? "-")" }
+    package var description: String { algorithm.rawValue + (length.map { ", \($0) characters" } ?? "") }
     package var customMirror: Mirror { Mirror(self, children: ["algorithm": algorithm]) }
 }
