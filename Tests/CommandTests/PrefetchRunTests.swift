@@ -135,7 +135,7 @@ struct PrefetchRunTests {
         #expect(await run("#\nx", starts: [.failure(refused)], streams: []).failure == .line(2, detail: "Not a URL."))
         let access = PrefetchFailure.refused(status: 401, detail: "No token.", member: nil)
         #expect(await run("x", starts: [.failure(access)], streams: []).failure == .server(access))
-        #expect(access.sentence("http://a", hasToken: true) == "http://a: No token.")
+        #expect(access.sentence("http://a", hasToken: true).hasSuffix("is not the server's admin-token."))
         #expect(access.sentence("http://a", hasToken: false).hasSuffix("or name a file with --token-file."))
     }
 

@@ -46,7 +46,8 @@ struct BasePathTests {
         let responder = TargetRecorder()
         try await withServer(basePath: "/img", ignored: ["gclid"], immediate: responder) { address in
             let client = try await WireClient.connected(to: address)
-            try await client.send("GET /img/ok?gclid=1&w=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            try await client.send("GET /img/ok?gclid=1&w=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+            try await client.send("GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             _ = await client.receivedAll()
         }
         #expect(responder.targets == ["/ok?w=1"])
