@@ -248,5 +248,6 @@ static inline void darkroom_return_freed_pages(void) {
 }
 
 #include "heif.h"
+#include "jxl.h"
 
 #endif

@@ -48,13 +48,9 @@ public struct InProcessImageProcessor: ImageProcessing {
                 try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format), nil
             )
         } else {
-            let encoder = Encoder(
-                job.output, format: format, efforts: job.efforts,
-                choiceWork: format == planned.plan.format ? planned.plan.choiceWork : 0, interrupt: interrupt)
-            let encoded = try encoder.encode(image, &timer)
-            (body, quality) =
-                job.unchangedSource(header, framesUsed: framesUsed, as: format, image, insteadOf: encoded.body)
-                ?? encoded
+            (body, quality) = try encoded(
+                image, by: job, header, framesUsed: framesUsed, as: format,
+                choiceWork: format == planned.plan.format ? planned.plan.choiceWork : 0, &timer, interrupt: interrupt)
         }
         timer.finishEncoding()
         return ProcessedImage(
@@ -62,6 +58,25 @@ public struct InProcessImageProcessor: ImageProcessing {
             frames: format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
             isProven: !image.isDamaged, isDamaged: image.isDamaged, quality: quality,
             gaps: header.gaps, effort: planned.plan.effort, stages: timer.stages)
+    }
+
+    /// The chain's result in a format, or the pixel data of the source.
+    private func encoded(
+        _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, framesUsed: Int, as format: OutputFormat,
+        choiceWork: Double, _ timer: inout StageTimer, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> (body: ByteBuffer, quality: ResultQuality?) {
+        let isTranscodable = format.transcodes(header.format)
+        func unchanged(mostBytes: Int) -> (body: ByteBuffer, quality: ResultQuality?)? {
+            job.unchangedSource(
+                header, framesUsed: framesUsed, as: format, transcodes: choiceWork > 0, image, mostBytes: mostBytes)
+        }
+        let keepsPixels = isTranscodable && job.output.keepsPixels
+        if keepsPixels, let source = unchanged(mostBytes: .max) { return source }
+        let encoder = Encoder(
+            job.output, format: format, efforts: job.efforts, choiceWork: isTranscodable ? 0 : choiceWork,
+            interrupt: interrupt)
+        let encoded = try encoder.encode(image, &timer)
+        return keepsPixels ? encoded : unchanged(mostBytes: encoded.body.readableBytes) ?? encoded
     }
 
     public func removeDecoded(identity: String) { decoded.removeAll(identity: identity) }
@@ -168,7 +183,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         }
         try job.limits.check(output: result.size, setBy: job.chain.sizeParameter)
         result.isFromGray = image.first.bands <= 2
-        if job.output.passthrough == .auto {
+        if job.output.mayKeepPixels(of: header.format) {
             result.isUnchanged = job.chain.hasLeft(image, in: result, start: header.plan, interrupt: interrupt)
         }
         return result

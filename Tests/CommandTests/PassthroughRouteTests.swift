@@ -25,4 +25,26 @@ struct PassthroughRouteTests {
         #expect(translated["content-type"] == "image/webp" && translated["x-quality"] == nil)
         #expect(await server.stop() == 0)
     }
+
+    @Test func `A JPEG is sent as JPEG XL of the same data to clients that accept it, and what cannot be is encoded`()
+        async throws
+    {
+        let server = try await DarkroomProcess(["--local-root", URL.fixtures.path, "--formats", "jxl,webp"])
+        let browser = [("Accept", "image/jxl,image/avif,image/webp,image/*,*/*;q=0.8")]
+        let photo = "local:///formats/progressive.jpg"
+        for _ in 0..<2 {
+            let image = try await server.image(photo, "passthrough=auto", fields: browser)
+            #expect(image.status == 200 && image["content-type"] == "image/jxl" && image["x-quality"] == "source")
+            #expect(image.body.readableBytesView.firstRange(of: Array("jbrd".utf8)) != nil)
+        }
+        let other = try await server.image(photo, "passthrough=auto", fields: [("Accept", "image/webp")])
+        #expect(other["content-type"] == "image/webp" && other["x-quality"] == nil)
+        for name in ["color/cmyk.jpg", "orientation/f-6.jpg", "sample.jpg"] {
+            let image = try await server.image("local:///\(name)", "passthrough=auto&wait=best", fields: browser)
+            #expect(image.status == 200 && image["content-type"] == "image/jxl" && image["x-quality"] == nil)
+        }
+        let damaged = try await server.image("local:///hostile/truncated.jpg", "passthrough=auto", fields: browser)
+        #expect(damaged.status == 422)
+        #expect(await server.stop() == 0)
+    }
 }

@@ -159,6 +159,12 @@ struct HostileWorkerTests {
         var passing = job
         passing.output = OutputOptions(format: .png, passthrough: .auto)
         #expect(copied.isPlausible(for: passing))
+        var transcoded = copied
+        passing.output = OutputOptions(format: .jxl)
+        transcoded.format = .jxl
+        #expect(!transcoded.isPlausible(for: passing))
+        transcoded.sourceFormat = .jpeg
+        #expect(transcoded.isPlausible(for: passing))
         for duration in [Duration.nanoseconds(-1), .seconds(Int64.max), .seconds(Int64.min)] {
             for stages in [
                 ProcessingStages(decode: duration), ProcessingStages(transform: duration),

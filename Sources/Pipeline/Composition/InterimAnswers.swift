@@ -49,7 +49,7 @@ extension ImageResolver {
     /// format than its own.
     func isSlow(_ request: ResolvedRequest, _ plan: ImagePlan) -> Bool {
         guard plan.format == request.input.output.format, let interim = request.input.interim else { return false }
-        let own = encodingTime(of: request, at: plan.size, effort: plan.effort)
+        let own = encodingTime(of: request, at: plan.size, effort: plan.effort) + .milliseconds(plan.choiceWork)
         let format = interim.format ?? interim.natural(for: plan.sourceFormat)
         return own > encodingBudget && producer.speed.duration(of: plan.size, as: interim, format) <= own / 2
     }

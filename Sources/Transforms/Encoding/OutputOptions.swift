@@ -71,7 +71,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if format?.isText == true { (maxBytes, metadata) = (nil, .rights) }
         interlaced = interlaced && (format?.row.isInterlaceable ?? true)
         palette = palette && (format ?? .png) == .png
-        let canPassOn = isOpen || format?.row.stripped != nil
+        let canPassOn = isOpen || format?.row.stripped != nil || format?.row.transcoding != nil
         if !canPassOn || interlaced || palette { passthrough = .off }
         if (format ?? .png) != .png { (compression, filtersRows) = (nil, false) }
         if format != .json { details = [] }

@@ -5,7 +5,7 @@ public struct ResultQuality: Hashable, Sendable, CustomStringConvertible {
     public let value: Int?
     /// Whether the result has at most the requested number of bytes.
     public let fits: Bool
-    /// Whether the result is the source without its metadata (``Passthrough/auto``), not encoded again.
+    /// Whether the result has the pixel data of the source (``Passthrough/auto``), not encoded again.
     public private(set) var isSource = false
 
     /// A quality outside of 1…100 becomes the nearest valid quality.

@@ -1,34 +1,67 @@
 import DarkroomVips
 import NIOCore
 
-/// Whether a source that no step changes may be the result, with the metadata of any result, where encoding it again
-/// saves nothing.
+/// Whether a source that no step changes may be the result, with the metadata of any result.
 public enum Passthrough: String, Codable, Sendable, CaseIterable {
-    /// Every result is encoded again.
+    /// Every result is encoded again, except for a JPEG that is smaller as JPEG XL without loss than with loss.
     case off
     /// A source in the format of the result is decoded and encoded as usual. If encoding does not make it smaller, the
-    /// result is the source's own pixel data.
+    /// result is the source's own pixel data. A JPEG becomes JPEG XL without loss, unless a quality is asked for.
     case auto
 }
 
+extension OutputOptions {
+    /// Whether the result may have the pixel data of such a source: if that is asked for, or if a lossy result holds
+    /// them without loss.
+    package func mayKeepPixels(of source: SourceFormat) -> Bool {
+        passthrough == .auto || !lossless && format?.transcodes(source) ?? false
+    }
+
+    /// Whether a source that can be held without loss is not compared with an encoded result.
+    var keepsPixels: Bool {
+        passthrough == .auto && quality == nil && target == nil && maxBytes == nil
+    }
+}
+
+extension OutputFormat {
+    /// Whether a file of this format can hold the pixel data of such a source, in fewer bytes.
+    func transcodes(_ source: SourceFormat) -> Bool { row.transcoding?.source.mediaType == source.mediaType }
+}
+
+extension CostEstimate.Facts {
+    /// Whether the result may be the transcoded source, as far as the plan says.
+    var mayBeTranscoded: Bool {
+        outputFormat.transcodes(format) && output.mayKeepPixels(of: format) && steps.change < .drawn
+            && resampledArea == 0 && resultArea == sourceArea
+    }
+}
+
 extension ImageJob {
-    /// The source with no other metadata than a result, if it shows the same image as the encoded result and has at
-    /// most as many bytes. Its header is read once more and has to say the same.
+    /// The source with no other metadata than a result, if it shows the same image as the result; in a format that
+    /// holds it in fewer bytes, as a file of that format. Its header is read once more and has to say the same.
     ///
-    /// Nil unless all of the source has been decoded and reached the encoder as it was, upright, in the format of the
-    /// result, and XMP holds what is kept of its metadata.
+    /// Nil unless all of the source has been decoded and left as it was, upright, and XMP holds what is kept of its
+    /// metadata.
     ///
-    /// - Parameter result: the chain's result.
+    /// - Parameters:
+    ///   - transcodes: whether the plan has time to transcode.
+    ///   - result: the chain's result.
+    ///   - mostBytes: the length of the encoded result.
     func unchangedSource(
-        _ header: SourceHeader, framesUsed: Int, as format: OutputFormat, _ result: ImageFrames,
-        insteadOf encoded: ByteBuffer
+        _ header: SourceHeader, framesUsed: Int, as format: OutputFormat, transcodes: Bool, _ result: ImageFrames,
+        mostBytes: Int
     ) -> (body: ByteBuffer, quality: ResultQuality?)? {
-        guard output.passthrough == .auto, !result.isDamaged, result.isUnchanged,
+        let transcoding = transcodes && format.transcodes(header.format) ? format.row.transcoding : nil
+        let own = transcoding?.source ?? format
+        guard output.mayKeepPixels(of: header.format), !result.isDamaged, result.isUnchanged,
             result.size == header.size,
-            framesUsed == header.frames, header.orientation == 1, format.mediaType == header.format.mediaType,
-            let stripped = format.row.stripped?(source), (try? SourceHeader(of: stripped)) == header,
-            let file = ResultMetadata(of: result.first, output.metadata, in: format).adding(toBare: stripped),
-            file.readableBytes <= encoded.readableBytes
+            framesUsed == header.frames, header.orientation == 1, own.mediaType == header.format.mediaType,
+            let stripped = own.row.stripped?(source),
+            Double(stripped.readableBytes) * (transcoding?.leastShare ?? 1) <= Double(mostBytes),
+            (try? SourceHeader(of: stripped)) == header,
+            let bare = transcoding.map({ $0.transcode(stripped) }) ?? stripped,
+            let file = ResultMetadata(of: result.first, output.metadata, in: format).adding(toBare: bare),
+            file.readableBytes <= mostBytes
         else { return nil }
         return (file, .ofSource(fits: output.maxBytes.map { file.readableBytes <= $0 } ?? true))
     }

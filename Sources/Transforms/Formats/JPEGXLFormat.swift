@@ -13,7 +13,9 @@ extension SourceFormat.Row {
 extension OutputFormat.Row {
     static let jxl = OutputFormat.Row(
         mediaType: "image/jxl", extensions: ["jxl"], saver: .jxl, isNegotiated: true, hasLosslessMode: true,
-        defaultQuality: 80, addingXMP: JPEGXLContainer.adding(xmp:to:), qualityModel: { .jxl },
+        defaultQuality: 80, addingXMP: JPEGXLContainer.adding(xmp:to:),
+        transcoding: Transcoding(source: .jpeg, transcode: JPEGXLTranscoder.transcode, leastShare: 0.6),
+        qualityModel: { .jxl },
         arguments: { encoder, quality, strip in
             [
                 "Q": .int(quality), "lossless": .bool(encoder.options.lossless), "effort": .int(encoder.efforts.jxl),
@@ -23,15 +25,19 @@ extension OutputFormat.Row {
         bytes: {
             let isThorough = $0.efforts.jxl >= 8
             if $0.output.lossless { return $0.resultPixels * (isThorough ? 150 : 80) }
-            let exact = $0.choiceWork > 0 ? 80.0 : 0
-            return $0.resultPixels * max(isThorough ? 300 : $0.resultHasAlpha ? 70 : 52, exact)
+            let exact = $0.choiceWork > 0 && !$0.mayBeTranscoded ? 80.0 : 0
+            // Transcoding takes less than encoding, but for its copies of the source.
+            let copies = $0.choiceWork > 0 && $0.mayBeTranscoded ? Double($0.sourceBytes) * 10 : 0
+            return $0.resultPixels * max(isThorough ? 300 : $0.resultHasAlpha ? 70 : 52, exact) + copies
         },
         nanosecondsPerPixel: { options, area in
             if options.lossless { return 1400 }
             return CostEstimate.falling(from: 160, to: 55, area) * (options.isFine ? 1.3 : 1)
         },
         choiceNanoseconds: { facts in
-            facts.output.lossless || !facts.mayBeDrawing ? nil : facts.resultPixels * drawingNanoseconds
+            // Transcoding, and decoding what it has made.
+            if facts.mayBeTranscoded { return facts.storedPixels * 40 + facts.readBytes * 200 }
+            return facts.output.lossless || !facts.mayBeDrawing ? nil : facts.resultPixels * drawingNanoseconds
         },
         losslessNanoseconds: { colors in
             colors.count <= 256 ? Double(colors.area) * drawingNanoseconds : .infinity

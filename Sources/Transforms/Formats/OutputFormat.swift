@@ -41,6 +41,16 @@ extension OutputFormat {
             let range: ClosedRange<Int>
         }
 
+        /// How a format holds the pixel data of another format in fewer bytes.
+        struct Transcoding: Sendable {
+            /// The format of the source.
+            let source: OutputFormat
+            /// Returns nil for a source that cannot be held.
+            let transcode: @Sendable (ByteBuffer) -> ByteBuffer?
+            /// The share of the source's bytes that remains at least, usually.
+            let leastShare: Double
+        }
+
         /// The frames that a file can hold.
         enum Frames { case one, animation, pages }
 
@@ -86,6 +96,8 @@ extension OutputFormat {
         var addingXMP: (@Sendable (_ packet: ByteBuffer, _ file: ByteBuffer) -> ByteBuffer?)?
         /// Whether the saver writes EXIF. Into a PNG, libvips 8.14 writes it twice.
         var holdsEXIF = false
+        /// How a file of this format holds the pixel data of another format; nil = it cannot.
+        var transcoding: Transcoding?
         /// Predicts how an image looks at each quality; nil = no quality setting.
         var qualityModel: (@Sendable () -> QualityModel)?
         /// The saver's options for a quality of 1…100, without any metadata or with the remaining metadata.

@@ -32,10 +32,10 @@ package final class EncodingSpeed: Sendable {
         return .nanoseconds(Int64(min(nanoseconds(of: size, as: kind, format, effort) * factor, 1e18)))
     }
 
-    /// Records how long encoding an image took.
+    /// Records how long encoding an image took, unless it has the pixel data of its source.
     package func record(_ image: ProcessedImage, as output: OutputOptions) {
         guard let duration = image.stages?.encode, !image.format.isText, image.frames == 1,
-            image.size.area >= Self.minArea
+            image.size.area >= Self.minArea, image.quality?.isSource != true
         else { return }
         let kind = output.kind(as: image.format)
         let observed = duration / .nanoseconds(1) / nanoseconds(of: image.size, as: kind, image.format, image.effort)

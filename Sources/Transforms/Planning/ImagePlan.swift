@@ -46,7 +46,7 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     /// cached decodes.
     public var expectedWork = 0.0
     /// The part of ``expectedWork`` for choosing an encoding by the pixels: whether rows of a PNG are filtered, and
-    /// whether a drawing is smaller without loss. 0 = there is no choice, or not enough time.
+    /// whether a drawing is smaller without loss, or a JPEG as JPEG XL. 0 = there is no choice, or not enough time.
     public var choiceWork = 0.0
     /// What of an SVG is not drawn as browsers draw it.
     public var gaps = SVGGaps()

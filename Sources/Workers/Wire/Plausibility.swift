@@ -8,7 +8,8 @@ extension ProcessedImage {
         let numbers = [size.width, size.height, frames]
         let durations = [stages?.decode, stages?.transform, stages?.encode].compactMap { $0 }
         return numbers.allSatisfy((1...SourceHeader.maxSide).contains) && job.output.permits(format)
-            && (quality?.isSource != true || job.output.passthrough == .auto) && (0...9).contains(effort ?? 0)
+            && (quality?.isSource != true || job.output.mayKeepPixels(of: sourceFormat))
+            && (0...9).contains(effort ?? 0)
             && (!isDamaged || job.output.damaged == .show && !isProven)
             && gaps.isSubset(of: sourceFormat.isVector ? .all : [])
             && durations.allSatisfy((.zero...Self.maxDuration).contains)

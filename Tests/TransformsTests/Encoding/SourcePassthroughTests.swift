@@ -9,7 +9,7 @@ struct SourcePassthroughTests {
     private static let auto = OutputOptions(passthrough: .auto)
 
     /// A JPEG of a low quality, which grows when it is encoded again, with a position and a comment.
-    private static func strongJPEG(quality: Int = 30) throws -> ByteBuffer {
+    static func strongJPEG(quality: Int = 30) throws -> ByteBuffer {
         let photo = try produce(
             Fixture.image("formats/photo.jpg"), output: OutputOptions(format: .jpeg, quality: quality))
         var file = JPEGFile(photo.body)

@@ -55,7 +55,7 @@ struct EncodingChoiceTests {
         let usual = try plan(source, Recipe(), output, efforts: settings)
         let configured = try #require(settings.with(output.compression, for: .png)[format])
         #expect(usual.effort == configured)
-        let limit = Int(usual.expectedWork * 0.98)
+        let limit = Int((usual.expectedWork - usual.choiceWork) * 0.98)
         let faster = try plan(source, Recipe(), output, milliseconds: limit, efforts: settings)
         let effort = try #require(faster.effort)
         #expect(effort < configured && faster.expectedWork <= Double(limit) && faster.preferredFormat == nil)
@@ -114,7 +114,9 @@ struct EncodingChoiceTests {
 
     @Test func `A choice by the pixels is part of the estimate, and left out where there is no time for it`() throws {
         let (chart, photo) = (try PixelContentTests.chart().png(), try Fixture.image("formats/photo.jpg"))
-        for (source, format) in [(chart, OutputFormat.webp), (chart, .jxl), (chart, .png), (photo, .png)] {
+        for (source, format) in [
+            (chart, OutputFormat.webp), (chart, .jxl), (chart, .png), (photo, .png), (photo, .jxl),
+        ] {
             let output = OutputOptions(format: format)
             let usual = try plan(source, Recipe(), output)
             #expect(usual.choiceWork > 0)
@@ -125,9 +127,10 @@ struct EncodingChoiceTests {
             #expect(abs(short.expectedWork + usual.choiceWork - usual.expectedWork) < 1e-6)
             #expect(short.estimatedMemoryBytes <= usual.estimatedMemoryBytes)
         }
-        for format in [OutputFormat.webp, .jxl, .jpeg, .avif] {
+        for format in [OutputFormat.webp, .jpeg, .avif] {
             #expect(try plan(photo, Recipe(), OutputOptions(format: format)).choiceWork == 0, "\(format)")
         }
+        #expect(try plan(photo, .box(300), OutputOptions(format: .jxl)).choiceWork == 0)
         // A second encode takes longer at a greater effort too.
         for (format, efforts, factor) in [
             (OutputFormat.webp, EncoderEfforts(webp: 6), 1.5), (.jxl, EncoderEfforts(jxl: 8), 4.2),

@@ -9,13 +9,14 @@ struct EncodingSpeedTests {
         let output = OutputOptions(format: .avif)
         let size = PixelSize(width: 1_000, height: 1_000)
         let before = speed.duration(of: size, as: output)
-        func observe(_ duration: Duration, side: Int = 1_000) {
+        func observe(_ duration: Duration, side: Int = 1_000, quality: ResultQuality? = nil) {
             speed.record(
                 ProcessedImage(
                     body: ByteBuffer(), format: .avif, size: PixelSize(width: side, height: side), frames: 1,
-                    sourceFormat: .jpeg, stages: ProcessingStages(encode: duration)), as: output)
+                    sourceFormat: .jpeg, quality: quality, stages: ProcessingStages(encode: duration)), as: output)
         }
         observe(.seconds(1), side: 10)
+        observe(.seconds(1), quality: .ofSource())
         #expect(speed.duration(of: size, as: output) == before)
         for _ in 0..<200 { observe(before * 3) }
         #expect(abs(speed.duration(of: size, as: output) / before - 3) < 0.1)

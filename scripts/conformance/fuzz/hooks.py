@@ -21,7 +21,8 @@ SIGNATURES = {
     "image/webp": (8, b"WEBP"),
     "image/gif": (0, b"GIF8"),
     "image/avif": (4, b"ftyp"),
-    "image/jxl": (0, b"\xff\x0a"),
+    # A codestream, or a container with metadata or a JPEG.
+    "image/jxl": (0, (b"\xff\x0a", b"\0\0\0\x0cJXL ")),
     "image/tiff": (0, b"II*\0"),
 }
 

@@ -39,7 +39,7 @@ extension ImageParameters {
         Row(
             "passthrough", .choice(Passthrough.self), \.output.passthrough, .encoding, .encode,
             "Whether to return the pixel data of a JPEG, PNG, WebP or GIF that no step changes, with the metadata of any "
-                + "result, if encoding it again saves nothing."),
+                + "result, if encoding it again saves nothing, and of a JPEG in JPEG XL."),
         Row(
             "metadata", .choice(MetadataPolicy.self), \.output.metadata, .encoding, .encode,
             "Metadata that the result keeps: none, rights (creator, copyright, credit, terms, licensor, and whether a "
