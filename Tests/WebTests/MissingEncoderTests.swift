@@ -51,7 +51,7 @@ struct MissingEncoderTests {
         }
     }
 
-    @Test(arguments: [OutputFormat.avif, .webp])
+    @Test(arguments: [OutputFormat.avif, .jxl, .webp])
     func `A picture has no source of it`(_ format: OutputFormat) async throws {
         let configuration = Self.configuration(format)
         var endpoints = Endpoints.idle()

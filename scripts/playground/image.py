@@ -194,7 +194,7 @@ def copies_code(person: Person) -> None:
     person.clicks("[data-tab=code]")
     person.reads("#panel-code", r"(?s)<img src=\"[^\"]*/image\?[^\"]*\"\s+srcset=\"[^\"]* 320w, [^\"]* 640w")
     for title, part in (
-        ("Picture", r'(?s)<picture>.*type="image/avif".*type="image/webp".*output=jpg.*height="427"'),
+        ("Picture", r'(?s)<picture>.*type="image/avif".*type="image/jxl".*type="image/webp".*output=jpg.*height="427"'),
         ("React", r"(?s)srcSet=.*width=\{640\}\s+height=\{427\}"),
         ("Next.js", r"(?s)const loader = .*w=\$\{width\}.*<Image loader=\{loader\}.*height=\{427\}"),
         ("SwiftUI", "AsyncImage"), ("Swift in process", "import Darkroom"),
@@ -215,13 +215,13 @@ def answers_each_url(code: str) -> None:
     """Requests the images of a snippet; raises HTTPError for one that is refused."""
     for url in set(re.findall(r"http://[^\s\"'`,]+/image\?[^\s\"'`,]+", html.unescape(code))):
         if "${" not in url:
-            urlopen(Request(url, headers={"Accept": "image/avif,image/webp,*/*"})).close()
+            urlopen(Request(url, headers={"Accept": "image/jxl,image/avif,image/webp,*/*"})).close()
 
 
 def compares_formats(person: Person) -> None:
-    """Three formats side by side, each with its bytes and the time that it took."""
+    """Four formats side by side, each with its bytes and the time that it took."""
     person.clicks("[data-tab=formats]")
-    for output in ("jpg", "webp", "avif"):
+    for output in ("jpg", "webp", "avif", "jxl"):
         person.reads(f"[data-format={output}] .statement", r"^[\d.]+ KB$")
         person.reads(f"[data-format={output}] .note", r"[\d.]+ ms|from the cache")
         person.until(lambda output=output: person.run(f"return document.querySelector('[data-format={output}] img')?.naturalWidth") == 640, output)

@@ -155,12 +155,12 @@ struct SrcsetEndpoint: Sendable {
 }
 
 extension SrcsetQuery {
-    /// The formats that a `picture` offers besides the format of `img`: the formats of the query, or AVIF and WebP, as
-    /// far as the server can write them. Only WebP shows an animation. Empty if the query names one format.
+    /// The formats that a `picture` offers besides the format of `img`: the formats of the query, or AVIF, JPEG XL and
+    /// WebP, as far as the server can write them. Only WebP shows an animation. Empty if the query names one format.
     fileprivate func pictureFormats(for source: SourceSummary, _ limits: QueryLimits) -> [OutputFormat] {
         guard first.isNegotiated else { return [] }
         let moves = source.isAnimated && first.pages.count != 1
-        return (first.formats?.formats ?? [.avif, .webp]).filter {
+        return (first.formats?.formats ?? [.avif, .jxl, .webp]).filter {
             !limits.unwritable.contains($0) && (!moves || $0.supportsAnimation)
         }
     }

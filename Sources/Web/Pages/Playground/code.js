@@ -108,7 +108,7 @@ function htmlImage({ src, srcset, sizes }, indent = "     ") {
 /** The browser takes the first format that it knows. */
 async function picture(image, signal) {
   const sources = [];
-  for (const output of ["avif", "webp"].filter(writes)) {
+  for (const output of ["avif", "jxl", "webp"].filter(writes)) {
     const found = await unlessRefused(() => candidates({ ...state, output }, signal));
     if (!found) continue;
     const { srcset, sizes } = found;

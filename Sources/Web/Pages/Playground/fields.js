@@ -65,7 +65,7 @@ const GROUPS = [
   ["Encoding", () => [
     fitting("target", "Target of automatic quality"), fitting("slow_q", "Quality for slow connections", "50"), fitting("max_bytes", "Maximum bytes", "30000"), check("ll", "Lossless"),
     choice("chroma", "Resolution of colors", { "": "By the image", 420: "Half", 444: "Full" }),
-    check("nl", "Near-lossless"), fitting("formats", "Formats for Auto, in order of preference", ["avif", "webp"].filter(writes).join(",")),
+    check("nl", "Near-lossless"), fitting("formats", "Formats for Auto, in order of preference", ["avif", "jxl", "webp"].filter(writes).join(",")),
     check("il", "Progressive or interlaced"), fitting("palette", "Palette PNG"), fitting("l", "Compression of PNG", "6"),
     fitting("af", "Filters of PNG rows"),
     choice("damaged", "Damaged source", { "": "Server default", refuse: "Is refused", show: "Is shown as far as possible" }),

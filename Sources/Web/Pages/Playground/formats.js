@@ -1,5 +1,5 @@
-/** The same image in each format that browsers display, with its bytes and the time to make it. */
-const LADDER = Object.fromEntries(Object.entries({ jpg: "JPEG", webp: "WebP", avif: "AVIF" }).filter(([output]) => writes(output)));
+/** The same image in each format that pages use, with its bytes and the time to make it. */
+const LADDER = Object.fromEntries(Object.entries({ jpg: "JPEG", webp: "WebP", avif: "AVIF", jxl: "JPEG XL" }).filter(([output]) => writes(output)));
 
 /** Milliseconds that an image took to make, by its query and format: later answers come from the cache. */
 const makingTimes = new Map();
@@ -17,7 +17,7 @@ async function formatsPanel(signal) {
   climb(steps, signal);
   const quality = state.q ? `at quality ${state.q}` : "each at its default quality";
   return [
-    el("p", { className: "note" }, `The result in ${steps.length === 3 ? "three" : "two"} formats, ${quality}. Times are for decoding, transforming and encoding on this server.`),
+    el("p", { className: "note" }, `The result in ${steps.length} formats, ${quality}. Times are for decoding, transforming and encoding on this server.`),
     el("div", { className: "tiles ladder" }, steps.map(({ tile }) => tile.element)),
   ];
 }
