@@ -105,6 +105,18 @@ struct InterimAnswersTests {
         #expect(count(bench, .gif) == 0)
     }
 
+    @Test func `While clients wait, only a format that is usually quicker replaces the preferred one`() throws {
+        let bench = try bench()
+        let resolver = bench.pipeline.resolver
+        var request = try request(bench)
+        #expect(resolver.hasQuickerInterim(bench.pipeline.resolve(request)))
+        request.output = OutputOptions(format: .jxl, alternative: .webp)
+        #expect(!resolver.hasQuickerInterim(bench.pipeline.resolve(request)))
+        // The source decides the format.
+        request.interim = OutputOptions()
+        #expect(resolver.hasQuickerInterim(bench.pipeline.resolve(request)))
+    }
+
     // MARK: Marks
 
     @Test func `An image with a mark is answered in the quicker format too`() async throws {

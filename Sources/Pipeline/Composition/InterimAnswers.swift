@@ -28,7 +28,9 @@ extension ImageResolver {
     /// quicker output helps all waiting clients. A final answer does not depend on the current load.
     func prefersInterim(_ request: ResolvedRequest, from original: Original) async -> Bool {
         guard request.outputs[.interim] != nil else { return false }
-        if producer.pixels.queue.hasWaitingClients, mayUpgrade(request, from: original) { return true }
+        if producer.pixels.queue.hasWaitingClients, mayUpgrade(request, from: original), hasQuickerInterim(request) {
+            return true
+        }
         do throws(PipelineError) {
             return try await upgrades.decisions.value(
                 for: request.upgradeKey, urgency: request.urgency, deadline: request.deadline
@@ -52,6 +54,14 @@ extension ImageResolver {
         let own = encodingTime(of: request, at: plan.size, effort: plan.effort) + .milliseconds(plan.choiceWork)
         let format = interim.format ?? interim.natural(for: plan.sourceFormat)
         return own > encodingBudget && producer.speed.duration(of: plan.size, as: interim, format) <= own / 2
+    }
+
+    /// Whether encoding an image of a megapixel in the interim output takes at most half as long as in the requested
+    /// output. An interim output in the format of the source counts as quick.
+    func hasQuickerInterim(_ request: ResolvedRequest) -> Bool {
+        guard let interim = request.input.interim, interim.format != nil else { return true }
+        let size = PixelSize(width: 1_000, height: 1_000)
+        return producer.speed.duration(of: size, as: interim) <= encodingTime(of: request, at: size) / 2
     }
 
     /// The estimated time of encoding the request's own output.
