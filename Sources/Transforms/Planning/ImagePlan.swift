@@ -29,7 +29,7 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     /// The effort of its encoder, which is lower than configured if the image would take too long; nil for formats
     /// without efforts.
     public var effort: Int?
-    /// The format that ``format`` replaces, because encoding in it would take too long; nil = none.
+    /// The format that ``format`` replaces, because encoding in it would take too long or too much memory; nil = none.
     public var preferredFormat: OutputFormat?
     /// The size of the result, or of the image that a text result describes.
     public var size: PixelSize
@@ -96,8 +96,8 @@ extension ImagePlan {
     /// Plans what `InProcessImageProcessor` would do with a job. Throws the errors that processing would throw before
     /// it decodes.
     ///
-    /// The first of the job's encodings that takes no longer than the limits allow is chosen. It depends on the header
-    /// and the job alone: equal requests get equal images.
+    /// The first of the job's encodings that takes no longer than the limits allow, and not too much memory, is chosen.
+    /// It depends on the header and the job alone: equal requests get equal images.
     init(of prepared: PreparedJob) throws(ImageProcessingError) {
         let header = prepared.header
         let framesUsed = try prepared.job.framesUsed(of: header)
@@ -115,6 +115,7 @@ extension ImagePlan {
         let facts = try CostEstimate.Facts(job, decoder.raster(parameters), header, self, last)
         let overview = try Self.costOfOverview(for: job, by: decoder, besides: parameters, facts)
         var fastest: (work: Double, decoding: Double, transforming: Double)?
+        var chosen: (encoding: EncodingChoice, choiceWork: Double, bytes: Int, work: Double)?
         for encoding in encodings {
             let encoded = facts.encoded(by: encoding)
             let cost = CostEstimate(encoded)
@@ -124,18 +125,26 @@ extension ImagePlan {
             }
             // Whatever is no number is refused too.
             guard work <= Double(job.limits.maxProcessingMilliseconds) else { continue }
-            format = encoding.format
-            effort = encoding.efforts[format]
-            choiceWork = encoded.choiceWork
-            preferredFormat = encodings[0].format == format ? nil : encodings[0].format
-            frames = format.supportsMultipleFrames ? framesUsed : 1
-            (estimatedMemoryBytes, expectedWork) = (cost.bytes + marks.bytes + overview.bytes, work)
-            return
+            let bytes = cost.bytes + marks.bytes + overview.bytes
+            let isLean = bytes <= Self.maxNegotiatedBytes
+            if chosen == nil || isLean { chosen = (encoding, encoded.choiceWork, bytes, work) }
+            if isLean || encoding.format == encodings.last?.format { break }
         }
-        let (work, decoding, transforming) = fastest ?? (.infinity, 0, 0)
-        throw job.refusal(
-            work: work, decoding: decoding, transforming: transforming, frames: framesUsed, of: header.format)
+        guard let chosen else {
+            let (work, decoding, transforming) = fastest ?? (.infinity, 0, 0)
+            throw job.refusal(
+                work: work, decoding: decoding, transforming: transforming, frames: framesUsed, of: header.format)
+        }
+        format = chosen.encoding.format
+        effort = chosen.encoding.efforts[format]
+        preferredFormat = encodings[0].format == format ? nil : encodings[0].format
+        frames = format.supportsMultipleFrames ? framesUsed : 1
+        (choiceWork, estimatedMemoryBytes, expectedWork) = (chosen.choiceWork, chosen.bytes, chosen.work)
     }
+
+    /// The most memory of a format, where another may replace it. It is half of what a worker has by default, and no
+    /// setting, so that all nodes choose the same format.
+    static let maxNegotiatedBytes = 1 << 30
 
     /// The plan of a job before its encoding is chosen.
     private static func planned(

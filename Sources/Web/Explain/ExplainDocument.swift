@@ -177,8 +177,8 @@ extension ExplainDocument.Format {
         guard case .planned(let plan) = explanation.plan, let preferred = plan.preferredFormat,
             plan.format == explanation.format
         else { return nil }
-        return "Encoding as \(preferred.rawValue) would take longer than 'max-processing-time', so it is the next "
-            + "cheaper format."
+        return "Encoding as \(preferred.rawValue) would take longer than 'max-processing-time', or too much memory, so "
+            + "it is the next cheaper format."
     }
 }
 

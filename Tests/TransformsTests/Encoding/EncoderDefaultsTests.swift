@@ -29,6 +29,7 @@ struct EncoderDefaultsTests {
             "tiff -, 6 encodes: compression string(\"deflate\"), strip bool(true)",
             "near-lossless 60", "scores of targets [82.0, 75.0, 65.0]",
             "models [2104535, 1770722, 1069443, -414825, 3063123]", "milliseconds 4000",
+            "negotiated bytes 1073741824",
             "sharpening [0.0, 3.0]",
         ]
     ]
@@ -44,6 +45,7 @@ struct EncoderDefaultsTests {
             "near-lossless \(OutputOptions.nearLosslessQuality)",
             "scores of targets \([QualityTarget.high, .medium, .low].map(\.score))", "models \(models)",
             "milliseconds \(PixelLimits().maxProcessingMilliseconds)",
+            "negotiated bytes \(ImagePlan.maxNegotiatedBytes)",
             "sharpening \([Sharpen.defaultSlopes.flat, Sharpen.defaultSlopes.jagged])",
         ]
     }

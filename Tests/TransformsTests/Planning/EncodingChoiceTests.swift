@@ -112,6 +112,17 @@ struct EncodingChoiceTests {
         #expect(["output", "ll", "w"].contains(refusal.parameter))
     }
 
+    @Test func `A negotiated format that would take much memory is replaced by one that takes less`() throws {
+        let output = OutputOptions(format: .jxl, alternative: .webp)
+        let large = try photograph(8000, 5000)
+        let planned = try plan(large, Recipe(), output, milliseconds: 10_000)
+        #expect(planned.format == .webp && planned.preferredFormat == .jxl)
+        #expect(planned.estimatedMemoryBytes <= 1 << 30)
+        #expect(try plan(photograph(4000, 3000), Recipe(), output, milliseconds: 10_000).format == .jxl)
+        let named = try plan(large, Recipe(), OutputOptions(format: .jxl), milliseconds: 10_000)
+        #expect(named.format == .jxl && named.estimatedMemoryBytes > 1 << 30)
+    }
+
     @Test func `A choice by the pixels is part of the estimate, and left out where there is no time for it`() throws {
         let (chart, photo) = (try PixelContentTests.chart().png(), try Fixture.image("formats/photo.jpg"))
         for (source, format) in [
