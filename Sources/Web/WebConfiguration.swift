@@ -74,6 +74,10 @@ package struct WebConfiguration: Sendable {
     /// The same defaults as the command line.
     package static var `default`: WebConfiguration { WebConfiguration() }
 
+    /// Whether images require a signature, by a key of this server or of the paths of another service, or the admin
+    /// token.
+    package var requiresSignature: Bool { !access.signingKeys.isEmpty || pathDialect?.requiresSignature == true }
+
     /// The sites whose scripts may read responses below `/iiif`: all, as the Image API requires.
     var iiifOrigins: CORSPolicy { servesIIIF ? .all : .none }
 

@@ -29,6 +29,19 @@ struct StartupMessageTests {
         #expect(await server.stop() == 0)
     }
 
+    @Test(arguments: [
+        ["--compat", "imgproxy", "--imgproxy-keys", "736563726574:68656C6C6F"],
+        ["--compat", "thumbor", "--thumbor-key", "secret"],
+    ])
+    func `A server that has keys only for the paths of another service prints no command to try`(
+        flags: [String]
+    ) async throws {
+        let server = try await server(flags, [:])
+        #expect(await server.nextLine() == "Playground: \(server.base)/")
+        #expect(await server.stop() == 0)
+        #expect(await server.nextLine() == nil)
+    }
+
     @Test func `Without playground and folder, there is no command to try`() async throws {
         let server = try await server(["--playground", "false"], [:])
         #expect(await server.stop() == 0)

@@ -1,4 +1,5 @@
 import Crypto
+import DarkroomDialects
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -127,6 +128,10 @@ struct PlaygroundTests {
         configuration.access.signingKeys = [try SigningKey(id: "k1", secret: "correct-horse-battery-staple-0123")]
         let closed = try await TestSite(configuration: configuration).respond("/").text()
         #expect(closed.contains(#""needsSignature":true"#))
+        configuration.access.signingKeys = []
+        configuration.pathDialect = Thumbor(key: ThumborKey("secret"))
+        let closedByPaths = try await TestSite(configuration: configuration).respond("/").text()
+        #expect(closedByPaths.contains(#""needsSignature":true"#))
     }
 
     @Test func `the page offers every sample image, and they are small`() {

@@ -119,10 +119,9 @@ final class StartupMessage: Sendable {
             return nil
         }
         let url = "\(base)/image?\(parameters.joined(separator: "&"))"
-        let keys = configuration.access.signingKeys
-        guard !keys.isEmpty else { return url }
+        guard configuration.requiresSignature else { return url }
         let signer = URLSigner(configuration)
-        return keys.lazy.compactMap { try? signer.sign(url, keyID: $0.id) }.first
+        return configuration.access.signingKeys.lazy.compactMap { try? signer.sign(url, keyID: $0.id) }.first
     }
 
     /// Where clients reach a listener: a URL, or `unix:` and a path.

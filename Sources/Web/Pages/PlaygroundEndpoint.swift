@@ -20,7 +20,7 @@ struct PlaygroundEndpoint: Sendable {
             page: PlaygroundPage.document(
                 for: .init(
                     parameters: parameters, hasLocalFiles: configuration.hasLocalFiles,
-                    needsSignature: !configuration.access.signingKeys.isEmpty,
+                    needsSignature: configuration.requiresSignature,
                     hasOtherDialect: configuration.dialect != .darkroom,
                     unwritable: configuration.limits.unwritable.map(\.rawValue).sorted())))
     }
