@@ -64,7 +64,7 @@ struct BasePathRouteTests {
         #expect(await server.stop() == 0)
     }
 
-    @Test(arguments: ["w", "ur*", "exp", "s", "dry_run", "widths", "*", "a b", ""])
+    @Test(arguments: ["w", "ur*", "exp", "s", "dry_run", "widths", "path", "errorredirect", "*", "a b", ""])
     func `A parameter of the server, or no name, cannot be ignored`(name: String) throws {
         let run = try DarkroomProcess.run(["serve", "--ignored-parameters", "utm_*,\(name.isEmpty ? "%" : name)"])
         #expect(run.status == 78 && run.errors.hasPrefix("Error: --ignored-parameters"), "\(run.errors)")
