@@ -18,8 +18,9 @@ enum ForeignPaths {
         let segments = path.split(separator: "/")
         guard segments.count >= 3 else { return nil }
         let isSized = ["fit-in", "smart"].contains(segments[1]) || segments[1].wholeMatch(of: /-?\d*x-?\d*/) != nil
-        if isSized || segments[1].hasPrefix("filters:") { return .thumbor }
-        let hasOption = segments[1].prefixMatch(of: /[a-z_]+:/) != nil
+        let isURL = ["http:", "https:"].contains(segments[1])
+        if isSized || segments[1].hasPrefix("filters:") || isURL && segments[0] == "unsafe" { return .thumbor }
+        let hasOption = !isURL && segments[1].prefixMatch(of: /[a-z_]+:/) != nil
         return hasOption || segments.contains("plain") ? .imgproxy : nil
     }
 }
