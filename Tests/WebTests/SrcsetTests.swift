@@ -48,6 +48,15 @@ struct SrcsetTests {
         #expect(named.src.hasPrefix("https://img.example.com/image?"))
     }
 
+    @Test(arguments: [("X-Forwarded-Host", "b.example"), ("X-Forwarded-Proto", "https")])
+    func `URLs have no host unless the proxy states scheme and host`(name: String, value: String) async throws {
+        var configuration = WebConfiguration()
+        configuration.clientLimits.trustedProxies = [try CIDR(parsing: "192.0.2.0/24")]
+        let fields: HTTPFields = [try #require(.init(name)): value]
+        let told = try await document("&widths=320&output=webp", configuration, fields: fields)
+        #expect(told.src == "\(encoded)&w=320&output=webp")
+    }
+
     @Test func `widths are returned as data, attributes and an element`() async throws {
         let told = try await document("&widths=640,320&sizes=50vw&output=webp")
         let (small, large) = ("\(encoded)&w=320&output=webp", "\(encoded)&w=640&output=webp")

@@ -44,7 +44,7 @@ struct ListenerSettings: SettingTheme {
         help: """
             Public base URL of this server, including the path of a proxy, for URLs in /srcset, from the sign command \
             and in the 'type' of problems. By default, URLs have no host and begin with base-path, unless one of \
-            trusted-proxies states the host, and types are as in /problems/overloaded.
+            trusted-proxies states scheme and host, and types are as in /problems/overloaded.
             """)
     let trustedProxies = Setting(
         "trusted-proxies", .list(of: .network), default: [],

@@ -84,12 +84,13 @@ struct SrcsetEndpoint: Sendable {
         return .json(SrcsetDocument(images, sizes: query.sizes, pictures: pictures, url: url))
     }
 
-    /// What precedes URLs that have no host: scheme and host as a trusted proxy states them, or nothing.
+    /// What precedes URLs that have no host: scheme and host, if a trusted proxy states both, or nothing. If the scheme
+    /// were guessed, a page behind TLS would load nothing.
     private func origin(of head: RequestHead) -> String {
-        guard image.configuration.publicURL == nil, let origin = head.forwardedOrigin, let host = origin.host else {
-            return ""
-        }
-        return "\(origin.scheme ?? "http")://\(host)"
+        guard image.configuration.publicURL == nil, let origin = head.forwardedOrigin, let scheme = origin.scheme,
+            let host = origin.host
+        else { return "" }
+        return "\(scheme)://\(host)"
     }
 
     /// Describes the source, or its fallback, as `/info` does.
