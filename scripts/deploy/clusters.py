@@ -18,8 +18,9 @@ SOURCES = [f"https://example.com/{number}.jpg" for number in range(60)]
 ADDRESSES = re.compile(r"\b192\.0\.2\.(\d):8080\b")
 
 
-# Differs on purpose: where HAProxy listens, where it finds nodes, and whose X-Forwarded-For it trusts.
-ON_KUBERNETES = re.compile(r"\b(bind|server|server-template|user|group|log|option forwardfor|set-header X-Forwarded-For)\b")
+# Differs on purpose: where HAProxy listens, where it finds nodes, and whose X-Forwarded fields it trusts.
+ON_KUBERNETES = re.compile(
+    r"\b(bind|server|server-template|user|group|log|option forwardfor|set-header X-Forwarded-For|del-header X-Forwarded-\w+)\b")
 
 
 def checks(folder: Path) -> Iterator[tuple[str, Callable[[Path], None]]]:

@@ -150,9 +150,12 @@ def check_images(port: int, upstream: int) -> None:
 
 
 def check_client(port: int, *logs: Path) -> None:
-    """The log of one server has the address of the client, whatever the client says about itself."""
+    """The log of one server has the address of the client, and links its host, whatever the client says."""
     forged = {"X-Forwarded-For": "203.0.113.1", "Forwarded": "for=203.0.113.2", "X-Request-Id": "who-am-i"}
     expect(ask(port, IMAGE + "&blur=1", forged, source=CLIENT).status == 200, "forged")
+    hosts = {"X-Forwarded-Host": "forged.example", "X-Forwarded-Proto": "https", "Forwarded": "host=forged.example"}
+    links = ask(port, "/srcset?url=local:///sample.jpg&widths=40&output=webp", hosts)
+    expect(links.status == 200 and b"forged.example" not in links.body, links)
 
     def lines() -> list[str]:
         return [line for log in logs for line in log.read_text().splitlines() if "request-id=who-am-i" in line]
