@@ -52,10 +52,15 @@ extension VipsImage {
     /// Copies binary fields. libvips 8.14's HEIF loader keeps profile and EXIF in memory that is freed with the
     /// loader's own image, although copies of that image still refer to it.
     private func copyBlobs() {
-        for field in fields {
+        let names = fields
+        let texts = names.filter { $0.hasPrefix("exif-ifd") }.map { ($0, text($0)) }
+        for field in names {
             guard let bytes = blob(field) else { continue }
             bytes.withUnsafeReadableBytes { vips_image_set_blob_copy(pointer, field, $0.baseAddress, $0.count) }
         }
+        // Setting EXIF data sets its fields as well, also the ones that were removed.
+        for field in fields where !names.contains(field) { vips_image_remove(pointer, field) }
+        for (field, text) in texts { if let text { vips_image_set_string(pointer, field, text) } }
     }
 
     /// An image of 8-bit samples, row by row, bands interleaved. Throws if the count of `bytes` does not match.
