@@ -50,14 +50,15 @@ struct EmbeddedMetadata {
         return quotient.isFinite ? quotient : nil
     }
 
-    /// The text without control, line-breaking and bidirectional formatting characters, trimmed and clipped.
+    /// The text without noncharacters, which XML excludes, and control, line-breaking and bidirectional formatting
+    /// characters, trimmed and clipped.
     func clean(_ text: String) -> String? {
         // Not all of a text of many megabytes is looked at.
         let head = text.unicodeScalars.prefix(Self.cleanedPerKept * maxLength)
         let printable = head.filter { scalar in
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator: false
-            default: !scalar.properties.isBidiControl
+            default: !scalar.properties.isBidiControl && !scalar.properties.isNoncharacterCodePoint
             }
         }
         let trimmed = String(String.UnicodeScalarView(printable)).trimmingCharacters(in: .whitespaces)

@@ -200,6 +200,11 @@ struct ResultMetadataTests {
         #expect(result.body.readableBytes < 2000)
     }
 
+    @Test func `A packet has no character that XML excludes`() throws {
+        let packet = Self.packet.replacing("Ask first", with: "Ask\u{FFFE}\u{FFFF} first")
+        #expect(try rights(produce(Self.source(packet), output: OutputOptions(format: .jxl)).body) == Self.rights)
+    }
+
     @Test func `Long texts are cut, and long URLs left out`() throws {
         let packet = Self.packet.replacing("Ask first", with: String(repeating: "é&amp;", count: 8_000))
             .replacing("a.example/buy", with: String(repeating: "b", count: 2_000))
