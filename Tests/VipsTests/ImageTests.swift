@@ -34,6 +34,17 @@ struct ImageTests {
         #expect(error?.message.isEmpty == false)
     }
 
+    @Test func `Rendering brings back no field of EXIF that was removed`() throws {
+        let fields = ["exif-ifd0-Artist": "Zoe (ASCII)", "exif-ifd3-GPSLatitudeRef": "N (ASCII)"]
+        let file = try VipsSaver.jpeg.encode(grey(8, 8).setting(ints: ["orientation": 6], texts: fields))
+        try VipsLoader.jpeg.withImage(of: file) { image throws(VipsError) in
+            let removed = ["exif-ifd3-GPSLatitudeRef", "exif-ifd0-Orientation", "orientation"]
+            #expect(removed.allSatisfy(image.has))
+            let rendered = try image.setting(removing: removed).rendered()
+            #expect(!removed.contains(where: rendered.has) && rendered.has("exif-data"))
+        }
+    }
+
     @Test func `Bytes that do not fit their size are refused`() {
         #expect(throws: VipsError.self) { try VipsImage.fromBytes([1, 2, 3], width: 2, height: 2, bands: 1) }
     }
