@@ -50,7 +50,7 @@ final class DocumentedServer {
         let script = recipe.replacing("http://127.0.0.1:8080", with: base)
             .replacing("https%3A%2F%2Fexample.com%2Fphoto.jpg", with: "local%3A%2F%2F%2Fsample.jpg")
             .replacing("https://example.com/photo.jpg", with: "local:///sample.jpg")
-        let curl = "curl() { command curl -sS \(acceptsProblems ? "" : "--fail-with-body") \"$@\"; }\n"
+        let curl = "curl() { command curl -sS \(acceptsProblems ? "" : "--fail") \"$@\"; }\n"
         let fixtures = folder.appendingPathComponent("Fixtures")
         if !FileManager.default.fileExists(atPath: fixtures.path) {
             try FileManager.default.createSymbolicLink(
