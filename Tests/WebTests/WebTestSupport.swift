@@ -174,9 +174,10 @@ struct TestSite {
         observability: Observability = .idle(),
         image: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse = { _ in .stub() }
     ) {
-        let endpoints = Endpoints.idle(
+        var endpoints = Endpoints.idle(
             image: ImageEndpoint(configuration: configuration, image: image), purge: purge, prefetch: prefetch,
             srcset: .describing(configuration: configuration, image), observability: observability)
+        endpoints.playground = PlaygroundEndpoint(configuration)
         self.init(endpoints, listener: listener, configuration: configuration)
     }
 
