@@ -9,8 +9,8 @@ from schemathesis import Case, CheckContext, HookContext, Response
 
 # Fields of HTTP itself, which an OpenAPI document does not list.
 TRANSPORT = {"connection", "content-length", "content-type", "date", "keep-alive", "server", "transfer-encoding"}
-# Fields of the Fetch Standard, which depend on settings or, below /iiif, are always sent.
-TRANSPORT |= {"access-control-allow-origin", "access-control-expose-headers"}
+# Fields of the Fetch Standard and of Resource Timing, which depend on settings or, below /iiif, are always sent.
+TRANSPORT |= {"access-control-allow-origin", "access-control-expose-headers", "timing-allow-origin"}
 # Generated values of these fields would make the request malformed.
 FRAMING = {"content-length", "host", "transfer-encoding"}
 # The problems that a source or a request may cause, by status; any other problem with these statuses is a bug.
