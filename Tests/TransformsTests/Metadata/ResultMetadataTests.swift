@@ -140,10 +140,12 @@ struct ResultMetadataTests {
         #expect(try SourceHeader(of: file).orientation == 1)
     }
 
-    @Test func `A PNG has no EXIF, which libvips writes twice`() throws {
+    @Test func `A PNG has no EXIF of the source, which libvips writes twice`() throws {
         let source = try Fixture.image("sample.jpg")
         let file = try produce(source, .box(200), output: OutputOptions(format: .png, metadata: .all)).body
-        #expect(!PNGFile(file).chunks.contains { $0.type == "eXIf" } && file.contains("A lake at dusk"))
+        // From libvips 8.16 on, the creator and the copyright are EXIF too.
+        #expect(PNGFile(file).chunks.filter { $0.type == "eXIf" }.count <= 1 && file.contains("A lake at dusk"))
+        #expect(try !fields(file).keys.contains { $0.contains("GPS") || $0.hasSuffix("-ImageDescription") })
     }
 
     @Test func `All metadata has the description in every format, and never a packet as it was`() throws {
