@@ -173,6 +173,64 @@ struct AnswerHandlerTests {
         }
     }
 
+    @Test func `a body that follows a waiting request is read after its response`() async throws {
+        let (gates, gate) = AsyncStream<Void>.makeStream()
+        let (started, reportStart) = AsyncStream<Void>.makeStream()
+        try await withServer(immediate: StubResponder("/fast")) { _ in
+            reportStart.yield()
+            for await _ in gates { break }
+            return .item("slow(gated)")
+        } use: { address in
+            let client = try await WireClient.connected(to: address)
+            let upload =
+                "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n"
+            try await client.send(Self.ask("/item") + upload)
+            await started.first { true }
+            client.trySending(String(repeating: "1", count: 200_000) + Self.ask("/fast"))
+            gate.yield()
+            let answer = await client.received(until: "fast(/fast)")
+            #expect(answer.contains(/slow\(gated\)HTTP\/1\.1 200 OK\r\n[^{]*\{"status":"ok"\}HTTP\/1\.1 200 OK/))
+            try await client.close()
+        }
+    }
+
+    @Test(arguments: [nil, 12] as [Int?])
+    func `a body of several pieces is complete, and its connection goes on`(contentLength: Int?) async throws {
+        let pieces = Route("/pieces", runsOnEventLoop: true) { _, _ in
+            Response(
+                status: .ok,
+                body: ResponseBody(contentLength: contentLength) { writer in
+                    for piece in ["abcd", "efgh", "ijkl"] { try await writer.write(ByteBuffer(string: piece)) }
+                    try await writer.finish(nil)
+                })
+        }
+        try await withServer(routes: [pieces], immediate: StubResponder("/fast")) { address in
+            let client = try await WireClient.connected(to: address)
+            try await client.send(Self.ask("/pieces") + Self.ask("/fast"))
+            let answer = await client.received(until: "fast(/fast)")
+            let chunks = "4\r\nabcd\r\n4\r\nefgh\r\n4\r\nijkl\r\n0\r\n\r\n"
+            #expect(answer.contains("\r\n\r\n\(contentLength == nil ? chunks : "abcdefghijkl")HTTP/1.1 200 OK\r\n"))
+            try await client.close()
+        }
+    }
+
+    @Test func `a body that cannot be completed ends the connection`() async throws {
+        let broken = Route("/broken", runsOnEventLoop: true) { _, _ in
+            Response(
+                status: .ok,
+                body: ResponseBody(contentLength: 8) { writer in
+                    for piece in ["abcd", "efgh"] { try await writer.write(ByteBuffer(string: piece)) }
+                    throw CancellationError()
+                })
+        }
+        try await withServer(routes: [broken]) { address in
+            let client = try await WireClient.connected(to: address)
+            try await client.send(Self.ask("/broken") + Self.ask("/ok"))
+            let answer = await client.receivedAll()
+            #expect(answer.hasSuffix("\r\n\r\nabcd"))
+        }
+    }
+
     @Test func `a client that does not read its responses is left to the framework, which waits`() async throws {
         let responder = StubResponder("/item", body: String(repeating: "x", count: 1 << 20))
         try await withServer(immediate: responder) { address in

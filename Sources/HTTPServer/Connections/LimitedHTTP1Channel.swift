@@ -24,8 +24,10 @@ import NIOHTTPTypes
 struct LimitedHTTP1Channel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let connection: AcceptedConnection
-        /// Succeeds once the client can send nothing more.
-        let clientGone: EventLoopFuture<Void>
+        /// Succeeds once the client can send nothing more, and has its last answer.
+        let isOver: EventLoopFuture<Void>
+        /// Runs the connection's tasks.
+        let executor: EventLoopExecutor
         /// Whether the client has reached its connection limit.
         let isRefused: Bool
 
@@ -76,6 +78,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         state.beginConnection()
         channel.closeFuture.whenComplete { _ in state.endConnection() }
         let slowReaders = slowReaders(of: channel, logger: logger)
+        let executor = EventLoopExecutor(channel.eventLoop)
         let watch = NIOLoopBound(
             ClientWatchHandler(gone, limits: limits, state: state, slowReaders: slowReaders),
             eventLoop: channel.eventLoop)
@@ -90,16 +93,19 @@ struct LimitedHTTP1Channel: ServerChildChannel {
             http.setup(channel: channel, logger: logger)
         }.flatMapThrowing { connection in
             let connection = AcceptedConnection(connection, of: http, logger: logger)
-            if !isRefused { try addHandlers(to: channel, waiting, watch: watch.value, logger: logger) }
-            return Value(connection: connection, clientGone: gone.futureResult, isRefused: isRefused)
+            var isOver = gone.futureResult
+            if !isRefused {
+                let answers = try addHandlers(to: channel, waiting, watch: watch.value, executor, logger: logger)
+                isOver = isOver.assumeIsolated().flatMap { answers.cancel(on: channel.eventLoop) }.nonisolated()
+            }
+            return Value(connection: connection, isOver: isOver, executor: executor, isRefused: isRefused)
         }
     }
 
     func handle(value: Value, logger: Logger) async {
         if value.isRefused { value.channel.close(promise: nil) }
-        let executor = EventLoopExecutor(value.channel.eventLoop)
-        let serving = Task(executorPreference: executor) { await value.connection.serve() }
-        value.clientGone.whenComplete { _ in serving.cancel() }
+        let serving = Task(executorPreference: value.executor) { await value.connection.serve() }
+        value.isOver.whenComplete { _ in serving.cancel() }
         await withTaskCancellationHandler {
             await serving.value
         } onCancel: {
@@ -139,11 +145,12 @@ struct LimitedHTTP1Channel: ServerChildChannel {
 
     private static let maxUnsentBytes: SocketOptionValue = 128 << 10
 
-    /// Adds the limits, the changes of targets and the answers at once after the parser, before the handler that
+    /// Adds the limits, the changes of targets and the answers to plain requests after the parser, before the handler that
     /// converts its parts to HTTPTypes.
     private func addHandlers(
-        to channel: any Channel, _ waiting: WaitingExchanges, watch: ClientWatchHandler, logger: Logger
-    ) throws {
+        to channel: any Channel, _ waiting: WaitingExchanges, watch: ClientWatchHandler,
+        _ executor: EventLoopExecutor, logger: Logger
+    ) throws -> AnswerHandler {
         let pipeline = channel.pipeline.syncOperations
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         let handler = limitsHandler(of: channel, watch: watch, logger: logger)
@@ -152,8 +159,9 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         if !basePath.isEmpty { handlers.append(TargetHandler { BasePath.target($0, below: basePath) }) }
         if !ignored.isEmpty { handlers.append(TargetHandler { ignored.removed(from: $0) }) }
         let peer = channel.peerAddress.map { RequestHead.Peer($0, configuration.proxies) }
-        handlers.append(AnswerHandler(site, waiting, watch: watch, limits: handler, peer: peer))
-        try pipeline.addHandlers(handlers, position: .after(parser))
+        let answers = AnswerHandler(site, waiting, watch: watch, limits: handler, peer: peer, on: executor)
+        try pipeline.addHandlers(handlers + [answers], position: .after(parser))
+        return answers
     }
 
     private func limitsHandler(
@@ -182,7 +190,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
 ///
 /// A request waits many times, and nearly every answer arrives on an event loop. Without this executor, each answer
 /// would wake a thread of Swift's pool, and each write would wake the event loop again.
-private final class EventLoopExecutor: TaskExecutor {
+final class EventLoopExecutor: TaskExecutor {
     private let loop: any EventLoop
 
     /// - Parameter loop: must not be shut down while tasks with this executor run.
