@@ -331,19 +331,19 @@ extension ImagePipeline {
         _ lookup: ImageLookup, client: String, priority: Priority
     ) throws(PipelineError) -> Inquired {
         let stopwatch = Stopwatch()
-        var input = lookup.request.input
         guard !resolver.cache.isBehind, let request = currentRequest(of: lookup) else {
+            var input = lookup.request.input
             (input.client, input.priority) = (client, priority)
             return .waits { [self, input] () async throws(PipelineError) in try await image(for: input) }
         }
         var inquiry = resolver.inquiry(request)
         if let found = resolver.answerNow(&inquiry) {
-            try requireAllowedSources(of: input)
+            try requireAllowedSources(of: request.input)
             return .found(finished(showingMark(found, request), request, stopwatch))
         }
         inquiry.request = renewed(request, client: client, priority: priority)
         if mayRefuse, let refusal = resolver.refusal(&inquiry) {
-            try requireAllowedSources(of: input)
+            try requireAllowedSources(of: request.input)
             return .refused(resolver.producer.pixels.queue.refuse(refusal))
         }
         return .waits { [self, inquiry] () async throws(PipelineError) in

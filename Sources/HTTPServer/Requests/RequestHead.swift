@@ -12,26 +12,29 @@ package struct RequestHead: Sendable {
     /// The target's path. Percent-encoded, as received.
     package let path: String
     /// The address of the client, also behind trusted proxies; nil when unknown.
-    package private(set) var client: IPAddress?
+    package let client: IPAddress?
     /// The key of the client in limits: an IPv4 address or an IPv6 /64 network; empty when unknown.
     package var clientName: String { client?.clientName ?? "" }
-    package private(set) var accept: String?
-    package private(set) var ifNoneMatch: String?
-    package private(set) var ifModifiedSince: String?
-    package private(set) var origin: String?
-    package private(set) var priority: String?
-    package private(set) var saveData: String?
-    package private(set) var secFetchDest: String?
-    package private(set) var via: String?
+    package var accept: String? { known[.accept] }
+    package var ifNoneMatch: String? { known[.ifNoneMatch] }
+    package var ifModifiedSince: String? { known[.ifModifiedSince] }
+    package var origin: String? { known[.origin] }
+    package var priority: String? { known[.priority] }
+    package var saveData: String? { known[.saveData] }
+    package var secFetchDest: String? { known[.secFetchDest] }
+    package var via: String? { known[.via] }
+    /// The client's own id, unchecked.
+    var requestID: String? { known[.requestID] }
+    /// The fields of the trace; nil if there are none.
+    var traceFields: HTTPFields? {
+        known[.traceParent] ?? known[.traceState] == nil ? nil : fields(.traceParent, .traceState)
+    }
     /// Whether it may be answered in front of the framework: a GET or HEAD request of the usual form, without a body
     /// and without a field that few clients send.
     package private(set) var isPlain: Bool
     /// Whether a trusted proxy sent the request.
     let isFromTrustedProxy: Bool
-    /// The client's own id, unchecked.
-    private(set) var requestID: String?
-    /// The fields of the trace; nil if there are none.
-    private(set) var traceFields: HTTPFields?
+    private let known: KnownFields
     private let headers: HTTPHeaders
 
     /// - Parameter peer: the other end of the connection; nil when unknown.
@@ -40,19 +43,13 @@ package struct RequestHead: Sendable {
         target = Self.originForm(head.uri)
         path = String(Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") }))
         headers = head.headers
+        known = KnownFields(headers)
         isPlain =
             head.version == .http1_1 && (head.method == .GET || head.method == .HEAD) && head.uri.utf8.first == 0x2F
+            && known.arePlain
         isFromTrustedProxy = peer?.isTrustedProxy ?? false
-        var proxyFields: HTTPFields?
-        for (name, value) in head.headers {
-            guard let field = Field(name) else { continue }
-            switch field {
-            case .forwarded: proxyFields.append(.forwarded, value)
-            case .xForwardedFor: proxyFields.append(.xForwardedFor, value)
-            default: add(value, as: field)
-            }
-        }
-        client = peer?.client(proxyFields)
+        let isForwarded = known[.forwarded] ?? known[.xForwardedFor] != nil
+        client = peer?.client(isForwarded ? headers.fields([.forwarded, .xForwardedFor]) : nil)
     }
 
     /// The head of a request that the framework has read. It is not plain.
@@ -80,13 +77,7 @@ package struct RequestHead: Sendable {
     }
 
     /// The fields of these names.
-    package func fields(_ names: HTTPField.Name...) -> HTTPFields {
-        var fields = HTTPFields()
-        for name in names {
-            for value in headers[name.rawName] { fields.append(HTTPField(name: name, value: value)) }
-        }
-        return fields
-    }
+    package func fields(_ names: HTTPField.Name...) -> HTTPFields { headers.fields(names) }
 
     /// Path and query of a target that may be in absolute form, as in `http://host/path?query` (RFC 9112 §3.2.2).
     private static func originForm(_ target: String) -> String {
@@ -94,33 +85,15 @@ package struct RequestHead: Sendable {
         let rest = target[scheme.upperBound...].utf8.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
         return rest.first == UInt8(ascii: "/") ? String(Substring(rest)) : "/" + Substring(rest)
     }
+}
 
-    private mutating func add(_ value: String, as field: Field) {
-        switch field {
-        case .accept: Self.set(&accept, value, &isPlain)
-        case .ifNoneMatch: Self.set(&ifNoneMatch, value, &isPlain)
-        case .ifModifiedSince: Self.set(&ifModifiedSince, value, &isPlain)
-        case .origin: Self.set(&origin, value, &isPlain)
-        case .priority: Self.set(&priority, value, &isPlain)
-        case .saveData: Self.set(&saveData, value, &isPlain)
-        case .secFetchDest: Self.set(&secFetchDest, value, &isPlain)
-        case .via: Self.set(&via, value, &isPlain)
-        case .requestID: Self.set(&requestID, value, &isPlain)
-        case .connection:
-            if value.utf8.count != 10 || value.lowercased() != "keep-alive" { isPlain = false }
-        case .traceParent: traceFields.append(.traceParent, value)
-        case .traceState: traceFields.append(.traceState, value)
-        case .forwarded, .xForwardedFor: break
-        case .authorization, .cacheControl, .contentLength, .downlink, .ect, .expect, .pragma, .rtt, .transferEncoding,
-            .secCHDPR, .secCHWidth, .upgrade:
-            isPlain = false
+extension HTTPHeaders {
+    fileprivate func fields(_ names: [HTTPField.Name]) -> HTTPFields {
+        var fields = HTTPFields()
+        for name in names {
+            for value in self[name.rawName] { fields.append(HTTPField(name: name, value: value)) }
         }
-    }
-
-    /// A request that repeats a field is not plain.
-    private static func set(_ field: inout String?, _ value: String, _ isPlain: inout Bool) {
-        if field != nil { isPlain = false }
-        field = field.map { $0 + ", " + value } ?? value
+        return fields
     }
 }
 
@@ -131,13 +104,6 @@ extension HTTPRequest.Method {
         case .HEAD: self = .head
         default: self = Self(method.rawValue) ?? .connect
         }
-    }
-}
-
-extension HTTPFields? {
-    fileprivate mutating func append(_ name: HTTPField.Name, _ value: String) {
-        if self == nil { self = HTTPFields() }
-        self?.append(HTTPField(name: name, value: value))
     }
 }
 
@@ -161,26 +127,53 @@ extension RequestHead {
         }
     }
 
-    /// The fields that an answer at once, or its place, can depend on.
-    private enum Field: String, CaseIterable {
-        case accept, authorization
-        case cacheControl = "cache-control"
-        case connection
-        case contentLength = "content-length"
-        case downlink, ect, expect, forwarded
-        case ifModifiedSince = "if-modified-since"
-        case ifNoneMatch = "if-none-match"
-        case origin, pragma, priority, rtt
-        case requestID = "x-request-id"
-        case saveData = "save-data"
-        case secCHDPR = "sec-ch-dpr"
-        case secCHWidth = "sec-ch-width"
-        case secFetchDest = "sec-fetch-dest"
-        case traceParent = "traceparent"
-        case traceState = "tracestate"
-        case transferEncoding = "transfer-encoding"
-        case upgrade, via
-        case xForwardedFor = "x-forwarded-for"
+    /// The fields that an answer at once, or its place, can depend on. Their values are in one array, because each step
+    /// copies the head.
+    fileprivate struct KnownFields {
+        private var values = [String?](repeating: nil, count: Field.allCases.count)
+        /// Whether each may be read in front of the framework.
+        private(set) var arePlain = true
+
+        init(_ headers: HTTPHeaders) {
+            for (name, value) in headers {
+                guard let field = Field(name) else { continue }
+                if !field.isPlain(value) { arePlain = false }
+                if let earlier = values[field.rawValue] {
+                    if !field.mayRepeat { arePlain = false }
+                    values[field.rawValue] = earlier + ", " + value
+                } else {
+                    values[field.rawValue] = value
+                }
+            }
+        }
+
+        /// The value, its lines joined.
+        subscript(_ field: Field) -> String? { values[field.rawValue] }
+    }
+
+    fileprivate enum Field: Int, CaseIterable {
+        case accept, authorization, cacheControl, connection, contentLength, downlink, ect, expect, forwarded
+        case ifModifiedSince, ifNoneMatch, origin, pragma, priority, requestID, rtt, saveData, secCHDPR, secCHWidth
+        case secFetchDest, traceParent, traceState, transferEncoding, upgrade, via, xForwardedFor
+
+        private var name: String {
+            switch self {
+            case .cacheControl: "cache-control"
+            case .contentLength: "content-length"
+            case .ifModifiedSince: "if-modified-since"
+            case .ifNoneMatch: "if-none-match"
+            case .requestID: "x-request-id"
+            case .saveData: "save-data"
+            case .secCHDPR: "sec-ch-dpr"
+            case .secCHWidth: "sec-ch-width"
+            case .secFetchDest: "sec-fetch-dest"
+            case .traceParent: "traceparent"
+            case .traceState: "tracestate"
+            case .transferEncoding: "transfer-encoding"
+            case .xForwardedFor: "x-forwarded-for"
+            default: "\(self)"
+            }
+        }
 
         /// Nil for any other field.
         init?(_ name: String) {
@@ -194,7 +187,26 @@ extension RequestHead {
         private static let byLength: [[(name: [UInt8], field: Field)]] = allCases.reduce(
             into: Array(repeating: [], count: 20)
         ) { table, field in
-            table[field.rawValue.utf8.count].append((Array(field.rawValue.utf8), field))
+            table[field.name.utf8.count].append((Array(field.name.utf8), field))
+        }
+
+        /// Whether a request with this value may be answered in front of the framework.
+        func isPlain(_ value: String) -> Bool {
+            switch self {
+            case .connection: value.utf8.count == 10 && value.lowercased() == "keep-alive"
+            case .authorization, .cacheControl, .contentLength, .downlink, .ect, .expect, .pragma, .rtt,
+                .transferEncoding, .secCHDPR, .secCHWidth, .upgrade:
+                false
+            default: true
+            }
+        }
+
+        /// Whether several lines are usual.
+        var mayRepeat: Bool {
+            switch self {
+            case .connection, .forwarded, .traceParent, .traceState, .xForwardedFor: true
+            default: false
+            }
         }
 
         /// Compares a field name without regard to case. Of the characters that the parser accepts in names, only

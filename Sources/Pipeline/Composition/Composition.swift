@@ -115,9 +115,7 @@ extension ImagePipeline {
     func requireAllowedSources(of request: ImageRequest) throws(PipelineError) {
         let origin = resolver.fetcher.fetch.origin
         if request.data == nil, let refusal = origin.refusal(of: request.source) { throw PipelineError(refusal) }
-        if let mark = request.companion(.mark), let refusal = origin.refusal(of: mark.source) {
-            throw PipelineError(refusal).ofMark
-        }
+        if let mark = request.mark, let refusal = origin.refusal(of: mark) { throw PipelineError(refusal).ofMark }
     }
 }
 

@@ -11,7 +11,11 @@ import DarkroomWaiting
 /// after it.
 struct ResolvedRequest: Sendable {
     /// The request of the caller.
-    var input: ImageRequest
+    var input: ImageRequest {
+        get { boxed.input }
+        set { boxed = Box(newValue) }
+    }
+    private var boxed: Box
     let chain: TransformChain
     private(set) var keys: RequestKeys
     /// The keys of the companions that are other outputs of the same image.
@@ -27,6 +31,29 @@ struct ResolvedRequest: Sendable {
     /// Whether the response keeps the source's bytes.
     var keepsOriginal = KeepsOriginal.never
 
+    init(
+        input: ImageRequest, chain: TransformChain, keys: RequestKeys, epoch: PurgeEpoch, urgency: Urgency,
+        observer: (any DownloadObserver)? = nil, mark: ResolvedMark? = nil
+    ) {
+        boxed = Box(input)
+        (self.chain, self.keys, self.epoch, self.urgency) = (chain, keys, epoch, urgency)
+        (self.observer, self.mark) = (observer, mark)
+    }
+
+    /// Shared by the copies that each step takes: the caller's request has some thirty parts to copy.
+    private final class Box: Sendable {
+        let input: ImageRequest
+
+        init(_ input: ImageRequest) { self.input = input }
+
+        /// What is decoded for a variant.
+        func part(_ variant: StoreKey) -> SourcePart {
+            SourcePart(
+                input.pages.shown(in: input.output), needsPixels: !input.output.isHeaderOnly, variant: variant,
+                showsDamage: input.output.damaged == .show)
+        }
+    }
+
     /// When a response keeps the source's bytes.
     enum KeepsOriginal {
         case never
@@ -37,20 +64,17 @@ struct ResolvedRequest: Sendable {
     }
 
     /// Whether the chain draws a mark whose content is unknown. The keys then do not name the variant.
-    var lacksMark: Bool { input.mark != nil && mark == nil }
+    var lacksMark: Bool { mark == nil && boxed.input.mark != nil }
 
     /// The request as the caches see it.
     var access: CacheAccess {
-        let part = SourcePart(
-            input.pages.shown(in: input.output), needsPixels: !input.output.isHeaderOnly, variant: keys.variant.entry,
-            showsDamage: input.output.damaged == .show)
-        return CacheAccess(
-            keys: keys, source: input.source, part: part, options: input.cache, epoch: epoch, deadline: deadline,
-            share: input.account?.share)
+        CacheAccess(
+            keys: keys, source: source, part: boxed.part(keys.variant.entry), options: cache, epoch: epoch,
+            deadline: deadline, share: boxed.input.account?.share)
     }
 
-    var source: SourceURL { input.source }
-    var cache: CacheOptions { input.cache }
+    var source: SourceURL { boxed.input.source }
+    var cache: CacheOptions { boxed.input.cache }
 
     /// Whether the client forces a request to the origin, even if an earlier failure is remembered.
     var forcesOrigin: Bool {

@@ -40,26 +40,31 @@ struct ImageResolver: Sendable {
 
     /// - Returns: false if the fact has to be waited for.
     private func findAtOnce(_ fact: Resolution.Fact, _ inquiry: inout Inquiry) -> Bool {
-        let request = inquiry.request
         if fact == .originFailure {
-            inquiry.resolution.record(cache.failures.current(of: request, inquiry.mode, now: now()), of: fact)
+            let failure = cache.failures.current(of: inquiry.request, inquiry.mode, now: now())
+            inquiry.resolution.record(failure, of: fact)
             return true
         }
         guard let content = inquiry.look.record?.content else { return false }
         switch fact {
         case .variant:
-            let found = cache.variantAtOnce(request.keys.variant, of: content, for: request.access, inquiry.look)
-            guard let found, found.deferredBody == nil || request.input.acceptsDeferredBody else { return false }
+            guard let found = variantAtOnce(inquiry.request.keys.variant, of: content, inquiry),
+                found.deferredBody == nil || inquiry.request.input.acceptsDeferredBody
+            else { return false }
             inquiry.variant = found
         case .placeholders:
-            inquiry.placeholders = request.outputs[.placeholders].flatMap {
-                cache.variantAtOnce($0.variant, of: content, for: request.access, inquiry.look)
+            inquiry.placeholders = inquiry.request.outputs[.placeholders].flatMap {
+                variantAtOnce($0.variant, of: content, inquiry)
             }
             guard inquiry.placeholders != nil else { return false }
         case .interimVariant, .original, .decodingFailure, .originFailure: return false
         }
         inquiry.resolution.record(fact, isPresent: true)
         return true
+    }
+
+    private func variantAtOnce(_ key: EntryKey, of content: StoreKey, _ inquiry: Inquiry) -> FoundVariant? {
+        cache.variantAtOnce(key, of: content, for: inquiry.request.access, inquiry.look)
     }
 
     private func find(_ fact: Resolution.Fact, _ inquiry: inout Inquiry) async {

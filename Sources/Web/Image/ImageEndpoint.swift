@@ -135,20 +135,27 @@ extension ImageEndpoint {
     private func answer(
         _ head: RequestHead, _ permit: Permit, _ target: KnownTarget, _ form: Int, _ inquiries: Inquiries, isKnown: Bool
     ) throws(Problem) -> Answer {
-        let (query, request) = (target.query, target.images[form].request)
-        switch inquiries.ask(target.images[form].lookup, permit.authorization.client, priority(of: query, head)) {
+        let priority = priority(of: target.query, head)
+        switch inquiries.ask(target.images[form].lookup, permit.authorization.client, priority) {
         case .found(let image):
-            guard !query.includesCaching, image.deferredBody == nil else {
-                return later(head, permit, query, request) { () async throws(PipelineError) in image }
+            guard !target.query.includesCaching, image.deferredBody == nil else {
+                return later(head, permit, target, form) { () async throws(PipelineError) in image }
             }
             // A miss makes nothing known: most images that are asked for once are never asked for again.
             if head.isPlain, !isKnown { targets.insert(target, for: head.target) }
             return .now(reply(image, head, target, form))
         case .refused(let error):
             let cause = Problem(error, naming: parameterName)
-            throw problem(cause, error, request, query, permit.authorization)
-        case .waits(let image): return later(head, permit, query, request, image)
+            throw problem(cause, error, target.images[form].request, target.query, permit.authorization)
+        case .waits(let image): return later(head, permit, target, form, image)
         }
+    }
+
+    private func later(
+        _ head: RequestHead, _ permit: Permit, _ target: KnownTarget, _ form: Int,
+        _ image: @escaping @Sendable () async throws(PipelineError) -> ImageResponse
+    ) -> Answer {
+        later(head, permit, target.query, target.images[form].request, image)
     }
 
     private func reply(_ image: ImageResponse, _ head: RequestHead, _ target: KnownTarget, _ form: Int) -> Reply {
