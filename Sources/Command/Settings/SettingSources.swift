@@ -177,7 +177,7 @@ struct SettingSources {
     }
 
     /// Refuses a file whose nested aliases stand for exponentially many values, before anything visits them all.
-    /// - Parameter count: the values so far, those of aliases included.
+    /// - Parameter count: the values so far, also behind aliases.
     private static func requireBounded(
         _ node: Node, inFile path: String, depth: Int, _ count: inout Int
     ) throws(SettingError) {

@@ -95,7 +95,7 @@ struct EdgeQueue: Codable, Equatable {
         for earlier in waiting.dropFirst() {
             entries[edge]?.removeAll(where: earlier.isSame)
             entry.first = min(entry.first, earlier.first)
-            // The date of a refused purge is that of its next attempt.
+            // A refused purge has the date of its next attempt.
             if earlier.refusals == 0 { entry.dueAt = max(entry.dueAt, earlier.dueAt) }
         }
         insert(entry, for: edge)

@@ -15,7 +15,7 @@ public struct ClientCachePolicy: Hashable, Sendable {
         self.init(stored, lifetime: stored.freshness(policy).lifetime, policy: policy)
     }
 
-    /// - Parameter lifetime: that of the response under the policy, which takes long to calculate.
+    /// - Parameter lifetime: how long the response lives under the policy, which takes long to calculate.
     package init(_ stored: StoredResponse, lifetime: Duration, policy: FreshnessPolicy) {
         base = CacheControl(.public(maxAge: lifetime))
         guard policy.respectsOrigin else { return }

@@ -1,4 +1,4 @@
-/// The names of the parameters of all endpoints, including those of wsrv.nl.
+/// The names of the parameters of all endpoints, including the names of wsrv.nl.
 package enum ParameterNames {
     package static let all: [String] = {
         var names = ExplainGrammar(limits: QueryLimits()).table.parameters.flatMap { [$0.name] + $0.aliases }

@@ -1,7 +1,7 @@
 package import DarkroomTransforms
 package import Foundation
 
-/// Queries have Darkroom's own parameters, or those of wsrv.nl, which ``WsrvTable`` translates. Other services have
+/// Queries have Darkroom's own parameters, or wsrv.nl's, which ``WsrvTable`` translates. Other services have
 /// paths.
 extension Dialect {
     /// The dialect of queries that do not name theirs, where a server accepts the URLs of this one.

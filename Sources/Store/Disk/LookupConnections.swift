@@ -17,7 +17,7 @@ final class LookupConnections: Sendable {
     private let configuration: Configuration
     private let state: Mutex<State>
 
-    /// - Parameter configuration: that of the connections which write.
+    /// - Parameter configuration: as of the connections which write.
     init(_ path: String, _ configuration: Configuration) throws {
         self.path = path
         var configuration = configuration

@@ -104,7 +104,7 @@ extension PNGContainer {
         return kept
     }
 
-    /// The file with an XMP packet in front of its pixels, as the only text whose keyword is that of XMP (§11.3.3.4).
+    /// The file with an XMP packet in front of its pixels, as the only text with the keyword of XMP (§11.3.3.4).
     static func adding(xmp: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
         let pixels = eachChunkBeforePixels(of: file) { _ in }
         guard pixels.getInteger(at: pixels.readerIndex + 4, as: UInt32.self) == PNGChunk.pixels else { return nil }

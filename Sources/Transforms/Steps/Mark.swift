@@ -127,7 +127,7 @@ public struct Mark: Transform, Hashable, Codable {
             interrupt: context.interrupt)
         let overlays = try frames.compactMap { drawn throws(VipsError) in
             let mark = try cropped(drawn, on: image.size).addingAlpha().fading(by: Double(opacity) / 100)
-            // An image that lacks fields of its own would get those of its mark, such as an owner.
+            // An image that lacks fields of its own would get fields of its mark, such as an owner.
             let bare = try mark.setting(removing: mark.fields).rendered(interrupt: context.interrupt)
             return try visible(bare, on: image.size, context.plan)
         }

@@ -51,7 +51,7 @@ final class KnownTarget: Sendable {
     }
 
     let query: ImageQuery
-    /// Its client is that of the first request.
+    /// It names the client of the first request.
     let authorization: Authorization
     /// The forms of the image that were asked for, at least one, with different preferences.
     let images: [Image]
