@@ -175,6 +175,12 @@ struct CostEstimateTests {
         #expect(work(.drawn, isNoiseSaturated: true) > 1.1 * work(.drawn))
     }
 
+    @Test func `A trim with a great threshold reads more of a photograph than the usual one`() {
+        let (usual, great) = (Trim(threshold: 10).cost, Trim(threshold: 200).cost)
+        #expect(usual.nanosecondsPerPixel < great.nanosecondsPerPixel)
+        #expect(usual.nanosecondsPerPixelWithAlpha < great.nanosecondsPerPixelWithAlpha)
+    }
+
     @Test func `Shapes cover each other, so that ten times as many take an AVIF little longer`() {
         func work(_ plainBytes: Int, embeddedPixels: Int = 0) -> Double {
             var facts = Self.job(.svg, sourceMiB: 0, width: 1600, as: .avif)
