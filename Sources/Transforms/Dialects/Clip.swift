@@ -13,6 +13,8 @@ struct Clip: Transform, Hashable {
 
     var key: String { "clip(\(position.key)\(crop.map { ",\($0.key)" } ?? ""))" }
 
+    var cost: TransformCost { CoverCrop(box: nil, position: position).costWithoutOverview }
+
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         plan.changingSize(to: plan.size.clipped(to: plan.canvas ?? plan.size))
     }

@@ -61,7 +61,7 @@ struct LayoutCanvas: Transform, Hashable {
 
     var cost: TransformCost {
         guard kind == .window || kind == .kept, gravity.point == .attention else { return .none }
-        return CoverCrop(box: nil, position: .attention).cost
+        return CoverCrop(box: nil, position: .attention).costWithoutOverview
     }
 
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {

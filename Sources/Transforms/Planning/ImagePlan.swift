@@ -159,8 +159,8 @@ extension ImagePlan {
             frames: 1, isExact: last.isSizeKnown, largest: last.largest, estimatedMemoryBytes: 0, gaps: header.gaps)
     }
 
-    /// The cost of the decode that the copy needs on which a crop by content decides (``Overview``), if the decode of
-    /// the result does not serve.
+    /// The cost of the copy on which a crop by content decides (``Overview``): its own decode, or reducing the pixels
+    /// that are decoded for the result, if these serve.
     private static func costOfOverview(
         for job: ImageJob, by decoder: Decoder, besides parameters: DecodeParameters, _ facts: CostEstimate.Facts
     ) throws(ImageProcessingError) -> (bytes: Int, work: Double) {
@@ -168,7 +168,10 @@ extension ImagePlan {
         let last: ChainPlan
         do { last = try chain.plan(decoder.header.plan) } catch { throw .badParameter(error) }
         let own = try decoder.parameters(of: job, framesUsed: parameters.frames, as: last.decode)
-        guard own != parameters else { return (0, 0) }
+        guard own != parameters else {
+            let area = Double(facts.rasterArea) / Double(max(facts.frames, 1))
+            return (0, area * Overview.nanosecondsPerPixel / 1e6)
+        }
         // About what the decoder delivers. To ask it would mean to read a drawing once more.
         let size = decoder.header.size.scaled(by: own.scale / Double(own.shrink))
         var facts = facts

@@ -32,14 +32,21 @@ public struct CoverCrop: Transform, Hashable {
         switch position {
         case .entropy:
             TransformCost(
-                nanosecondsPerPixel: 5, nanosecondsPerPixelWithAlpha: 60, nanosecondsPerDecodedPixel: 10,
-                nanosecondsPerFrame: 14e6, bytesPerPixel: 2, bytesPerPixelWithAlpha: 45, fixedBytes: 2e6)
+                nanosecondsPerPixel: 5, nanosecondsPerPixelWithAlpha: 60, nanosecondsPerFrame: 14e6, bytesPerPixel: 2,
+                bytesPerPixelWithAlpha: 45, fixedBytes: 2e6)
         case .attention:
             TransformCost(
-                nanosecondsPerPixel: 5, nanosecondsPerDecodedPixel: 5, nanosecondsPerFrame: 8e6, bytesPerPixel: 2,
-                bytesPerPixelWithAlpha: 10, fixedBytes: 2e6)
+                nanosecondsPerPixel: 5, nanosecondsPerFrame: 8e6, bytesPerPixel: 2, bytesPerPixelWithAlpha: 10,
+                fixedBytes: 2e6)
         case .anchor, .focal, .point: .none
         }
+    }
+
+    /// The cost of a crop that decides on the image itself instead of an ``Overview``.
+    var costWithoutOverview: TransformCost {
+        var cost = cost
+        cost.nanosecondsPerDecodedPixel = position.dependsOnPixels ? (position == .entropy ? 10 : 5) : 0
+        return cost
     }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {

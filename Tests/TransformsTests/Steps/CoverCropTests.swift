@@ -107,6 +107,38 @@ struct CoverCropTests {
         #expect(chosen.estimatedMemoryBytes > centered.estimatedMemoryBytes + 256 * 171 * 4)
     }
 
+    @Test func `A crop by content counts the reduction of what is decoded for the result, or a decode of its own`()
+        throws
+    {
+        func added(_ source: ByteBuffer, side: Int) throws -> Double {
+            let work = try [Position.attention, .center].map { position in
+                var recipe = Recipe.box(side, side, fit: .cover)
+                recipe.position = position
+                let job = ImageJob(
+                    source: source, chain: TransformChain(recipe), output: OutputOptions(format: .jpeg))
+                return try InProcessImageProcessor().plan(job).expectedWork
+            }
+            return work[0] - work[1]
+        }
+        let area = 1600 * 1200
+        let png = try Drawing.flat(1600, 1200, [9, 90, 200]).png()
+        // The step alone, and 5 ns for each decoded pixel.
+        #expect(abs(try added(png, side: 100) - 8.05 - 5 * Double(area) / 1e6) < 0.2)
+        let jpeg = try VipsSaver.jpeg.encode(Drawing.flat(1600, 1200, [9, 90, 200]), [:])
+        // The step, and a decode at a quarter of the size.
+        #expect(try abs(added(jpeg, side: 100) - 10) < 1)
+    }
+
+    @Test func `A crop by content without a copy counts what is decoded, also as another service's clip`() {
+        for position in [Position.attention, .entropy] {
+            let crop = CoverCrop(box: nil, position: position)
+            #expect(crop.cost.nanosecondsPerDecodedPixel == 0 && crop.cost.nanosecondsPerFrame > 0)
+            #expect(crop.costWithoutOverview.nanosecondsPerDecodedPixel > 0)
+            #expect(Clip(position: position).cost == crop.costWithoutOverview)
+        }
+        #expect(Clip(position: .center).cost == .none)
+    }
+
     @Test func `Without enlarging, the box keeps its aspect ratio within the image`() throws {
         #expect(
             try produce(Drawing.quarters(80, 40).png(), .box(400, 400, fit: .cover)).size
