@@ -49,8 +49,8 @@ public struct InProcessImageProcessor: ImageProcessing {
             )
         } else {
             (body, quality) = try encoded(
-                image, by: job, header, framesUsed: framesUsed, as: format,
-                choiceWork: format == planned.plan.format ? planned.plan.choiceWork : 0, &timer, interrupt: interrupt)
+                image, by: job, header, framesUsed: framesUsed, as: format, planned.plan, &timer,
+                interrupt: interrupt)
         }
         timer.finishEncoding()
         return ProcessedImage(
@@ -63,9 +63,10 @@ public struct InProcessImageProcessor: ImageProcessing {
     /// The chain's result in a format, or the pixel data of the source.
     private func encoded(
         _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, framesUsed: Int, as format: OutputFormat,
-        choiceWork: Double, _ timer: inout StageTimer, interrupt: @escaping Interrupt
+        _ plan: ImagePlan, _ timer: inout StageTimer, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> (body: ByteBuffer, quality: ResultQuality?) {
         let isTranscodable = format.transcodes(header.format)
+        let (choiceWork, encodingWork) = format == plan.format ? (plan.choiceWork, plan.encodingWork) : (0, 0)
         func unchanged(mostBytes: Int) -> (body: ByteBuffer, quality: ResultQuality?)? {
             job.unchangedSource(
                 header, framesUsed: framesUsed, as: format, transcodes: choiceWork > 0, image, mostBytes: mostBytes)
@@ -74,7 +75,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         if keepsPixels, let source = unchanged(mostBytes: .max) { return source }
         let encoder = Encoder(
             job.output, format: format, efforts: job.efforts, choiceWork: isTranscodable ? 0 : choiceWork,
-            interrupt: interrupt)
+            encodingWork: encodingWork, interrupt: interrupt)
         let encoded = try encoder.encode(image, &timer)
         return keepsPixels ? encoded : unchanged(mostBytes: encoded.body.readableBytes) ?? encoded
     }

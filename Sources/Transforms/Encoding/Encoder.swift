@@ -9,6 +9,8 @@ struct Encoder {
     private(set) var efforts: EncoderEfforts
     /// See ``ImagePlan/choiceWork``.
     let choiceWork: Double
+    /// See ``ImagePlan/encodingWork``; 0 = there is no plan.
+    let encodingWork: Double
     /// What the pixels are like, as far as it matters to the format.
     private(set) var content = PixelContent()
     /// Whether this machine's encoder of the format can keep every pixel as it is.
@@ -19,13 +21,13 @@ struct Encoder {
 
     init(
         _ options: OutputOptions, format: OutputFormat, efforts: EncoderEfforts = EncoderEfforts(),
-        choiceWork: Double = 0, interrupt: @escaping Interrupt
+        choiceWork: Double = 0, encodingWork: Double = 0, interrupt: @escaping Interrupt
     ) {
         self.format = format
         self.options = options.converted(to: format)
         self.efforts = efforts.with(self.options.compression, for: .png)
         hasLosslessMode = format.row.supportsLosslessMode()
-        self.choiceWork = choiceWork
+        (self.choiceWork, self.encodingWork) = (choiceWork, encodingWork)
         filtersRows = self.options.filtersRows
         self.interrupt = interrupt
     }
@@ -151,7 +153,7 @@ struct Encoder {
     /// `ImageDescriber`. An estimate of time is such a choice: it decides how far efforts are lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys. `EncoderDefaultsTests` has the defaults of each revision that keys leave out.
-    static let defaultsRevision = "13"
+    static let defaultsRevision = "14"
 }
 
 extension VipsImage {

@@ -85,7 +85,7 @@ enum ScreenContent {
         return count > 1 ? squares - sum * sum / (side * side) : nil
     }
 
-    private static func value(
+    static func value(
         _ samples: UnsafeRawBufferPointer, _ pixel: Int, _ bands: Int, _ plane: Plane
     ) -> Int {
         switch plane {

@@ -7,7 +7,7 @@ extension SourceFormat.Row {
     static let avif = SourceFormat.Row(
         loader: .heif, codec: .av1, debianPackage: "libheif-plugin-dav1d", hasPages: true, statesOrientation: false,
         output: .avif,
-        detailPerByte: { _ in 12 },
+        detail: { bytes, _ in lossyDetail(12 * bytes) },
         bytes: { 5 * Double($0.sourceArea) },
         nanoseconds: { $0.storedPixels * 25 + $0.readBytes * 90 })
 
@@ -15,7 +15,7 @@ extension SourceFormat.Row {
         extensions: ["heic", "heif"], loader: .heif, codec: .hevc, debianPackage: "libheif-plugin-libde265",
         hasPages: true,
         statesOrientation: false,
-        detailPerByte: { _ in 7 },
+        detail: { bytes, _ in lossyDetail(7 * bytes) },
         bytes: { 5 * Double($0.sourceArea) },
         nanoseconds: { $0.storedPixels * 41 + $0.readBytes * 110 })
 }
@@ -39,14 +39,14 @@ extension OutputFormat.Row {
             var efforts = encoder.efforts
             efforts.avif = try ScreenContent.effort(
                 efforts.avif, for: pixels, isLossless: encoder.options.lossless)
-            return efforts
+            return try encoder.affordableEfforts(efforts, for: pixels)
         },
         // Great efforts keep the table of blocks that `ScreenContent` avoids, for images that cannot be known in
         // advance: the estimate lies between images with and without.
         bytes: {
             let table = $0.efforts.avif > 3 ? $0.resultPixels * 40 : 0
-            let each = $0.output.lossless ? 40.0 : $0.resultHasAlpha ? 33 : 25
-            let start = min($0.resultPixels * 40, 9e6) * ($0.resampledArea > 0 ? 1 : 0.6)
+            let each = $0.output.lossless ? 40.0 : $0.resultHasAlpha ? 28 : 25
+            let start = min($0.resultPixels * 40, $0.resultHasAlpha ? 14e6 : 9e6) * ($0.resampledArea > 0 ? 1 : 0.6)
             return $0.resultPixels * each + start + table
         },
         nanosecondsPerPixel: { options, _ in
@@ -55,19 +55,16 @@ extension OutputFormat.Row {
         // Compared to a photograph of grass.
         saturatedNoiseFactor: 1.2,
         // 38 encodes of photographs and 90 of drawings, at 400, 800 and 1600 pixels, took 0.15 to 1.4. Noise whose file
-        // is small, since it repeats, takes three times as long as estimated, so that further pixels of large images
-        // count more.
+        // is small, since it repeats, is encoded with less effort (``PixelDetail``).
         detailFactor: { detail, facts in
             let reduction = facts.format.isVector ? 1 : facts.storedPixels / max(facts.resultPixels, 1)
             let scale = min(pow(max(reduction, 0.1), 0.12), 1.35)
             // Without loss, plain blocks are searched too: photographs of 0.03 to 2.5 megapixels took 0.5 to
             // 1.1, drawings 0.2 to 0.6.
-            let detail = facts.output.lossless ? max(detail, 0.5) : detail
-            let further = max(0, facts.framePixels - 4_000_000) / max(facts.framePixels, 1)
-            return min(detail + 0.35 * further, 1) * scale
+            return (facts.output.lossless ? max(detail, 0.4) : detail) * scale
         },
-        // Alpha is encoded as a second image, of less detail, without loss.
-        alphaFactor: 1.4,
+        // Alpha is encoded as a second image, without loss.
+        alphaNanosecondsPerPixel: { _ in 150 },
         efforts: Efforts(value: \.avif, range: EncoderEfforts.avifRange),
         relativeTime: { efforts, options in
             options.lossless

@@ -3,7 +3,7 @@ import DarkroomVips
 extension SourceFormat.Row {
     static let jpeg = SourceFormat.Row(
         signatures: [[0xFF, 0xD8, 0xFF]], loader: .jpeg, isEssential: true, statesDensity: true,
-        detailPerByte: { _ in 2.8 },
+        detail: { bytes, _ in lossyDetail(2.8 * bytes) },
         bytes: { $0.needsWholeSource ? 3 * Double($0.sourceArea) : 0 },
         nanoseconds: { facts in
             guard facts.needsWholeSource else {

@@ -4,7 +4,7 @@ extension SourceFormat.Row {
     static let jxl = SourceFormat.Row(
         name: "JPEG XL",
         signatures: [[0xFF, 0x0A], [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]], loader: .jxl,
-        detailPerByte: { _ in 6 },
+        detail: { bytes, _ in lossyDetail(6 * bytes) },
         bytes: { 6.5 * Double($0.sourceArea) },
         // The time of a lossless image grows with the size of the file.
         nanoseconds: { min($0.storedPixels * 155, $0.storedPixels * 24 + $0.readBytes * 110) })

@@ -122,8 +122,6 @@ extension OutputFormat {
         var saturatedNoiseFactor = 1.0
         /// The factor of that time for an image of this detail, see ``CostEstimate/Facts/detail``.
         var detailFactor: @Sendable (_ detail: Double, CostEstimate.Facts) -> Double = { _, _ in 1 }
-        /// The factor of that time for an image with alpha.
-        var alphaFactor = 1.0
         /// Processor time in nanoseconds that a pixel of an alpha channel takes in addition, in plain areas too.
         var alphaNanosecondsPerPixel: @Sendable (OutputOptions) -> Double = { _ in 0 }
         /// The efforts of the encoder; nil = it has none.

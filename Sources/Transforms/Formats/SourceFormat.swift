@@ -54,14 +54,20 @@ extension SourceFormat {
         var statesDensity = false
         /// The output format for the same image, if browsers support it; nil = PNG with alpha and JPEG without.
         var output: OutputFormat?
-        /// How much detail a byte for each pixel of a file means, see ``CostEstimate/Facts/detail``.
-        var detailPerByte: @Sendable (CostEstimate.Facts) -> Double = { _ in 1 }
+        /// How much detail so many bytes for each pixel of a file mean, see ``CostEstimate/Facts/detail``. By default,
+        /// the file is compressed without loss.
+        var detail: @Sendable (_ bytesPerPixel: Double, CostEstimate.Facts) -> Double = { bytes, _ in
+            1.1 * bytes.squareRoot()
+        }
         /// Whether a file may be a drawing that was not changed by lossy compression.
         var mayBeDrawing: @Sendable (CostEstimate.Facts) -> Bool = { _ in false }
         /// Bytes that the decoder holds in addition to the decoded pixels.
         var bytes: @Sendable (CostEstimate.Facts) -> Double
         /// Processor time of decoding in nanoseconds.
         var nanoseconds: @Sendable (CostEstimate.Facts) -> Double
+
+        /// The detail of a file that was compressed with loss, which plain areas hardly change.
+        static func lossyDetail(_ weightedBytes: Double) -> Double { max(0.25 + weightedBytes, 0.35) }
     }
 
     /// The usual spelling, such as `JPEG XL`.

@@ -4,7 +4,9 @@ extension SourceFormat.Row {
     static let webp = SourceFormat.Row(
         name: "WebP", signatures: [Array("RIFF".utf8) + [nil, nil, nil, nil] + Array("WEBP".utf8)], loader: .webp,
         isEssential: true, isAnimation: true, output: .webp,
-        detailPerByte: { $0.needsWholeSource ? 2 : 7 },
+        detail: { bytes, facts in
+            facts.needsWholeSource ? 1.4 * bytes.squareRoot() : lossyDetail(7 * bytes)
+        },
         mayBeDrawing: { $0.needsWholeSource && !$0.isLossyAnimation && $0.isCompact },
         bytes: {
             let source = Double($0.sourceArea)

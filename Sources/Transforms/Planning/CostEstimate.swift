@@ -66,6 +66,8 @@ struct CostEstimate: Hashable, Sendable {
     let decodingWork: Double
     /// The part of ``work`` that the chain takes.
     let transformingWork: Double
+    /// The part of ``work`` that the encoder takes, without a choice by the pixels.
+    let encodingWork: Double
 
     init(_ facts: Facts) {
         let result = Double(facts.resultArea) * facts.resultBands
@@ -78,8 +80,9 @@ struct CostEstimate: Hashable, Sendable {
         bytes = Int(min(Self.maxBytes, source + (facts.isPart ? 0 : Self.fixedBytes) + peak))
         decodingWork = facts.format.row.nanoseconds(facts) / 1e6
         transformingWork = facts.transformingNanoseconds / 1e6
-        let others = facts.encodingNanoseconds + (facts.isPart ? 0 : Self.fixedNanoseconds)
-        work = decodingWork + transformingWork + others / 1e6 + facts.choiceWork
+        encodingWork = facts.encodingNanoseconds / 1e6
+        let fixed = facts.isPart ? 0 : Self.fixedNanoseconds / 1e6
+        work = decodingWork + transformingWork + encodingWork + fixed + facts.choiceWork
     }
 
     /// Estimates of several parts can be added, although `Double` rounds this up.
@@ -109,9 +112,9 @@ extension CostEstimate.Facts {
     private static let metadataBytes = 16_384.0
     /// See ``SourceFormat/Row/mayBeDrawing``.
     var mayBeDrawing: Bool { format.row.mayBeDrawing(self) }
-    /// How much there is to encode in a pixel, compared to a photograph of grass: 0.35 to 1. The bytes that the file
+    /// How much there is to encode in a pixel, compared to a photograph of grass: 0.2 to 1. The bytes that the file
     /// takes for a pixel are what is known of it before the pixels are decoded; nothing is known after a step that
-    /// draws, and little of a file that is far smaller than its pixels usually need.
+    /// draws. A small file may be noise that repeats, see ``PixelDetail``.
     fileprivate var detail: Double {
         // The mean frame of an animation says little about one of them.
         guard steps.change < .drawn, filterNanosecondsPerPixel == 0, embeddedPixels == 0, decodedShare == 1 else {
@@ -119,8 +122,7 @@ extension CostEstimate.Facts {
         }
         // Shapes cover each other: the first ones add most. The root element draws nothing.
         let drawn = pow(Double(max(plainBytes - Self.rootBytes, 0)) / max(rasterPixels, 1), 0.13)
-        let stored = 0.25 + format.row.detailPerByte(self) * readBytes / max(storedPixels, 1)
-        return min(max(format.isVector ? drawn : stored, 0.35), 1)
+        return min(max(format.isVector ? drawn : format.row.detail(bytesPerPixel, self), 0.2), 1)
     }
     private static let rootBytes = 150
     private var isScaled: Bool { resampledArea > 0 }
@@ -184,7 +186,7 @@ extension CostEstimate.Facts {
         let plain = min(Double(plainArea), area)
         let busy = area - plain + plain * Self.plainShare
         guard resultHasAlpha else { return busy * color }
-        return busy * color * outputFormat.row.alphaFactor
+        return busy * color
             + area * outputFormat.alphaNanoseconds(for: output, efforts)
     }
 }
@@ -199,7 +201,7 @@ extension OutputFormat {
     }
 
     /// The processor time of encoding one pixel of an alpha channel, in addition.
-    fileprivate func alphaNanoseconds(for options: OutputOptions, _ efforts: EncoderEfforts) -> Double {
+    func alphaNanoseconds(for options: OutputOptions, _ efforts: EncoderEfforts) -> Double {
         let options = options.converted(to: self)
         return row.alphaNanosecondsPerPixel(options) * factor(options, efforts)
     }

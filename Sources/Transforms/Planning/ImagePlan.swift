@@ -48,6 +48,8 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     /// The part of ``expectedWork`` for choosing an encoding by the pixels: whether rows of a PNG are filtered, and
     /// whether a drawing is smaller without loss, or a JPEG as JPEG XL. 0 = there is no choice, or not enough time.
     public var choiceWork = 0.0
+    /// The part of ``expectedWork`` for encoding, without ``choiceWork``.
+    public var encodingWork = 0.0
     /// What of an SVG is not drawn as browsers draw it.
     public var gaps = SVGGaps()
 }
@@ -115,7 +117,7 @@ extension ImagePlan {
         let facts = try CostEstimate.Facts(job, decoder.raster(parameters), header, self, last)
         let overview = try Self.costOfOverview(for: job, by: decoder, besides: parameters, facts)
         var fastest: (work: Double, decoding: Double, transforming: Double)?
-        var chosen: (encoding: EncodingChoice, choiceWork: Double, bytes: Int, work: Double)?
+        var chosen: (encoding: EncodingChoice, cost: CostEstimate, choiceWork: Double, bytes: Int, work: Double)?
         for encoding in encodings {
             let encoded = facts.encoded(by: encoding)
             let cost = CostEstimate(encoded)
@@ -127,7 +129,7 @@ extension ImagePlan {
             guard work <= Double(job.limits.maxProcessingMilliseconds) else { continue }
             let bytes = cost.bytes + marks.bytes + overview.bytes
             let isLean = bytes <= Self.maxNegotiatedBytes
-            if chosen == nil || isLean { chosen = (encoding, encoded.choiceWork, bytes, work) }
+            if chosen == nil || isLean { chosen = (encoding, cost, encoded.choiceWork, bytes, work) }
             if isLean || encoding.format == encodings.last?.format { break }
         }
         guard let chosen else {
@@ -139,7 +141,8 @@ extension ImagePlan {
         effort = chosen.encoding.efforts[format]
         preferredFormat = encodings[0].format == format ? nil : encodings[0].format
         frames = format.supportsMultipleFrames ? framesUsed : 1
-        (choiceWork, estimatedMemoryBytes, expectedWork) = (chosen.choiceWork, chosen.bytes, chosen.work)
+        (choiceWork, encodingWork) = (chosen.choiceWork, chosen.cost.encodingWork)
+        (estimatedMemoryBytes, expectedWork) = (chosen.bytes, chosen.work)
     }
 
     /// The most memory of a format, where another may replace it. It is half of what a worker has by default, and no

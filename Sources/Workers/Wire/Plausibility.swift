@@ -26,7 +26,7 @@ extension ImagePlan {
         let numbers = [sourceFrames, sourceBytes, framesUsed, frames, estimatedMemoryBytes]
         return steps.count <= WireEncoder.maxListCount && steps.allSatisfy { $0.name.utf8.count <= 64 }
             && shrinkOnLoad.isFinite && (0...9).contains(effort ?? 0) && (0...1e18).contains(expectedWork)
-            && (0...1e18).contains(choiceWork)
+            && (0...1e18).contains(choiceWork) && (0...1e18).contains(encodingWork)
             && gaps.isSubset(of: .all)
             && sizes.flatMap { [$0.width, $0.height] }.allSatisfy((0...SourceHeader.maxSide).contains)
             && numbers.allSatisfy((0...1 << 60).contains)
