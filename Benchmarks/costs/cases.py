@@ -119,8 +119,9 @@ def animations() -> Iterator[Case]:
 
 def drawings() -> Iterator[Case]:
     """AVIF, whose time depends on the content: drawings, photographs with little detail, alpha, and sources that are small
-    for their pixels."""
-    for source in ("drawing", "drawing-alpha", "screen", "screen-alpha", "smooth", "avif", "webp", "svg", "svg-paths"):
+    for their pixels, also because these repeat."""
+    for source in ("drawing", "drawing-alpha", "screen", "screen-alpha", "smooth", "avif", "webp", "svg", "svg-paths",
+                   "tiles"):
         for output in ("output=avif", "output=avif&ll, avif-effort=2"):
             yield from (Case("drawing", source, "medium", width, output) for width in (*WIDTHS, 0))
         yield from (Case("drawing", source, size, 0, "output=avif") for size in ("small", "large"))

@@ -65,6 +65,8 @@ class Sources:
             width, height = SIZES.get(size, TINY)
             vips("thumbnail", self.resized(width // 4, height // 4), f"{path}[Q=88]", f"{width}", "--height", f"{height}",
                  "--size", "force")
+        elif kind == "tiles":
+            self.tile(SIZES.get(size, TINY), path)
         elif kind.startswith(("drawing", "screen")):
             drawn = path.with_suffix(".svg")
             drawn.write_text(svg(kind.removesuffix("-alpha"), SIZES.get(size, TINY)))
@@ -129,6 +131,22 @@ class Sources:
         vips(save, column, f"{path}", "--page-height", f"{height}", *(["--effort", "2"] if save == "webpsave" else []))
 
 
+    def tile(self, shape: tuple[int, int], path: Path) -> None:
+        """Noise that repeats, so that its file is as small as a drawing's."""
+        width, height = shape
+        bands = [path.with_name(f"band{seed}-{path.stem}.v") for seed in (1, 2, 3)]
+        for seed, band in enumerate(bands):
+            subprocess.run(
+                ["vips", "gaussnoise", f"{band}", "32", "32", "--mean", "128", "--sigma", "70", "--seed", f"{seed}"],
+                check=True, capture_output=True)
+        cell, samples, whole = (path.with_name(f"{name}-{path.stem}.v") for name in ("cell", "samples", "whole"))
+        subprocess.run(["vips", "bandjoin", " ".join(map(str, bands)), f"{cell}"], check=True, capture_output=True)
+        vips("cast", cell, f"{samples}", "uchar")
+        vips("replicate", samples, f"{whole}", f"{-(-width // 32)}", f"{-(-height // 32)}")
+        vips("extract_area", whole, f"{path}", "0", "0", f"{width}", f"{height}")
+        for part in (*bands, cell, samples, whole):
+            part.unlink()
+
     def frame(self, shape: tuple[int, int, int], path: Path) -> None:
         """Frames with a plain border of an eighth on each side."""
         width, height, frames = shape
@@ -151,7 +169,7 @@ def endings() -> dict[str, str]:
     made_apart = {
         "png-alpha": "png", "webp-alpha": "webp", "bmp": "bmp", "ico": "ico", "svg": "svg", "svg-filter": "svg",
         "svg-paths": "svg", "animated-gif": "gif", "animated-webp": "webp", "framed-gif": "gif", "smooth": "jpg",
-        "drawing": "png", "drawing-alpha": "png", "screen": "png", "screen-alpha": "png",
+        "drawing": "png", "drawing-alpha": "png", "screen": "png", "screen-alpha": "png", "tiles": "png",
     }
     return {name: kind.ending for name, kind in KINDS.items()} | made_apart
 
