@@ -143,7 +143,6 @@ let package = Package(
             ]),
         .target(name: "DarkroomCSandbox", path: "Sources/CSandbox"),
         room("Workers", sees: ["CSandbox", "Transforms", "Machine"], packages: [nioCore, logging]),
-        room("Metrics", packages: [coreMetrics]),
         room(
             "Query", sees: ["Loading", "Pipeline", "Cache", "Transforms", "HTTPCaching", "Network"],
             packages: [crypto]),
@@ -173,7 +172,7 @@ let package = Package(
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "DarkroomEdgePurging", "DarkroomMetrics", "DarkroomOpenTelemetry", "DarkroomTracing", "DarkroomWeb",
+                "DarkroomEdgePurging", "DarkroomOpenTelemetry", "DarkroomTracing", "DarkroomWeb",
                 "DarkroomHTTPServer", "DarkroomDialects",
                 "DarkroomQuery", "DarkroomWorkers", "DarkroomLoading", "DarkroomPipeline", "DarkroomCache",
                 "DarkroomTransforms", "DarkroomStore", "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin",
@@ -216,7 +215,6 @@ let package = Package(
             ],
             packages: [nioCore, distributedTracing, httpTypes, inMemoryTracing, logging]),
         tests(of: "Workers", sees: ["CMemory", "CSandbox", "Machine", "Transforms"], packages: [nioCore, logging]),
-        tests(of: "Metrics", packages: [coreMetrics]),
         tests(of: "Tracing", packages: [distributedTracing]),
         tests(
             of: "OpenTelemetry", sees: ["TestClock", "TestLogs", "TestOrigin", "Tracing"],
@@ -260,7 +258,8 @@ let package = Package(
                 "Query", "Transforms", "HTTPCaching", "Origin", "Network", "ObjectStorage", "Pipeline", "Store",
             ],
             packages: [
-                argumentParser, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioFoundation, asyncHTTPClient,
+                argumentParser, coreMetrics, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioFoundation,
+                asyncHTTPClient,
             ]),
         // Parsers of untrusted bytes, fed with mutated input; `make fuzz` gives it more time.
         .testTarget(

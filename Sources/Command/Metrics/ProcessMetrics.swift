@@ -1,5 +1,4 @@
 import DarkroomMachine
-import DarkroomMetrics
 import DarkroomTransforms
 import Foundation
 

@@ -1,7 +1,6 @@
 import DarkroomEdgePurging
 import DarkroomHTTPServer
 import DarkroomLoading
-import DarkroomMetrics
 import DarkroomOpenTelemetry
 import DarkroomPipeline
 import DarkroomStore

@@ -2,7 +2,6 @@ import DarkroomEdgePurging
 import DarkroomHTTPServer
 import DarkroomLoading
 import DarkroomMachine
-import DarkroomMetrics
 import DarkroomOpenTelemetry
 import DarkroomOrigin
 import DarkroomPipeline

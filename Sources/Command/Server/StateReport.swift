@@ -1,5 +1,4 @@
 import DarkroomMachine
-import DarkroomMetrics
 import Dispatch
 import Foundation
 import Logging

@@ -1,4 +1,4 @@
-package import CoreMetrics
+import CoreMetrics
 import Synchronization
 
 /// A swift-metrics backend that Prometheus can scrape.
@@ -6,9 +6,9 @@ import Synchronization
 /// The label of a swift-metrics metric is its Prometheus name, its dimensions are Prometheus labels. The same name and
 /// labels always give the same series. A series stays until the process exits, because scrapers interpret a series that
 /// disappears as a restart. Safe to use from any thread.
-package final class PrometheusRegistry: MetricsFactory {
+final class PrometheusRegistry: MetricsFactory {
     /// Default histogram bounds in seconds: 0.1 ms, which most hits in memory stay below, to 30 s.
-    package static let defaultBuckets = [
+    static let defaultBuckets = [
         0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
     ]
 
@@ -32,7 +32,7 @@ package final class PrometheusRegistry: MetricsFactory {
     ///   - buckets: ascending upper bounds of all histograms: seconds for timers, plain values for recorders.
     ///   - maxSeries: maximum number of series over all metrics. Further series are not exposed;
     ///     `darkroom_metrics_refused_series_total` counts them.
-    package init(
+    init(
         help: [String: String] = [:], buckets: [Double] = PrometheusRegistry.defaultBuckets, maxSeries: Int = 2_000
     ) {
         self.help = Dictionary(help.map { (MetricNaming.metric($0), $1) }) { first, _ in first }
@@ -41,7 +41,7 @@ package final class PrometheusRegistry: MetricsFactory {
     }
 
     /// All metrics in the Prometheus text format 0.0.4, with metrics that are read from other sources at scrape time.
-    package func exposition(with others: [MetricFamily] = []) -> String {
+    func exposition(with others: [MetricFamily] = []) -> String {
         TextExposition.text(families + others)
     }
 
@@ -81,16 +81,16 @@ package final class PrometheusRegistry: MetricsFactory {
 }
 
 extension PrometheusRegistry {
-    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         series(label, dimensions, .counter) { CounterSeries() }
     }
 
-    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         series(label, dimensions, .gauge) { GaugeSeries() }
     }
 
     /// - Parameter aggregate: true for a histogram of all values, false for the last value only.
-    package func makeRecorder(
+    func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
         if aggregate { return series(label, dimensions, .histogram) { HistogramSeries(bounds: bounds) } }
@@ -98,12 +98,12 @@ extension PrometheusRegistry {
     }
 
     /// Creates a histogram in seconds.
-    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         series(label, dimensions, .histogram) { HistogramSeries(bounds: bounds) }
     }
 
-    package func destroyCounter(_ handler: any CounterHandler) {}
-    package func destroyMeter(_ handler: any MeterHandler) {}
-    package func destroyRecorder(_ handler: any RecorderHandler) {}
-    package func destroyTimer(_ handler: any TimerHandler) {}
+    func destroyCounter(_ handler: any CounterHandler) {}
+    func destroyMeter(_ handler: any MeterHandler) {}
+    func destroyRecorder(_ handler: any RecorderHandler) {}
+    func destroyTimer(_ handler: any TimerHandler) {}
 }

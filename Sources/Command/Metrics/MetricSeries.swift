@@ -48,7 +48,7 @@ final class HistogramSeries: MetricSeries, TimerHandler, RecorderHandler {
 }
 
 /// Counts of values per bucket, and their sum.
-package struct Histogram: Hashable, Sendable {
+struct Histogram: Hashable, Sendable {
     /// Upper bounds of the buckets, ascending. A last bucket without a bound follows.
     let bounds: [Double]
     private(set) var counts: [Int]
@@ -78,7 +78,7 @@ package struct Histogram: Hashable, Sendable {
 }
 
 /// The labels of a series, sorted by name, so that equal sets compare equal in any order.
-package struct SeriesLabels: Hashable, Sendable {
+struct SeriesLabels: Hashable, Sendable {
     struct Label: Hashable, Sendable {
         var name: String
         var value: String
@@ -86,11 +86,11 @@ package struct SeriesLabels: Hashable, Sendable {
 
     let labels: [Label]
     /// In the order of the names.
-    package var values: [String] { labels.map(\.value) }
+    var values: [String] { labels.map(\.value) }
 
     /// Creates labels from names and values. Invalid characters in names are replaced by `_`; values may be any text.
     /// The first of several labels with the same name wins.
-    package init(_ dimensions: [(String, String)]) {
+    init(_ dimensions: [(String, String)]) {
         var names: Set<String> = []
         labels = dimensions.map { Label(name: MetricNaming.label($0.0), value: $0.1) }
             .filter { names.insert($0.name).inserted }
@@ -99,7 +99,7 @@ package struct SeriesLabels: Hashable, Sendable {
 }
 
 extension SeriesLabels: Comparable {
-    package static func < (left: SeriesLabels, right: SeriesLabels) -> Bool {
+    static func < (left: SeriesLabels, right: SeriesLabels) -> Bool {
         left.labels.lexicographicallyPrecedes(right.labels) { ($0.name, $0.value) < ($1.name, $1.value) }
     }
 }

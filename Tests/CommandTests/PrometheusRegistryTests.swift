@@ -1,7 +1,7 @@
 import CoreMetrics
 import Testing
 
-@testable import DarkroomMetrics
+@testable import DarkroomCommand
 
 struct PrometheusRegistryTests {
     /// The lines of one metric, without help and kind.

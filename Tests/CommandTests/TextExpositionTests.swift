@@ -1,6 +1,6 @@
 import Testing
 
-@testable import DarkroomMetrics
+@testable import DarkroomCommand
 
 struct TextExpositionTests {
     private func family(

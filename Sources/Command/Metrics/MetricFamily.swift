@@ -1,7 +1,7 @@
 /// One metric with all its series at the time of a scrape.
-package struct MetricFamily: Hashable, Sendable {
+struct MetricFamily: Hashable, Sendable {
     /// Type of the metric in the Prometheus data model.
-    package enum Kind: String, Sendable {
+    enum Kind: String, Sendable {
         /// Only increases until the process exits.
         case counter
         case gauge
@@ -9,30 +9,30 @@ package struct MetricFamily: Hashable, Sendable {
     }
 
     /// One set of labels and its value.
-    package struct Series: Hashable, Sendable {
-        package var labels: SeriesLabels
-        package var value: Value
+    struct Series: Hashable, Sendable {
+        var labels: SeriesLabels
+        var value: Value
 
-        package init(_ labels: SeriesLabels = SeriesLabels([]), _ value: Value) {
+        init(_ labels: SeriesLabels = SeriesLabels([]), _ value: Value) {
             self.labels = labels
             self.value = value
         }
     }
 
-    package enum Value: Hashable, Sendable {
+    enum Value: Hashable, Sendable {
         case number(Double)
         case histogram(Histogram)
     }
 
     /// Ends in the unit, or in `_total` for counters, by convention.
-    package var name: String
-    package var kind: Kind
+    var name: String
+    var kind: Kind
     /// Help text, one sentence; empty for none.
-    package var help: String
-    package var series: [Series]
+    var help: String
+    var series: [Series]
 
     /// Characters that a name may not have become `_`.
-    package init(_ name: String, _ kind: Kind, help: String, _ series: [Series]) {
+    init(_ name: String, _ kind: Kind, help: String, _ series: [Series]) {
         self.name = MetricNaming.metric(name)
         self.kind = kind
         self.help = help
@@ -40,7 +40,7 @@ package struct MetricFamily: Hashable, Sendable {
     }
 
     /// A metric without labels.
-    package init(_ name: String, _ kind: Kind, help: String, _ value: Double) {
+    init(_ name: String, _ kind: Kind, help: String, _ value: Double) {
         self.init(name, kind, help: help, [Series(.init([]), .number(value))])
     }
 }
