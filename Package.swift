@@ -102,11 +102,15 @@ let package = Package(
         room("Waiting"),
         .target(name: "DarkroomCMemory", path: "Sources/CMemory"),
         room("Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
-        room("Transforms", sees: ["Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
         room("Network", packages: [httpTypes, nioCore]),
         room("HTTPClient", sees: ["Network"], packages: [asyncHTTPClient, nioCore, nioHTTP1, nioSSL]),
         room("Tracing", sees: ["Network"], packages: [distributedTracing]),
         room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
+        // What is asked, as values. These rooms, Query and Dialects link neither libvips nor SQLite nor an HTTP client.
+        room("Requests", sees: ["HTTPCaching", "Machine", "Network"]),
+        room("Query", sees: ["Requests", "HTTPCaching", "Network"], packages: [crypto]),
+        room("Dialects", sees: ["Query", "Requests", "Network"], packages: [crypto]),
+        room("Transforms", sees: ["Requests", "Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
         room(
             "ObjectStorage", sees: ["Network", "HTTPCaching", "HTTPClient", "Waiting"],
             packages: [asyncHTTPClient, crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL]),
@@ -126,27 +130,26 @@ let package = Package(
         room(
             "Cache",
             sees: [
-                "Store", "Transforms", "ObjectStorage", "Network", "HTTPCaching", "Eviction", "Machine", "Waiting",
+                "Requests", "Store", "Transforms", "ObjectStorage", "Network", "HTTPCaching", "Eviction", "Machine",
+                "Waiting",
             ],
             packages: [nioCore, nioFoundation, httpTypes, logging]),
         room(
             "Pipeline",
-            sees: ["Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching", "Machine", "Waiting"],
+            sees: [
+                "Requests", "Cache", "Transforms", "Store", "Origin", "Network", "HTTPCaching", "Machine", "Waiting",
+            ],
             packages: [nioCore, nioPosix, distributedTracing, httpTypes, logging]),
-        room("Loading", sees: ["Pipeline", "Network", "Waiting"], packages: [nioCore]),
+        room("Loading", sees: ["Requests", "Pipeline", "Network", "Waiting"], packages: [nioCore]),
         // What `import Darkroom` gives library users.
         room(
             "Darkroom",
             sees: [
-                "Query", "Loading", "Pipeline", "Cache", "Transforms", "Vips", "Store", "Machine", "Origin", "Network",
-                "HTTPCaching",
+                "Query", "Requests", "Loading", "Pipeline", "Cache", "Transforms", "Vips", "Store", "Machine", "Origin",
+                "Network", "HTTPCaching",
             ]),
         .target(name: "DarkroomCSandbox", path: "Sources/CSandbox"),
-        room("Workers", sees: ["CSandbox", "Transforms", "Machine"], packages: [nioCore, logging]),
-        room(
-            "Query", sees: ["Loading", "Pipeline", "Cache", "Transforms", "HTTPCaching", "Network"],
-            packages: [crypto]),
-        room("Dialects", sees: ["Query", "Transforms", "Network"], packages: [crypto]),
+        room("Workers", sees: ["CSandbox", "Requests", "Transforms", "Machine"], packages: [nioCore, logging]),
         room(
             "OpenTelemetry", sees: ["Tracing", "HTTPCaching", "HTTPClient", "Waiting"],
             packages: [asyncHTTPClient, distributedTracing, httpTypes, logging, nioCore, nioHTTP1]),
@@ -162,8 +165,8 @@ let package = Package(
         room(
             "Web",
             sees: [
-                "Dialects", "Query", "HTTPServer", "Loading", "Pipeline", "Cache", "Transforms", "Store", "Origin",
-                "Network", "HTTPCaching", "Eviction",
+                "Dialects", "Query", "Requests", "HTTPServer", "Loading", "Pipeline", "Cache", "Transforms", "Store",
+                "Origin", "Network", "HTTPCaching", "Eviction",
             ],
             packages: [coreMetrics, crypto, distributedTracing, hummingbird, httpTypes, logging, nioCore, yams],
             resources: [
@@ -174,7 +177,8 @@ let package = Package(
             dependencies: [
                 "DarkroomEdgePurging", "DarkroomOpenTelemetry", "DarkroomTracing", "DarkroomWeb",
                 "DarkroomHTTPServer", "DarkroomDialects",
-                "DarkroomQuery", "DarkroomWorkers", "DarkroomLoading", "DarkroomPipeline", "DarkroomCache",
+                "DarkroomQuery", "DarkroomRequests", "DarkroomWorkers", "DarkroomLoading", "DarkroomPipeline",
+                "DarkroomCache",
                 "DarkroomTransforms", "DarkroomStore", "DarkroomMachine", "DarkroomObjectStorage", "DarkroomOrigin",
                 "DarkroomNetwork", "DarkroomHTTPCaching", "DarkroomHTTPClient",
                 argumentParser, asyncHTTPClient, coreMetrics, httpTypes,
@@ -183,7 +187,8 @@ let package = Package(
             ],
             path: "Sources/Command", swiftSettings: swiftSettings),
         tests(of: "Vips", sees: ["CVips"], packages: [nioCore]),
-        tests(of: "Transforms", sees: ["TestRandom", "Vips"], packages: [nioCore]),
+        tests(of: "Requests"),
+        tests(of: "Transforms", sees: ["Requests", "TestRandom", "Vips"], packages: [nioCore]),
         tests(of: "Network"),
         tests(of: "HTTPClient", packages: [asyncHTTPClient, nioCore, nioEmbedded, nioHTTP1, nioSSL]),
         tests(of: "HTTPCaching", packages: [httpTypes, structuredFields]),
@@ -205,16 +210,18 @@ let package = Package(
                 crypto, nioCore, nioHTTP1, nioPosix, httpTypes, logging, distributedTracing, serviceContext,
             ]),
         tests(
-            of: "Cache", sees: ["HTTPCaching", "Network", "Store", "Transforms"],
+            of: "Cache", sees: ["HTTPCaching", "Network", "Requests", "Store", "Transforms"],
             packages: [httpTypes, nioCore]),
         tests(
             of: "Pipeline",
             sees: [
-                "Cache", "Loading", "Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network", "HTTPCaching",
-                "Machine", "TestClock", "TestLogs", "Waiting",
+                "Requests", "Cache", "Loading", "Vips", "Transforms", "Store", "ObjectStorage", "Origin", "Network",
+                "HTTPCaching", "Machine", "TestClock", "TestLogs", "Waiting",
             ],
             packages: [nioCore, distributedTracing, httpTypes, inMemoryTracing, logging]),
-        tests(of: "Workers", sees: ["CMemory", "CSandbox", "Machine", "Transforms"], packages: [nioCore, logging]),
+        tests(
+            of: "Workers", sees: ["CMemory", "CSandbox", "Machine", "Requests", "Transforms"],
+            packages: [nioCore, logging]),
         tests(of: "Tracing", packages: [distributedTracing]),
         tests(
             of: "OpenTelemetry", sees: ["TestClock", "TestLogs", "TestOrigin", "Tracing"],
@@ -230,10 +237,10 @@ let package = Package(
             of: "Examples", sees: ["TestOrigin", "Darkroom"],
             packages: [httpTypes, hummingbird, logging, nioCore, nioEmbedded, nioPosix]),
         tests(
-            of: "Query", sees: ["Loading", "Pipeline", "Cache", "Transforms", "HTTPCaching", "Network", "TestRandom"],
+            of: "Query", sees: ["Requests", "Pipeline", "Transforms", "HTTPCaching", "Network", "TestRandom"],
             packages: [nioCore]),
         tests(
-            of: "Dialects", sees: ["Query", "Pipeline", "Transforms", "Network", "TestRandom"],
+            of: "Dialects", sees: ["Query", "Requests", "Pipeline", "Transforms", "Network", "TestRandom"],
             packages: [crypto, nioCore]),
         tests(
             of: "HTTPServer", sees: ["Network", "TestClock", "TestLogs", "Tracing"],
@@ -244,8 +251,8 @@ let package = Package(
         tests(
             of: "Web",
             sees: [
-                "Dialects", "Query", "HTTPServer", "Loading", "Pipeline", "Cache", "Transforms", "Store", "Origin",
-                "Network", "HTTPCaching", "TestClock", "TestRandom", "Tracing", "Waiting",
+                "Dialects", "Query", "Requests", "HTTPServer", "Loading", "Pipeline", "Cache", "Transforms", "Store",
+                "Origin", "Network", "HTTPCaching", "TestClock", "TestRandom", "Tracing", "Waiting",
             ],
             packages: [
                 coreMetrics, crypto, hummingbird, hummingbirdCore, httpTypes, logging, nioCore,
@@ -255,7 +262,8 @@ let package = Package(
             of: "Command",
             sees: [
                 "EdgePurging", "TestClock", "TestOrigin", "Machine", "Workers", "Web", "HTTPServer", "Dialects",
-                "Query", "Transforms", "HTTPCaching", "Origin", "Network", "ObjectStorage", "Pipeline", "Store",
+                "Query", "Requests", "Transforms", "HTTPCaching", "Origin", "Network", "ObjectStorage", "Pipeline",
+                "Store",
             ],
             packages: [
                 argumentParser, coreMetrics, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioFoundation,
@@ -266,8 +274,7 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "DarkroomCommand", "DarkroomWeb", "DarkroomHTTPServer", "DarkroomDialects", "DarkroomQuery",
-                "DarkroomWorkers",
-                "DarkroomPipeline", "DarkroomCache", "DarkroomTracing",
+                "DarkroomRequests", "DarkroomWorkers", "DarkroomPipeline", "DarkroomCache", "DarkroomTracing",
                 "DarkroomTransforms", "DarkroomStore", "DarkroomOrigin", "DarkroomNetwork", "DarkroomHTTPCaching",
                 "DarkroomHTTPClient", "DarkroomObjectStorage", "DarkroomTestRandom", logging, httpTypes,
                 nioCore, nioHTTP1,

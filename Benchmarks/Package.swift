@@ -12,6 +12,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
@@ -30,16 +32,32 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
             ], path: "Sources/Machine", swiftSettings: swiftSettings),
         .target(
+            name: "DarkroomNetwork",
+            dependencies: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ], path: "Sources/Network", swiftSettings: swiftSettings),
+        .target(
+            name: "DarkroomHTTPCaching",
+            dependencies: [
+                "DarkroomNetwork", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "StructuredFieldValues", package: "swift-http-structured-headers"),
+            ], path: "Sources/HTTPCaching", swiftSettings: swiftSettings),
+        .target(
+            name: "DarkroomRequests", dependencies: ["DarkroomHTTPCaching", "DarkroomMachine", "DarkroomNetwork"],
+            path: "Sources/Requests", swiftSettings: swiftSettings),
+        .target(
             name: "DarkroomTransforms",
             dependencies: [
-                "DarkroomVips", "DarkroomEviction", "DarkroomMachine", .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                "DarkroomRequests", "DarkroomVips", "DarkroomEviction", "DarkroomMachine",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "Crypto", package: "swift-crypto"),
             ], path: "Sources/Transforms", swiftSettings: swiftSettings),
         .target(name: "Thumbnail", dependencies: ["DarkroomCVips"]),
         .executableTarget(
             name: "floor",
             dependencies: [
-                "Thumbnail", "DarkroomVips", "DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio"),
+                "Thumbnail", "DarkroomVips", "DarkroomRequests", "DarkroomTransforms",
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Sources/Floor", swiftSettings: swiftSettings),
         .executableTarget(
@@ -47,14 +65,21 @@ let package = Package(
             path: "Sources/Download", swiftSettings: swiftSettings),
         .executableTarget(
             name: "widths",
-            dependencies: ["DarkroomVips", "DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
+            dependencies: [
+                "DarkroomVips", "DarkroomRequests", "DarkroomTransforms",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
             path: "Sources/Widths", swiftSettings: swiftSettings),
         .executableTarget(
             name: "costs",
-            dependencies: ["DarkroomVips", "DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
+            dependencies: [
+                "DarkroomVips", "DarkroomRequests", "DarkroomTransforms",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
             path: "Sources/Costs", swiftSettings: swiftSettings),
         .executableTarget(
-            name: "quality", dependencies: ["DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
+            name: "quality",
+            dependencies: ["DarkroomRequests", "DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
             path: "Sources/Quality", swiftSettings: swiftSettings),
         .target(
             name: "DarkroomStore",

@@ -78,6 +78,9 @@ VERSION_COPIES = [
     ("deploy/kubernetes/base/deployment.yaml", r"image: darkroom:(.+)"),
     ("deploy/kubernetes/overlays/production/kustomization.yaml", r"newTag: (.+)"),
 ]
+# Rooms without pixels, store and network, and what they must not link through any room that they see.
+PURE_ROOMS = ["Requests", "Query", "Dialects"]
+IMPURE = {"CVips": "libvips", "grdb": "SQLite", "asyncHTTPClient": "an HTTP client", "hummingbird": "an HTTP server"}
 # A figure of docs/benchmarks.md, and the places that repeat it, perhaps rounded or in units that are so many times larger.
 MEASURED = "docs/benchmarks.md"
 FIGURES = {
@@ -106,7 +109,7 @@ FOREIGN = re.compile(r"greyscale|colourspace|\"colour\"", re.IGNORECASE)
 
 def main() -> int:
     found = [
-        *source_problems(), *column_problems(), *folder_problems(), *word_problems(), *version_problems(), *figure_problems(),
+        *source_problems(), *arrow_problems(), *column_problems(), *folder_problems(), *word_problems(), *version_problems(), *figure_problems(),
         *owner_problems()]
     for problem in found:
         print(problem, file=sys.stderr)
@@ -132,6 +135,24 @@ def source_problems() -> Iterator[str]:
             unchecked += [f"{file.relative_to(ROOT)}"] * len(re.findall(r"@unchecked\s+Sendable", code))
     if len(unchecked) > MAX_UNCHECKED_SENDABLE:
         yield f"{len(unchecked)} @unchecked Sendable, at most {MAX_UNCHECKED_SENDABLE}: {', '.join(unchecked)}"
+
+
+def arrow_problems() -> Iterator[str]:
+    """Pure rooms that would link what they must not, by the rows of Package.swift."""
+    rows = {
+        name: set(re.findall(r'"(\w+)"', row)) | set(re.findall(r"\b[a-z]\w+\b(?!:)", row))
+        for name, row in re.findall(
+            r'\broom\(\s*"(\w+)"(.*?)\),?\n(?=        [./r]|    \])',
+            (ROOT / "Package.swift").read_text(encoding="utf-8"), re.DOTALL)
+    }
+    for room in PURE_ROOMS:
+        reached, new = set(), {room}
+        while new:
+            reached |= new
+            new = {seen for name in new for seen in rows.get(name, set())} - reached
+        if room not in rows:
+            yield f"Package.swift: there is no room {room}"
+        yield from (f"Package.swift: {room} must not link {IMPURE[name]}" for name in sorted(reached & IMPURE.keys()))
 
 
 def column_problems() -> Iterator[str]:

@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomMachine
+import DarkroomRequests
 package import DarkroomStore
 package import NIOCore
 

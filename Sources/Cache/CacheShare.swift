@@ -1,4 +1,5 @@
 import DarkroomEviction
+package import DarkroomRequests
 package import DarkroomStore
 import Synchronization
 
@@ -7,7 +8,7 @@ import Synchronization
 /// It lists the entries that the tenant's requests stored. Beyond its budget, entries of the same tenant are evicted,
 /// entries without a recent hit first, so that the tenant does not evict the entries of other tenants. Entries that
 /// were evicted or purged stay in the list until newer ones replace them. An entry of the list takes about 250 bytes.
-package final class CacheShare: Sendable {
+package final class CacheShare: AccountShare {
     private struct State {
         var budgetBytes: Int
         var entries = SieveTable<StoreKey, EntryKey>(budgetBytes: .max)
@@ -48,4 +49,9 @@ package final class CacheShare: Sendable {
     package func recordHit(_ key: EntryKey) {
         state.withLock { _ = $0.entries.value(for: key.entry) }
     }
+}
+
+extension ImageRequest {
+    /// The tenant's part of the caches; nil = entries are stored without counting.
+    package var share: CacheShare? { account?.share as? CacheShare }
 }

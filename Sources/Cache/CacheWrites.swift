@@ -1,4 +1,5 @@
 import DarkroomMachine
+import DarkroomRequests
 package import DarkroomStore
 import DarkroomWaiting
 

@@ -1,8 +1,9 @@
 import DarkroomHTTPCaching
 import DarkroomMachine
 package import DarkroomNetwork
+public import DarkroomRequests
 import DarkroomStore
-public import DarkroomTransforms
+import DarkroomTransforms
 public import Foundation
 public import HTTPTypes
 import NIOCore

@@ -1,6 +1,7 @@
 package import DarkroomHTTPCaching
 import DarkroomMachine
 package import DarkroomNetwork
+import DarkroomRequests
 package import DarkroomStore
 package import DarkroomTransforms
 import DarkroomWaiting

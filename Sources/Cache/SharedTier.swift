@@ -1,6 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomObjectStorage
+import DarkroomRequests
 import DarkroomStore
 import DarkroomWaiting
 import Foundation

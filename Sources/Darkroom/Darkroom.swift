@@ -8,6 +8,7 @@
 @_exported public import DarkroomOrigin
 @_exported public import DarkroomPipeline
 @_exported public import DarkroomQuery
+@_exported public import DarkroomRequests
 @_exported public import DarkroomStore
 @_exported public import DarkroomTransforms
 @_exported public import DarkroomVips

@@ -1,5 +1,5 @@
 package import DarkroomQuery
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// The image URLs of another service, each with the meaning of one query of `/image`.
 ///

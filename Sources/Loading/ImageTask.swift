@@ -1,4 +1,5 @@
 public import DarkroomPipeline
+public import DarkroomRequests
 import DarkroomWaiting
 import Synchronization
 

@@ -1,5 +1,6 @@
 import DarkroomNetwork
 import DarkroomPipeline
+import DarkroomRequests
 import DarkroomWaiting
 public import Foundation
 import Synchronization

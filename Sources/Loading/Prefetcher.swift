@@ -1,4 +1,5 @@
 public import DarkroomPipeline
+public import DarkroomRequests
 public import Foundation
 import NIOCore
 import Synchronization
@@ -15,7 +16,7 @@ import Synchronization
 /// ```
 public final class Prefetcher: Sendable {
     /// The most items of a job.
-    public static let maxItems = 10_000
+    public static let maxItems = PrefetchItem.maxPerJob
     /// The maximum number of jobs, running or ended. Ended jobs are removed after an hour, or earlier if new jobs need
     /// their places.
     public static let maxJobs = 64

@@ -1,6 +1,7 @@
 public import DarkroomCache
 public import DarkroomNetwork
 public import DarkroomOrigin
+public import DarkroomRequests
 public import DarkroomStore
 public import DarkroomTransforms
 import DarkroomWaiting
@@ -180,7 +181,7 @@ public final class ImagePipeline: Sendable {
     ) -> ImageResponse {
         var (response, stopwatch) = (response, stopwatch)
         if request.keepsOriginal == .never { response.original = nil }
-        if response.cache.variant != nil { request.input.account?.share?.recordHit(request.keys.variant) }
+        if response.cache.variant != nil { request.input.share?.recordHit(request.keys.variant) }
         if response.isInterim { resolver.upgrades.recordInterimAnswer() }
         if request.input.data != nil, response.fallbackReason == nil {
             response.cache = response.cache.ofData(request.cache)

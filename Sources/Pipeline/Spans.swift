@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomTransforms
 import DarkroomWaiting
 import HTTPTypes

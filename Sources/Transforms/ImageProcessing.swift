@@ -1,3 +1,4 @@
+public import DarkroomRequests
 public import DarkroomVips
 public import NIOCore
 

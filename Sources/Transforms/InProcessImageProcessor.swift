@@ -1,3 +1,4 @@
+import DarkroomRequests
 public import DarkroomVips
 import NIOCore
 

@@ -2,6 +2,7 @@ import DarkroomHTTPServer
 import DarkroomLoading
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomRequests
 
 /// All endpoints, with the listeners that serve them and the access that they require.
 struct Endpoints: Sendable {

@@ -3,7 +3,7 @@ package import DarkroomHTTPServer
 package import DarkroomNetwork
 package import DarkroomOrigin
 package import DarkroomQuery
-package import DarkroomTransforms
+package import DarkroomRequests
 package import Foundation
 
 /// The configuration of the endpoints and listeners.

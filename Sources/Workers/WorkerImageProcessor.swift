@@ -1,4 +1,5 @@
 import DarkroomMachine
+import DarkroomRequests
 package import DarkroomTransforms
 package import Logging
 import Synchronization

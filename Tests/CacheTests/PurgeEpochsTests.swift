@@ -1,7 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
+import DarkroomRequests
 import DarkroomStore
-import DarkroomTransforms
 import Foundation
 import HTTPTypes
 import Testing

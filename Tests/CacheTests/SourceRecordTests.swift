@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import Foundation

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomTestOrigin
 import DarkroomTransforms
 import Foundation

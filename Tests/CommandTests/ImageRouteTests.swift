@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomTransforms
 import Foundation
 import NIOCore

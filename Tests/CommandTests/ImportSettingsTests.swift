@@ -1,5 +1,5 @@
 import DarkroomDialects
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import Testing
 

@@ -3,8 +3,8 @@ import DarkroomHTTPServer
 import DarkroomMachine
 import DarkroomOrigin
 import DarkroomPipeline
+import DarkroomRequests
 import DarkroomStore
-import DarkroomTransforms
 import DarkroomWeb
 import DarkroomWorkers
 import Foundation

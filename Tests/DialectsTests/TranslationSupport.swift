@@ -1,5 +1,6 @@
 import DarkroomDialects
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomTransforms
 
 extension PathDialect {

@@ -1,9 +1,9 @@
 import DarkroomCache
 import DarkroomOrigin
 import DarkroomPipeline
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTestOrigin
-import DarkroomTransforms
 import DarkroomVips
 import Foundation
 import NIOCore

@@ -1,4 +1,5 @@
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomWaiting
 import Synchronization
 import Testing

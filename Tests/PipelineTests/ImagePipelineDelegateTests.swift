@@ -1,5 +1,6 @@
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import DarkroomVips

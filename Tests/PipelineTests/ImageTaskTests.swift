@@ -1,7 +1,7 @@
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
-import DarkroomTransforms
 import DarkroomWaiting
 import NIOCore
 import Testing

@@ -1,6 +1,6 @@
 import DarkroomHTTPCaching
+import DarkroomRequests
 import DarkroomStore
-import DarkroomTransforms
 import NIOCore
 import Testing
 

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomRequests
 import DarkroomStore
 import HTTPTypes
 import Testing

@@ -1,6 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import HTTPTypes
@@ -269,7 +270,7 @@ struct MarkTests {
     private final class Account: WorkAccount {
         let charges = Counter()
 
-        var share: CacheShare? { nil }
+        var share: (any AccountShare)? { nil }
 
         func charge(processing time: Duration) { charges.add() }
     }

@@ -1,4 +1,5 @@
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTestClock
 import DarkroomTransforms

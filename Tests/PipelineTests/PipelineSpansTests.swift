@@ -1,5 +1,5 @@
 import DarkroomOrigin
-import DarkroomTransforms
+import DarkroomRequests
 import DarkroomWaiting
 import InMemoryTracing
 import NIOCore

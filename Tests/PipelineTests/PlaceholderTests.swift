@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import DarkroomVips

@@ -1,4 +1,5 @@
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomTestClock
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
+import DarkroomRequests
 import DarkroomStore
 import HTTPTypes
 import NIOCore

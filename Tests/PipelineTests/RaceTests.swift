@@ -1,7 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
-import DarkroomTransforms
 import HTTPTypes
 import Testing
 

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import NIOCore

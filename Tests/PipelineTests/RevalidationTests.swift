@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomWaiting
 import Foundation
 import HTTPTypes

@@ -1,7 +1,7 @@
 import DarkroomObjectStorage
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTestLogs
-import DarkroomTransforms
 import Logging
 import NIOCore
 import Synchronization

@@ -1,6 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomObjectStorage
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTestClock
 import DarkroomWaiting

@@ -2,8 +2,8 @@ import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
-import DarkroomTransforms
 import HTTPTypes
 import NIOCore
 import Testing

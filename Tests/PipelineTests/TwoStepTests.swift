@@ -1,6 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import DarkroomWaiting

@@ -1,4 +1,5 @@
 import DarkroomHTTPCaching
+import DarkroomRequests
 import DarkroomTransforms
 import NIOCore
 import Testing

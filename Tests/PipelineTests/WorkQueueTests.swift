@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomTransforms
 import Dispatch
 import Synchronization

@@ -1,7 +1,7 @@
 import DarkroomNetwork
 import DarkroomPipeline
+import DarkroomRequests
 import DarkroomTestRandom
-import DarkroomTransforms
 import Foundation
 import Testing
 

@@ -1,5 +1,5 @@
+import DarkroomRequests
 import DarkroomTestRandom
-import DarkroomTransforms
 import Testing
 
 @testable import DarkroomQuery

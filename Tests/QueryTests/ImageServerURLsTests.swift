@@ -1,6 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomPipeline
+import DarkroomRequests
 import DarkroomTransforms
 import Foundation
 import Testing
@@ -87,7 +88,24 @@ struct ImageServerURLsTests {
             $0.recipe.position = .anchor(x: 0.3, y: 0.3)
         }
         #expect(refusal(anchored).contains("no parameter"))
+        // A mark without its image, and steps of other services that Darkroom's parameters do not have.
+        #expect(refusal(try request { $0.recipe.mark = Mark() }).contains("no parameter"))
+        #expect(refusal(try request { $0.recipe.trim = .animated }).contains("no parameter"))
+        // Values without an effect are left out.
+        let turned = try request {
+            ($0.recipe.cornerBackground, $0.recipe.position) = (.white, .anchor(x: 0.3, y: 0.3))
+        }
+        #expect(refusal(turned) == refusal(try request()))
         #expect(throws: ImageServerURLs.Refusal.self) { try ImageServerURLs(keyID: "k 1", secret: Self.secret) }
         #expect(throws: ImageServerURLs.Refusal.self) { try ImageServerURLs(keyID: "k1", secret: "short") }
+    }
+}
+
+extension Trim {
+    /// A border that only weserv/images removes from columns alone.
+    fileprivate static var animated: Trim {
+        var trim = Trim(threshold: 10)
+        trim.keepsHeightOfAnimations = true
+        return trim
     }
 }

@@ -1,7 +1,6 @@
-import DarkroomLoading
 import DarkroomNetwork
 import DarkroomPipeline
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import Testing
 

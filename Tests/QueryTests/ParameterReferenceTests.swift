@@ -1,3 +1,5 @@
+import DarkroomRequests
+import DarkroomTransforms
 import Testing
 
 @testable import DarkroomQuery
@@ -20,5 +22,19 @@ struct ParameterReferenceTests {
         }
         #expect(markdown.hasPrefix("### Source\n"))
         #expect(markdown.contains("| `1` | Resize | medium |"))
+    }
+
+    @Test func `a parameter changes a step that exists`() {
+        let transforms: [any Transform.Type] = [
+            Blur.self, Border.self, Brightness.self, ContainExtend.self, Contrast.self, CoverCrop.self, Crop.self,
+            Duotone.self, Filter.self, Flatten.self, Flip.self, Flop.self, Gamma.self, Hue.self, Inset.self,
+            LayoutResize.self, Lightness.self, Mark.self, Mask.self, Orient.self, Pad.self, Pixelate.self, Resize.self,
+            Rotate.self, Saturation.self, Sharpen.self, Text.self, Tint.self, Trim.self,
+        ]
+        let steps: [ParameterDocumentation.Step] = [.fetch, .decode, .encode, .cache, .respond]
+        let names = Set(transforms.map { "\($0)" } + steps.map(\.name) + ["\(EffectStep.self)"])
+        for parameter in ImageQueryGrammar().table.parameters {
+            #expect(names.contains(parameter.documentation.step.name), "\(parameter.name)")
+        }
     }
 }

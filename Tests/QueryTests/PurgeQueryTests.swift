@@ -1,5 +1,4 @@
-import DarkroomCache
-import DarkroomPipeline
+import DarkroomRequests
 import Testing
 
 @testable import DarkroomQuery

@@ -1,8 +1,7 @@
-import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomPipeline
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import Testing
 

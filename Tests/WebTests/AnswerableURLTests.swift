@@ -1,6 +1,7 @@
 import DarkroomLoading
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import Foundation

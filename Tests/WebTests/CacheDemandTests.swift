@@ -1,10 +1,8 @@
-import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
-import DarkroomPipeline
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import HummingbirdCore

@@ -1,8 +1,7 @@
-import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomPipeline
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import Hummingbird

@@ -1,6 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import Hummingbird

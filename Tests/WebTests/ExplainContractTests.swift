@@ -1,5 +1,5 @@
 import DarkroomHTTPCaching
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import Testing
 import Yams

@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomOrigin
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import Hummingbird

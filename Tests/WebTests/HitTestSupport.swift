@@ -3,6 +3,7 @@ import DarkroomHTTPServer
 import DarkroomLoading
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTestClock
 import DarkroomTracing

@@ -1,6 +1,7 @@
 import DarkroomDialects
 import DarkroomHTTPServer
 import DarkroomNetwork
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTestClock
 import Foundation

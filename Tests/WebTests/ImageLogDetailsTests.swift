@@ -3,6 +3,7 @@ import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomPipeline
+import DarkroomRequests
 import DarkroomTestClock
 import Foundation
 import HTTPTypes

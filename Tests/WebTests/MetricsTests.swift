@@ -2,6 +2,7 @@ import CoreMetrics
 import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomPipeline
+import DarkroomRequests
 import HTTPTypes
 import Hummingbird
 import Synchronization

@@ -1,5 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomPipeline
+import DarkroomRequests
 import DarkroomTransforms
 import Foundation
 import HTTPTypes

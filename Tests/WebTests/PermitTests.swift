@@ -3,6 +3,7 @@ import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import Hummingbird

@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomRequests
 import DarkroomTestClock
 import Foundation
 import HTTPTypes

@@ -1,7 +1,6 @@
 import DarkroomHTTPServer
-import DarkroomLoading
 import DarkroomPipeline
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import Hummingbird

@@ -1,6 +1,7 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomTestClock
 import Foundation
 import HTTPTypes

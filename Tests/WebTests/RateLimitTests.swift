@@ -1,5 +1,5 @@
 import DarkroomHTTPServer
-import DarkroomPipeline
+import DarkroomRequests
 import HTTPTypes
 import HummingbirdCore
 import Synchronization

@@ -1,5 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomPipeline
+import DarkroomRequests
 import DarkroomTestRandom
 import Foundation
 import HTTPTypes

@@ -1,6 +1,7 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomPipeline
+import DarkroomRequests
 import DarkroomTransforms
 import Foundation
 import HTTPTypes

@@ -1,5 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomLoading
+import DarkroomRequests
 import DarkroomTestClock
 import DarkroomWaiting
 import Foundation

@@ -4,7 +4,7 @@ import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import Hummingbird

@@ -2,6 +2,7 @@ import CoreMetrics
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork
+import DarkroomRequests
 import DarkroomTransforms
 import Foundation
 import HTTPTypes

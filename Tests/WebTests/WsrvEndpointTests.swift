@@ -1,5 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomNetwork
+import DarkroomRequests
 import DarkroomTransforms
 import Foundation
 import HTTPTypes

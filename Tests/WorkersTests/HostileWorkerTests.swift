@@ -1,6 +1,7 @@
 import DarkroomCMemory
 import DarkroomCSandbox
 import DarkroomMachine
+import DarkroomRequests
 import DarkroomTransforms
 import Foundation
 import NIOCore

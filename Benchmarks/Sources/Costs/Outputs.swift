@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomTransforms
 
 /// The output formats with the options that change what encoding takes. Names are as in queries.

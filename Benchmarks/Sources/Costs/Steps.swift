@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomTransforms
 
 /// Every step that a parameter can ask for, with the values that take the most. Names are as in queries.

@@ -1,5 +1,6 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
+package import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import Foundation

@@ -1,4 +1,5 @@
 package import DarkroomMachine
+import DarkroomRequests
 import DarkroomStore
 import NIOCore
 import Synchronization

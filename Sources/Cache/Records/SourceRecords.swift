@@ -1,5 +1,6 @@
 import DarkroomEviction
 import DarkroomHTTPCaching
+import DarkroomRequests
 import DarkroomStore
 import NIOCore
 import Synchronization

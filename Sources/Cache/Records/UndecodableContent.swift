@@ -1,5 +1,5 @@
+package import DarkroomRequests
 package import DarkroomStore
-package import DarkroomTransforms
 package import Foundation
 
 /// Content of which a part failed to decode: it is not an image, or the image is corrupt.

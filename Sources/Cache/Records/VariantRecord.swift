@@ -1,3 +1,4 @@
+package import DarkroomRequests
 package import DarkroomStore
 package import DarkroomTransforms
 package import NIOCore

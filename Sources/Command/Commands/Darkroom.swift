@@ -1,4 +1,5 @@
 import ArgumentParser
+import DarkroomRequests
 import DarkroomTransforms
 import DarkroomWorkers
 import Foundation

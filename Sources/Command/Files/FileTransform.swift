@@ -1,4 +1,5 @@
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomTransforms
 import NIOCore
 

@@ -1,5 +1,6 @@
 import CoreMetrics
 import DarkroomMachine
+import DarkroomRequests
 import DarkroomTransforms
 import NIOCore
 

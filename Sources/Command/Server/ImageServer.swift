@@ -6,6 +6,7 @@ import DarkroomOpenTelemetry
 import DarkroomOrigin
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTracing
 import DarkroomTransforms

@@ -1,5 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomTransforms
 import DarkroomWeb
 import Foundation

@@ -1,5 +1,6 @@
 import DarkroomOrigin
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomTransforms
 import DarkroomWeb
 import Foundation

@@ -1,5 +1,5 @@
 import DarkroomDialects
-import DarkroomTransforms
+import DarkroomRequests
 
 /// The keys and rules of the paths of other services that `compat` selects.
 struct DialectSettings: SettingTheme {

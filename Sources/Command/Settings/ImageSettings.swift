@@ -1,6 +1,7 @@
 import DarkroomMachine
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomTransforms
 import DarkroomWorkers
 

@@ -5,6 +5,7 @@ import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import DarkroomWeb

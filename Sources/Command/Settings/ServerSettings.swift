@@ -1,5 +1,5 @@
 import DarkroomHTTPServer
-import DarkroomTransforms
+import DarkroomRequests
 import DarkroomWeb
 import Logging
 

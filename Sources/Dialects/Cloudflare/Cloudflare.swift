@@ -1,6 +1,6 @@
 package import DarkroomNetwork
 package import DarkroomQuery
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// The paths of Cloudflare's image transformations: `/cdn-cgi/image/{options}/{source}`.
 package struct Cloudflare: PathDialect {

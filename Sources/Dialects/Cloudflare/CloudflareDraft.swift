@@ -1,5 +1,5 @@
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 
 /// The meaning of the options of Cloudflare Images in Darkroom's parameters, while they are read.
 struct CloudflareDraft: OptionDraft {
@@ -141,7 +141,7 @@ extension CloudflareDraft {
         query.put("w", width.map(side))
         query.put("h", height.map(side))
         guard width != nil || height != nil else { return }
-        let name: DarkroomTransforms.Fit =
+        let name: DarkroomRequests.Fit =
             switch fit {
             case .scaleDown, .contain: .inside
             case .cover, .aspectCrop: .cover

@@ -1,5 +1,5 @@
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 
 /// Every option of Cloudflare Images, and what becomes of it.
 enum CloudflareOptions {

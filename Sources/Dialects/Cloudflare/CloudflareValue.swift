@@ -1,5 +1,5 @@
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 
 /// Reads values as Cloudflare Images documents them.
 enum CloudflareValue {

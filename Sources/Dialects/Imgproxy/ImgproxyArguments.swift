@@ -1,5 +1,5 @@
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 
 /// The arguments of one option, read as imgproxy reads them.

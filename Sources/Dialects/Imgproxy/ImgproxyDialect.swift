@@ -1,6 +1,6 @@
 package import DarkroomNetwork
 package import DarkroomQuery
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// The paths of imgproxy: `/{signature}/{options}/plain/{url}@{extension}`, or with the URL in base64 and a dot before
 /// the extension.

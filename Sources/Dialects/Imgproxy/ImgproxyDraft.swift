@@ -1,5 +1,5 @@
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 
 /// A path of imgproxy while its options are read. Nil = not given.

@@ -1,5 +1,5 @@
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 
 extension ImgproxyTable {
     static let geometryRows: [Row] = [

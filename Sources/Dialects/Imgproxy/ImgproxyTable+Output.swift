@@ -1,5 +1,5 @@
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 
 extension ImgproxyTable {

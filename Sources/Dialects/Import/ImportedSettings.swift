@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 
 /// The settings of Darkroom that follow from the environment variables of another service.

@@ -1,6 +1,6 @@
 package import DarkroomNetwork
 package import DarkroomQuery
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// The paths of thumbor and imagor: `/{signature or unsafe}/{options}/{image}`.
 package struct Thumbor: PathDialect {

@@ -1,5 +1,5 @@
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 
 /// The meaning of a path of thumbor in Darkroom's parameters, while its filters are read.

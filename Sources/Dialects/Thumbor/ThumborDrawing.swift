@@ -1,6 +1,6 @@
 import DarkroomNetwork
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 
 /// An image that one of imagor's filters `watermark` and `image` draws.
 struct ThumborDrawing {

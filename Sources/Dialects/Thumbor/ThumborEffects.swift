@@ -1,5 +1,5 @@
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 
 /// Filters whose arguments need more than a line of code.
 extension ThumborDraft {

@@ -1,5 +1,5 @@
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 
 /// Every filter of thumbor and imagor, and what becomes of it.

@@ -1,6 +1,6 @@
 import DarkroomNetwork
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 
 /// The parts of a path of thumbor or imagor after its signature, in their order.
 struct ThumborPath: Sendable {

@@ -1,6 +1,6 @@
 import DarkroomNetwork
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 
 /// A text of imagor's filters `text` and `label`.

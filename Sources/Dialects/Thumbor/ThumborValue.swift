@@ -1,6 +1,6 @@
 import DarkroomNetwork
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 
 /// Reads and writes numbers as imagor's filters do.

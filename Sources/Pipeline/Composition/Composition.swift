@@ -1,6 +1,7 @@
 import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomTransforms
 
 // Answers that need other requests; see ``Companion``. Interim outputs and placeholders are part of the decision about

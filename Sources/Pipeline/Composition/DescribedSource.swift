@@ -1,4 +1,5 @@
 import DarkroomCache
+package import DarkroomRequests
 package import DarkroomTransforms
 import DarkroomWaiting
 

@@ -1,6 +1,7 @@
 import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomMachine
+import DarkroomRequests
 import DarkroomTransforms
 import DarkroomWaiting
 

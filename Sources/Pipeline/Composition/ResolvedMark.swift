@@ -1,7 +1,7 @@
 import DarkroomCache
 import DarkroomHTTPCaching
+import DarkroomRequests
 import DarkroomStore
-import DarkroomTransforms
 import Foundation
 
 /// The current knowledge of the image that a request draws onto its source.

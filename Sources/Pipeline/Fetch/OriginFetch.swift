@@ -3,6 +3,7 @@ import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
 import Foundation
 import HTTPTypes

@@ -1,6 +1,7 @@
 import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
 import DarkroomWaiting
 import Foundation

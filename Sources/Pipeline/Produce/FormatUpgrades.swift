@@ -1,4 +1,5 @@
 import DarkroomCache
+import DarkroomRequests
 import DarkroomStore
 import DarkroomWaiting
 import Synchronization

@@ -1,5 +1,6 @@
 import DarkroomCache
 import DarkroomMachine
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import DarkroomWaiting

@@ -1,6 +1,7 @@
 package import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomNetwork
+package import DarkroomRequests
 import DarkroomStore
 
 /// The tags by which caches in front of this server purge a response, each once; see ``EdgeTag``.

@@ -1,5 +1,6 @@
 public import DarkroomNetwork
 public import DarkroomOrigin
+public import DarkroomRequests
 public import DarkroomTransforms
 public import HTTPTypes
 

@@ -1,6 +1,7 @@
 public import DarkroomCache
 public import DarkroomHTTPCaching
 import DarkroomNetwork
+public import DarkroomRequests
 package import DarkroomStore
 public import DarkroomTransforms
 public import Foundation

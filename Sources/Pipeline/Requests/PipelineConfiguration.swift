@@ -1,5 +1,6 @@
 public import DarkroomHTTPCaching
 public import DarkroomMachine
+public import DarkroomRequests
 public import DarkroomTransforms
 
 /// The limits, resources and caching policy of an ``ImagePipeline``. Every default is the same as on the command line.

@@ -1,6 +1,7 @@
 import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomNetwork
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import DarkroomWaiting
@@ -70,7 +71,7 @@ struct ResolvedRequest: Sendable {
     var access: CacheAccess {
         CacheAccess(
             keys: keys, source: source, part: boxed.part(keys.variant.entry), options: cache, epoch: epoch,
-            deadline: deadline, share: boxed.input.account?.share)
+            deadline: deadline, share: boxed.input.share)
     }
 
     var source: SourceURL { boxed.input.source }

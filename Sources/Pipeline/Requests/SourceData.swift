@@ -1,23 +1,14 @@
-import DarkroomCache
 import DarkroomHTTPCaching
 package import DarkroomMachine
 import DarkroomNetwork
 package import DarkroomOrigin
+public import DarkroomRequests
 import DarkroomStore
 public import Foundation
 import HTTPTypes
 public import NIOCore
 
-/// The bytes of a source that came with the request, instead of from an origin.
-///
-/// A class, because requests are copied often and few of them have bytes.
-public final class SourceData: Sendable {
-    let content: SharedBytes
-    /// The name of the source, made from the hash of its bytes: equal bytes are the same source.
-    let address: SourceURL
-    /// Counts the bytes among those in flight; nil = they are not counted.
-    private let reservation: ByteReservation?
-
+extension SourceData {
     /// Bytes that the caller holds.
     public convenience init(_ bytes: ByteBuffer) {
         self.init(SharedBytes(bytes))
@@ -29,20 +20,13 @@ public final class SourceData: Sendable {
     }
 
     /// - Parameter reservation: counts the bytes among those in flight; nil = they are not counted.
-    package init(_ content: SharedBytes, reservation: ByteReservation? = nil) {
-        self.content = content
-        self.reservation = reservation
-        address = SourceURL(uploadOf: StoreKey(of: content).hex)
+    package convenience init(_ content: SharedBytes, reservation: ByteReservation? = nil) {
+        self.init(content, address: SourceURL(uploadOf: StoreKey(of: content).hex), hold: reservation)
     }
-
-    /// The number of bytes.
-    public var count: Int { content.count }
 
     /// The purge tag of everything that is stored of such sources.
     package static let purgeTag = "upload"
-}
 
-extension SourceData {
     /// The bytes as the response of an origin. Variants of equal bytes never become outdated.
     func response(at now: Date) -> OriginResponse {
         let fields: HTTPFields = [
@@ -51,7 +35,7 @@ extension SourceData {
         var response = OriginResponse(
             url: address, status: .ok, headers: fields, body: ByteBuffer(), requestedAt: now, receivedAt: now)
         response.content = content
-        response.reservation = reservation
+        response.reservation = hold as? ByteReservation
         return response
     }
 }

@@ -1,6 +1,7 @@
 import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomNetwork
+public import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import DarkroomWaiting

@@ -1,5 +1,6 @@
 public import DarkroomCache
 public import DarkroomHTTPCaching
+public import DarkroomRequests
 public import DarkroomTransforms
 
 /// How a pipeline would answer a request at this moment, and why.

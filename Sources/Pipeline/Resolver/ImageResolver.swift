@@ -1,5 +1,6 @@
 import DarkroomCache
 import DarkroomHTTPCaching
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import DarkroomWaiting

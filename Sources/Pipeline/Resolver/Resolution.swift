@@ -1,5 +1,5 @@
-import DarkroomCache
 import DarkroomHTTPCaching
+import DarkroomRequests
 import Foundation
 
 /// The decision how a request is answered: a pure function from the known facts to the next step.

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import Synchronization
 
 /// The urgency of shared work: the highest priority and the latest deadline of its waiters so far, and their clients.

@@ -1,4 +1,5 @@
 import DarkroomMachine
+import DarkroomRequests
 import DarkroomTransforms
 import DarkroomWaiting
 import Dispatch

@@ -1,6 +1,6 @@
 package import DarkroomHTTPCaching
 import DarkroomNetwork
-package import DarkroomPipeline
+package import DarkroomRequests
 package import Foundation
 
 /// The permission of a client: its parameters, and how long they are valid. Only an ``Authorizer`` creates an

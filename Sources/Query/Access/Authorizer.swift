@@ -1,4 +1,4 @@
-package import DarkroomTransforms
+package import DarkroomRequests
 package import Foundation
 
 /// Decides whether a request is permitted, before its query is read.

@@ -1,6 +1,5 @@
 package import DarkroomNetwork
-import DarkroomPipeline
-package import DarkroomTransforms
+package import DarkroomRequests
 package import Foundation
 
 /// Signs requests with a server's keys, as `darkroom sign` does.

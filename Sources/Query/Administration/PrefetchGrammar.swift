@@ -1,7 +1,6 @@
 import DarkroomHTTPCaching
-package import DarkroomLoading
 package import DarkroomNetwork
-import DarkroomPipeline
+package import DarkroomRequests
 
 /// The grammar of prefetching: each source with each query, in the parameters of `/image`.
 package struct PrefetchGrammar: Sendable {
@@ -33,9 +32,9 @@ package struct PrefetchGrammar: Sendable {
         of body: PrefetchBody, accept: String?, connection: ConnectionHints = ConnectionHints(saveData: nil)
     ) throws(InvalidBody) -> [PrefetchItem] {
         let count = body.urls.count * max(1, body.queries.count + body.widths.count)
-        guard count <= Prefetcher.maxItems else {
+        guard count <= PrefetchItem.maxPerJob else {
             throw InvalidBody(
-                "urls", "A job must have at most \(Prefetcher.maxItems) images, got \(count); send several jobs.")
+                "urls", "A job must have at most \(PrefetchItem.maxPerJob) images, got \(count); send several jobs.")
         }
         let variants = try variants(of: body)
         var images: [PrefetchItem] = []

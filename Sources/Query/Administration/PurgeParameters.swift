@@ -1,5 +1,5 @@
-import DarkroomCache
 import DarkroomNetwork
+import DarkroomRequests
 
 /// The parameters of `DELETE /cache`, one row each.
 enum PurgeParameters {

@@ -1,4 +1,4 @@
-package import DarkroomCache
+package import DarkroomRequests
 
 /// A parsed query to `DELETE /cache`.
 package struct PurgeQuery: Hashable, Sendable {

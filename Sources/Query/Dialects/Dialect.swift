@@ -1,4 +1,4 @@
-package import DarkroomTransforms
+package import DarkroomRequests
 package import Foundation
 
 /// Queries have Darkroom's own parameters, or wsrv.nl's, which ``WsrvTable`` translates. Other services have

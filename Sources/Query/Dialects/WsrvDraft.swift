@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 /// A query of wsrv.nl while it is read. Nil = not given, or without a meaning.
 struct WsrvDraft: Sendable {

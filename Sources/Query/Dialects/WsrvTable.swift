@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 /// The parameters of wsrv.nl, one row each, with their meaning in Darkroom's parameters: a pure function in front of
 /// the grammar.

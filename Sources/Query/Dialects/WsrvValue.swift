@@ -1,5 +1,5 @@
 import DarkroomNetwork
-import DarkroomTransforms
+import DarkroomRequests
 
 /// Reads values as weserv/images does.
 enum WsrvValue {

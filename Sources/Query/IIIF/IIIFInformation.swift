@@ -1,5 +1,5 @@
 import DarkroomNetwork
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// The sizes and tiles that a server suggests to viewers (IIIF Image API 3.0 §5.3, §5.4): halvings of the full image.
 package struct IIIFPyramid: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import DarkroomNetwork
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// The paths of the IIIF Image API 3.0 (§2).
 package enum IIIFPath {

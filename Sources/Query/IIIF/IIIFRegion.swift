@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 /// The requested part of the upright image (IIIF Image API 3.0 §4.1).
 enum IIIFRegion: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 /// The size that the region is scaled to (IIIF Image API 3.0 §4.2).
 struct IIIFSize: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import DarkroomNetwork
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// What an `Accept` field says about the formats of images (RFC 9110 §12.5.1).
 ///

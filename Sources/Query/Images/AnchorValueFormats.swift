@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 /// A value of `a`, before `fpx` and `fpy` are known.
 enum PlaceName: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 /// The meaning of the parameters of the box.
 extension ImageQueryDraft {

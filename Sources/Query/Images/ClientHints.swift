@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 /// The client hints about the size of an image (HTML, Client Hints; RFC 8942).
 package struct ClientHints: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 extension ValueFormat where Value == String {
     /// Plain text, in which a line feed begins a new line.

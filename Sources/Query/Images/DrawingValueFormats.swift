@@ -1,5 +1,5 @@
 import DarkroomNetwork
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// The values of the step `text`: text, x, y, size, color, and optionally a face, the width of lines and a blend mode.
 extension Caption {

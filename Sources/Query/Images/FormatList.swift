@@ -1,4 +1,4 @@
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// An ordered list of the formats that are sent only to clients whose `Accept` names them, such as WebP and AVIF.
 ///

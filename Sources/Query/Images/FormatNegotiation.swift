@@ -1,5 +1,5 @@
 import DarkroomNetwork
-import DarkroomTransforms
+import DarkroomRequests
 
 /// The weights and the reasons of formats that `Accept` decides.
 package enum FormatNegotiation {

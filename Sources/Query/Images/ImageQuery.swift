@@ -1,8 +1,6 @@
-package import DarkroomCache
 package import DarkroomHTTPCaching
 package import DarkroomNetwork
-package import DarkroomPipeline
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// A parsed query to `/image` or `/info`. Queries with the same meaning are equal, however they were spelled.
 ///

@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 /// An image query while its parameters are read or written.
 ///

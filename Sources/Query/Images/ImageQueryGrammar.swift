@@ -1,6 +1,4 @@
-import DarkroomCache
-import DarkroomPipeline
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// The server's limits on queries.
 package struct QueryLimits: Hashable, Sendable {
@@ -26,7 +24,7 @@ package struct QueryLimits: Hashable, Sendable {
     func requireWritable(_ format: OutputFormat, parameter: String) throws(InvalidParameter) {
         try require(
             !unwritable.contains(format), parameter,
-            "Parameter '\(parameter)' cannot be \(format.rawValue): \(MissingCodec.encoder(format).reason).")
+            "Parameter '\(parameter)' cannot be \(format.rawValue): \(format.reasonWithoutEncoder).")
     }
 }
 

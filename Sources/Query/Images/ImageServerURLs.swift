@@ -1,8 +1,6 @@
-import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomNetwork
-public import DarkroomPipeline
-import DarkroomTransforms
+public import DarkroomRequests
 public import Foundation
 
 /// Builds the URLs of images on a Darkroom server, signed if the server has signing keys.
@@ -63,14 +61,15 @@ public struct ImageServerURLs: Sendable {
         guard request.data == nil else {
             throw Refusal(description: "An image in memory has no URL; send it with POST /image.")
         }
-        let query: ImageQuery
+        let (query, meaning): (ImageQuery, ImageQuery)
         do throws(InvalidParameter) {
-            query = try grammar.parse(builder.canonical(ImageQuery(request)))
+            let asked = ImageQuery(request)
+            query = try grammar.parse(builder.canonical(asked))
+            meaning = try ImageQueryDraft(writing: asked, grammar.limits).finished(grammar.limits)
         } catch {
             throw Refusal(description: error.detail)
         }
-        let limits = PixelLimits()
-        guard TransformChain(query.recipe, limits: limits).key == TransformChain(request.recipe, limits: limits).key,
+        guard query.recipe == meaning.recipe, meaning.recipe.keepsPlaces(of: request.recipe),
             query.output.key == request.output.key, query.pages == request.pages
         else { throw Refusal(description: "The request has a value that no parameter of a URL expresses.") }
         return builder.url(of: query, for: Authorization(key: key, expires: expires))
@@ -86,6 +85,14 @@ public struct ImageServerURLs: Sendable {
         var parameters = QueryString(pairs: [.init(name: "url", value: source)])
         parameters.append(AccessParameters.preset.name, preset)
         return builder.url(of: parameters, for: Authorization(key: key, expires: expires))
+    }
+}
+
+extension Recipe {
+    /// Whether position and mark are those of the recipe that parameters were written of. Parameters name other points
+    /// than the nine anchors as focal points, and a position without an effect is left out.
+    fileprivate func keepsPlaces(of recipe: Recipe) -> Bool {
+        [recipe.position, .center].contains(position) && recipe.mark == mark
     }
 }
 

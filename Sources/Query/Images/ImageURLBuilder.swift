@@ -1,4 +1,4 @@
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// Writes the URL of an image: every URL that the server hands out is built here.
 package struct ImageURLBuilder: Sendable {

@@ -1,7 +1,5 @@
-import DarkroomCache
 import DarkroomNetwork
-import DarkroomPipeline
-import DarkroomTransforms
+import DarkroomRequests
 
 extension ValueFormat where Value == Color {
     static var color: ValueFormat { ValueFormat(.color, write: \.hex) { Color(parsing: $0) } }

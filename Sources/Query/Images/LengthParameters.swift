@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 extension ImageQueryDraft {
     /// Multiplies the lengths of the result by `dpr`, so that an image for a dense screen looks like the plain one.

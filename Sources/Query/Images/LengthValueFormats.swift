@@ -1,5 +1,5 @@
 import DarkroomNetwork
-import DarkroomTransforms
+import DarkroomRequests
 
 extension ValueFormat where Value == Length {
     /// Pixels, or a percentage. `50%` must be percent-encoded in a query; `50p` is its canonical spelling, and `0` is

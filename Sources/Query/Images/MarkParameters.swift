@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 extension ImageQueryDraft {
     /// The mark with its lengths in device pixels; nil if there is none.

@@ -1,4 +1,4 @@
-package import DarkroomTransforms
+package import DarkroomRequests
 
 /// How the server chooses the form of an image by the header fields of a request (RFC 9110 §12.1).
 package struct NegotiationPolicy: Hashable, Sendable {

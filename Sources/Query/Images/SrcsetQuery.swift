@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 /// A query to `/srcset`: one image in several widths.
 package struct SrcsetQuery: Sendable {

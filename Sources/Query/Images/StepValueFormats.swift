@@ -1,5 +1,5 @@
 import DarkroomNetwork
-import DarkroomTransforms
+import DarkroomRequests
 
 extension ValueFormat where Value == [EffectStep] {
     /// A list of effects, each a name with its values after colons.

@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 
 /// The format of values of one type in a query: their schema, a reader of text, and a writer of the canonical text.

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import NIOCore
 
 /// The header of a device-independent bitmap: a Windows header of version 1 to 5, or one of OS/2. In a BMP it follows

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import NIOCore
 
 /// The images in an icon (ICO) or a cursor (CUR): bitmaps and PNGs that show one motif in several sizes and depths.

@@ -1,3 +1,4 @@
+public import DarkroomRequests
 public import DarkroomVips
 
 /// The decoded image in the chain: one frame, or the frames of an animation, all of one size.

@@ -1,3 +1,4 @@
+public import DarkroomRequests
 import DarkroomVips
 
 /// The transforms of one request, in order.

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 /// Operations that put images together.

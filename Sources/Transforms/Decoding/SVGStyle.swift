@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 /// Texts of CSS in an SVG, as librsvg understands them: with lengths in pixels and without variables.
 ///
 /// libvips draws at 72 dots per inch, where CSS has 96 pixels per inch, and librsvg knows no `var()`.

@@ -1,3 +1,4 @@
+public import DarkroomRequests
 import DarkroomVips
 public import NIOCore
 

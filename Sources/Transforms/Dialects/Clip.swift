@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 /// Crops a resized image on each side that exceeds its canvas. Other sides, which only some rules leave, stay shorter.
 struct Clip: Transform, Hashable {
     /// Which part is kept; of an animation, `entropy` and `attention` keep the center.

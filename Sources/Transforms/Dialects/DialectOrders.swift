@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 /// The orders of other services: the effects of `Recipe.effects` and the steps of a list, which are Darkroom's own, at
 /// the place that each service has for them. `StepOrderTests` fails for a step that an order has not placed.
 extension Recipe {

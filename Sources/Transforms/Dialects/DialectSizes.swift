@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 /// The sizes that another service gives the result of a ``Resize``.
 enum DialectSizes: Hashable, Sendable {
     case wsrv

@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 /// The sizes of one image with the rules of imgproxy, from its size after ``Layout/crop``.
 ///
 /// Ratios are divisors, as in libvips: a divisor above 1 shrinks.

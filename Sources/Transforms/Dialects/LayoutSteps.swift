@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 /// Scales to the size that the rules of imgproxy give.

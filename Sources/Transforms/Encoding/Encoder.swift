@@ -1,4 +1,5 @@
 import Crypto
+public import DarkroomRequests
 import DarkroomVips
 import NIOCore
 
@@ -101,7 +102,7 @@ struct Encoder {
     private func examined(_ pixels: VipsImage) throws(VipsError) -> PixelContent {
         guard format != .png, !options.lossless, !options.nearLossless else { return PixelContent() }
         if choiceWork > 0 { return try PixelContent(of: pixels, maxArea: .max) }
-        return format.row.samplesChroma ? try PixelContent(of: pixels) : PixelContent()
+        return format.samplesChroma ? try PixelContent(of: pixels) : PixelContent()
     }
 
     /// The encoder with the efforts and the filters that suit these pixels.

@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 /// How much time encoders spend on smaller files, format by format. Defaults were chosen by measurement
 /// (docs/quality.md), with the codecs of Debian 12 on photographs of 200 and 800 pixels.
 public struct EncoderEfforts: Hashable, Codable, Sendable {
@@ -39,7 +41,7 @@ public struct EncoderEfforts: Hashable, Codable, Sendable {
     package static let webpRange = 0...6
     package static let avifRange = 0...9
     package static let jxlRange = 3...9
-    package static let pngRange = 1...9
+    package static let pngRange = OutputOptions.compressionLevels
 
     /// The part of the encoders' epoch.
     var key: String { "\(webp),\(avif),\(jxl),\(png)" }

@@ -1,3 +1,4 @@
+public import DarkroomRequests
 import DarkroomVips
 import Foundation
 
@@ -74,7 +75,7 @@ public enum MissingCodec: Hashable, Sendable, CustomStringConvertible {
     fileprivate var isEssential: Bool {
         switch self {
         case .decoder(let format): format.row.isEssential
-        case .encoder(let format): format.row.isEssential
+        case .encoder(let format): format.traits.isEssential
         }
     }
 
@@ -84,8 +85,7 @@ public enum MissingCodec: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .decoder(let format):
             format.row.debianPackage.map { "the package \($0)" } ?? "a libvips that reads \(format.name)"
-        case .encoder(let format):
-            format.row.debianPackage.map { "the package \($0)" } ?? "a libvips that writes \(format.rawValue)"
+        case .encoder(let format): format.encoderRemedy
         }
     }
 
@@ -94,9 +94,7 @@ public enum MissingCodec: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .decoder(let format):
             "it is \(format.name), for which this server has no decoder; its operator can install \(remedy)"
-        case .encoder(let format):
-            "this server has no encoder for \(format.rawValue); ask for another format, or its operator can install "
-                + remedy
+        case .encoder(let format): format.reasonWithoutEncoder
         }
     }
 

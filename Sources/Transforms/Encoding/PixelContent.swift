@@ -92,11 +92,3 @@ struct ColorCount {
         return color
     }
 }
-
-/// The resolution of the color differences in a lossy image.
-public enum ChromaSampling: String, Codable, Sendable, CaseIterable {
-    /// Half of the resolution of luminance on each side.
-    case half = "420"
-    /// The resolution of luminance. WebP has no such mode: there, chroma is halved more carefully.
-    case full = "444"
-}

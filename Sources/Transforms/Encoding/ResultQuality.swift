@@ -56,8 +56,3 @@ extension ResultQuality: Codable {
         try container.encode(code)
     }
 }
-
-/// How close to the unencoded image a lossy result with `q=auto` has to look.
-public enum QualityTarget: String, Codable, Sendable, CaseIterable {
-    case high, medium, low
-}

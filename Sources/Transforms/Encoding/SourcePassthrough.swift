@@ -1,14 +1,6 @@
+package import DarkroomRequests
 import DarkroomVips
 import NIOCore
-
-/// Whether a source that no step changes may be the result, with the metadata of any result.
-public enum Passthrough: String, Codable, Sendable, CaseIterable {
-    /// Every result is encoded again, except for a JPEG that is smaller as JPEG XL without loss than with loss.
-    case off
-    /// A source in the format of the result is decoded and encoded as usual. If encoding does not make it smaller, the
-    /// result is the source's own pixel data. A JPEG becomes JPEG XL without loss, unless a quality is asked for.
-    case auto
-}
 
 extension OutputOptions {
     /// Whether the result may have the pixel data of such a source: if that is asked for, or if a lossy result holds

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 import Foundation
 
@@ -22,12 +23,9 @@ extension SourceFormat.Row {
 
 extension OutputFormat.Row {
     static let avif = OutputFormat.Row(
-        mediaType: "image/avif", extensions: ["avif"], saver: .heif, codec: .av1,
-        debianPackage: "libheif-plugin-aomenc",
-        isNegotiated: true, hasLosslessMode: true, supportsLosslessMode: { AVIFEncoder.hasLosslessMode },
-        samplesChroma: true, mixesColors: true, defaultQuality: 68,
+        saver: .heif, codec: .av1, supportsLosslessMode: { AVIFEncoder.hasLosslessMode }, mixesColors: true,
         // Each encode may take much longer than predicted, see below.
-        searchEncodes: 5, expectedEncodes: 3, maxSide: 16_384, holdsEXIF: true,
+        searchEncodes: 5, expectedEncodes: 3, holdsEXIF: true,
         qualityModel: { AVIFQuality.isTuned ? .avifTunedForImages : .avif },
         arguments: { encoder, quality, strip in
             [

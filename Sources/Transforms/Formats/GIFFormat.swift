@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 extension SourceFormat.Row {
@@ -11,8 +12,7 @@ extension SourceFormat.Row {
 
 extension OutputFormat.Row {
     static let gif = OutputFormat.Row(
-        mediaType: "image/gif", extensions: ["gif"], saver: .gif, frames: .animation, isInterlaceable: true,
-        defaultQuality: 80, maxSide: 65_535, stripped: GIFContainer.stripped,
+        saver: .gif, stripped: GIFContainer.stripped,
         addingXMP: GIFContainer.adding(xmp:to:),
         arguments: { encoder, quality, strip in
             [

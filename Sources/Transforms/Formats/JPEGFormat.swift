@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 extension SourceFormat.Row {
@@ -17,9 +18,7 @@ extension SourceFormat.Row {
 
 extension OutputFormat.Row {
     static let jpeg = OutputFormat.Row(
-        mediaType: "image/jpeg", aliases: ["jpeg"], extensions: ["jpg", "jpeg", "jpe"], saver: .jpeg,
-        isEssential: true, hasAlpha: false, holdsGray: true, samplesChroma: true, isInterlaceable: true,
-        defaultQuality: 80, maxSide: 65_500,
+        saver: .jpeg, holdsGray: true,
         stripped: JPEGContainer.stripped, addingXMP: JPEGContainer.adding(xmp:to:), holdsEXIF: true,
         qualityModel: { .jpeg },
         arguments: { encoder, quality, strip in

@@ -1,8 +1,8 @@
+import DarkroomRequests
 import DarkroomVips
 
 extension SourceFormat.Row {
     static let jxl = SourceFormat.Row(
-        name: "JPEG XL",
         signatures: [[0xFF, 0x0A], [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]], loader: .jxl,
         detail: { bytes, _ in lossyDetail(6 * bytes) },
         bytes: { 6.5 * Double($0.sourceArea) },
@@ -12,8 +12,7 @@ extension SourceFormat.Row {
 
 extension OutputFormat.Row {
     static let jxl = OutputFormat.Row(
-        mediaType: "image/jxl", extensions: ["jxl"], saver: .jxl, isNegotiated: true, hasLosslessMode: true,
-        defaultQuality: 80, addingXMP: JPEGXLContainer.adding(xmp:to:),
+        saver: .jxl, addingXMP: JPEGXLContainer.adding(xmp:to:),
         transcoding: Transcoding(source: .jpeg, transcode: JPEGXLTranscoder.transcode, leastShare: 0.6),
         qualityModel: { .jxl },
         arguments: { encoder, quality, strip in

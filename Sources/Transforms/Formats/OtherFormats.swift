@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 // Formats that are read only, and texts, which are written only.
@@ -34,9 +35,5 @@ extension SourceFormat.Row {
 }
 
 extension OutputFormat.Row {
-    static let json = OutputFormat.Row(
-        mediaType: "application/json", extensions: ["json"], nanosecondsPerPixel: { _, _ in 5 })
-
-    static let text = OutputFormat.Row(
-        mediaType: "text/plain", extensions: ["txt"], nanosecondsPerPixel: { _, _ in 5 })
+    static let text = OutputFormat.Row(nanosecondsPerPixel: { _, _ in 5 })
 }

@@ -1,21 +1,8 @@
+public import DarkroomRequests
 import DarkroomVips
 import NIOCore
 
-/// The output formats: raster images, and texts that describe an image.
-public enum OutputFormat: String, Codable, Sendable, CaseIterable {
-    case jpeg = "jpg"
-    case png, webp, avif, gif, jxl, tiff
-    /// A JSON document about the source and, with `OutputOptions.details`, about the chain's result.
-    case json
-    /// The result as a BlurHash of 4 by 3 components.
-    case blurHash = "blurhash"
-    /// The result as a ThumbHash in base64.
-    case thumbHash = "thumbhash"
-    /// The dominant color of the result, as `#rrggbb`.
-    case color
-    /// A low-quality placeholder: the result at 16 pixels, as a `data:` URI.
-    case lqip
-
+extension OutputFormat {
     /// The facts about the format, in a separate file.
     var row: Row {
         switch self {
@@ -26,14 +13,12 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
         case .gif: .gif
         case .jxl: .jxl
         case .tiff: .tiff
-        case .json: .json
-        case .blurHash, .thumbHash, .color, .lqip: .text
+        case .json, .blurHash, .thumbHash, .color, .lqip: .text
         }
     }
-}
 
-extension OutputFormat {
-    /// A format's row: everything that differs from format to format.
+    /// A format's row: everything that differs from format to format when images are encoded. ``Traits`` has what
+    /// requests depend on.
     struct Row: Sendable {
         /// Where an effort is configured, and its values.
         struct Efforts: Sendable {
@@ -51,43 +36,20 @@ extension OutputFormat {
             let leastShare: Double
         }
 
-        /// The frames that a file can hold.
-        enum Frames { case one, animation, pages }
-
-        var mediaType: String
-        var aliases: [String] = []
-        var extensions: [String]
         /// The libvips encoder; nil for texts.
         var saver: VipsSaver?
         /// The codec that libheif must be able to encode.
         var codec: HEIFCodec?
-        /// The package that adds the encoder to Debian's libvips; nil = another libvips.
-        var debianPackage: String?
-        /// Whether every complete build of libvips encodes it.
-        var isEssential = false
-        /// Whether it is sent only to clients whose `Accept` names it, so that `output=auto` may choose it.
-        var isNegotiated = false
-        var hasAlpha = true
         /// Whether gray is written as one channel.
         var holdsGray = false
-        var frames = Frames.one
-        /// Whether a lossy format also has a lossless mode.
-        var hasLosslessMode = false
-        /// Whether this machine's encoder has that mode.
+        /// Whether this machine's encoder has a lossless mode, in a format with such a mode.
         var supportsLosslessMode: @Sendable () -> Bool = { true }
-        /// Whether lossy images may have chroma at half the resolution.
-        var samplesChroma = false
         /// Whether a lossy encoder mixes the colors of transparent and visible pixels.
         var mixesColors = false
-        /// Whether it has a progressive or interlaced form.
-        var isInterlaceable = false
-        /// 1…100; nil = no quality setting.
-        var defaultQuality: Int?
         /// The most encodes in which a quality for `max_bytes` is searched.
         var searchEncodes = 6
         /// The predicted number of encodes, including the first.
         var expectedEncodes = 2.5
-        var maxSide = 1_000_000
         /// Removes the parts of a file that draw nothing, from a source that is the result; nil = such a source is
         /// always encoded again. Returns nil for a file in an unexpected form, and never a larger file.
         var stripped: (@Sendable (ByteBuffer) -> ByteBuffer?)?
@@ -130,58 +92,6 @@ extension OutputFormat {
         var relativeTime: @Sendable (EncoderEfforts, OutputOptions) -> Double = { _, _ in 1 }
     }
 
-    /// The media type of a response in this format.
-    public var mediaType: String { row.mediaType }
-    /// Other names in queries, such as `jpeg`.
-    package var aliases: [String] { row.aliases }
-    /// The file extensions, the extension of results first.
-    package var extensions: [String] { row.extensions }
-    /// Whether it is a text that describes an image.
-    public var isText: Bool { row.saver == nil }
-    /// Whether it has an alpha channel.
-    public var supportsAlpha: Bool { row.hasAlpha }
-    /// Whether it can be animated.
-    public var supportsAnimation: Bool { row.frames == .animation }
-    /// Whether a file can hold several frames or pages.
-    public var supportsMultipleFrames: Bool { row.frames != .one }
-    /// Whether it has a quality setting.
-    public var isLossy: Bool { defaultQuality != nil }
-    /// The default quality, 1…100; nil for formats without one. Photographs look about equally good at all defaults: at
-    /// 400 pixels, their mean SSIMULACRA2 scores are within 1.5 points.
-    public var defaultQuality: Int? { row.defaultQuality }
-    /// The longest side in pixels that the format can hold.
-    public var maxSide: Int { row.maxSide }
-    /// Whether `ll` has an effect.
-    package var hasLosslessMode: Bool { row.hasLosslessMode }
-    /// Whether `chroma` has an effect.
-    package var samplesChroma: Bool { row.samplesChroma }
-    /// Whether `il` has an effect.
-    package var isInterlaceable: Bool { row.isInterlaceable }
     /// Whether this machine can encode it.
     public var isAvailable: Bool { isText || InstalledCodecs.current.writable.contains(self) }
-
-    /// The image formats.
-    package static let images = allCases.filter { !$0.isText }
-    /// The formats that are sent only to clients whose `Accept` names them.
-    package static let negotiated = allCases.filter(\.row.isNegotiated)
-    /// The formats that a result can have because its source has them, and those that replace them.
-    package static let chosen: [OutputFormat] = [.jpeg, .png, .gif, .webp, .avif]
-    /// The names of the image formats for which that is true, as in a sentence.
-    package static func names(_ word: String, where isMeant: (OutputFormat) -> Bool) -> String {
-        images.filter(isMeant).map(\.name).listed(word)
-    }
-
-    private var name: String { (self == .jpeg ? .jpeg : SourceFormat(rawValue: rawValue))?.name ?? rawValue }
-
-    /// The image formats, the most widely supported first.
-    package static let imagesByReach =
-        images.filter(\.row.isEssential) + images.filter { !$0.row.isEssential && !$0.row.isNegotiated }
-        + images.filter { !$0.row.isEssential && $0.row.isNegotiated }
-}
-
-extension [String] {
-    /// The names as in a sentence, such as `a, b and c`.
-    package func listed(_ word: String) -> String {
-        count < 2 ? joined() : "\(dropLast().joined(separator: ", ")) \(word) \(self[count - 1])"
-    }
 }

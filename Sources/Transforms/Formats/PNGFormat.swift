@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 extension SourceFormat.Row {
@@ -18,8 +19,7 @@ extension SourceFormat.Row {
 
 extension OutputFormat.Row {
     static let png = OutputFormat.Row(
-        mediaType: "image/png", extensions: ["png"], saver: .png, isEssential: true, holdsGray: true,
-        isInterlaceable: true,
+        saver: .png, holdsGray: true,
         stripped: PNGContainer.stripped, addingXMP: PNGContainer.adding(xmp:to:),
         arguments: { encoder, _, strip in
             [

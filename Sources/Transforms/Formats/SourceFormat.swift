@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 public import NIOCore
 
@@ -28,8 +29,6 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
 extension SourceFormat {
     /// A format's row: everything that differs from format to format, except how the decoder uses a plan.
     struct Row: Sendable {
-        /// Nil = the name of the case in capitals.
-        var name: String?
         /// Nil = the name of the case as a kind of image.
         var mediaType: String?
         var extensions: [String] = []
@@ -71,7 +70,7 @@ extension SourceFormat {
     }
 
     /// The usual spelling, such as `JPEG XL`.
-    public var name: String { row.name ?? rawValue.uppercased() }
+    public var name: String { OutputFormat(rawValue: rawValue)?.name ?? rawValue.uppercased() }
     /// The names of all formats, such as `JPEG, PNG or GIF`.
     package static let names = allCases.map(\.name).listed("or")
     var mediaType: String { row.mediaType ?? "image/\(rawValue)" }

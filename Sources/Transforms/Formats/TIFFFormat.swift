@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 extension SourceFormat.Row {
@@ -14,7 +15,7 @@ extension SourceFormat.Row {
 
 extension OutputFormat.Row {
     static let tiff = OutputFormat.Row(
-        mediaType: "image/tiff", aliases: ["tif"], extensions: ["tiff", "tif"], saver: .tiff, frames: .pages,
+        saver: .tiff,
         arguments: { _, _, strip in ["compression": "deflate", "strip": .bool(strip)] },
         bytes: { $0.resultPixels * $0.resultBands * 2 },
         nanosecondsPerPixel: { _, _ in 150 })

@@ -1,8 +1,9 @@
+import DarkroomRequests
 import DarkroomVips
 
 extension SourceFormat.Row {
     static let webp = SourceFormat.Row(
-        name: "WebP", signatures: [Array("RIFF".utf8) + [nil, nil, nil, nil] + Array("WEBP".utf8)], loader: .webp,
+        signatures: [Array("RIFF".utf8) + [nil, nil, nil, nil] + Array("WEBP".utf8)], loader: .webp,
         isEssential: true, isAnimation: true, output: .webp,
         detail: { bytes, facts in
             facts.needsWholeSource ? 1.4 * bytes.squareRoot() : lossyDetail(7 * bytes)
@@ -22,9 +23,7 @@ extension SourceFormat.Row {
 
 extension OutputFormat.Row {
     static let webp = OutputFormat.Row(
-        mediaType: "image/webp", extensions: ["webp"], saver: .webp, isEssential: true, isNegotiated: true,
-        frames: .animation, hasLosslessMode: true, samplesChroma: true, mixesColors: true, defaultQuality: 82,
-        maxSide: 16_383,
+        saver: .webp, mixesColors: true,
         stripped: WebPContainer.stripped, addingXMP: WebPContainer.adding(xmp:to:), holdsEXIF: true,
         qualityModel: { .webp },
         arguments: { encoder, quality, strip in

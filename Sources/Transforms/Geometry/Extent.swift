@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 /// The position of the whole image on its raster, in raster pixels.
 ///
 /// A decoder that shrinks by `s` delivers `floor(w / s)` columns, although the image is `w / s` columns wide: the

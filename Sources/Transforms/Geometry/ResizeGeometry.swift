@@ -1,16 +1,4 @@
-/// How an image fits its box, in the terms of CSS `object-fit` and sharp.
-public enum Fit: String, Codable, Sendable, CaseIterable {
-    /// As large as possible within the box.
-    case inside
-    /// As small as possible while covering the box; nothing is cropped.
-    case outside
-    /// Covers the box; the overhang is cropped.
-    case cover
-    /// Within the box, then extended to the box's exact size.
-    case contain
-    /// Stretched to the box.
-    case fill
-}
+public import DarkroomRequests
 
 /// The sizes in a resize of one image: the size that it is scaled to, and the canvas that it is then cropped (`cover`)
 /// or extended (`contain`) to.

@@ -1,3 +1,4 @@
+public import DarkroomRequests
 import Foundation
 
 /// The limits that an oversized image is scaled down to instead of being refused (SDWebImage's `scaleDownLargeImages`).
@@ -53,25 +54,7 @@ public struct ScaleDownLimits: Hashable, Sendable {
     }
 }
 
-extension PixelSize {
-    /// The sides of this rectangle's bounding box after a clockwise rotation.
-    package func canvas(rotatedBy degrees: Double) -> (across: Double, down: Double) {
-        if degrees.isQuarterTurns {
-            let isUpright = degrees.truncatingRemainder(dividingBy: 180) == 0
-            return isUpright ? (Double(width), Double(height)) : (Double(height), Double(width))
-        }
-        let angle = degrees * .pi / 180
-        return (
-            abs(Double(width) * cos(angle)) + abs(Double(height) * sin(angle)),
-            abs(Double(width) * sin(angle)) + abs(Double(height) * cos(angle))
-        )
-    }
-}
-
 extension Double {
-    /// Whether an angle in degrees is a multiple of 90, which moves pixels without resampling them.
-    var isQuarterTurns: Bool { truncatingRemainder(dividingBy: 90) == 0 }
-
     /// An angle in degrees as in keys, without a fraction where it is whole.
     var plainDegrees: String { Int(exactly: self).map(String.init) ?? "\(self)" }
 }

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import Foundation
 
 /// BlurHash (woltapp/blurhash, Algorithm.md) of 4 by 3 components: the lowest frequencies of an image in linear light,

@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 /// The main colors of an image. Transparent pixels do not count.
 struct Palette {
     /// Up to six distinct colors, the most frequent first; white for a transparent image.

@@ -1,3 +1,4 @@
+package import DarkroomRequests
 import DarkroomVips
 import Foundation
 package import NIOCore

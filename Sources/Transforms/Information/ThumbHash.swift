@@ -1,3 +1,4 @@
+import DarkroomRequests
 import Foundation
 
 /// ThumbHash (evanw/thumbhash): the lowest frequencies of lightness, two color differences and alpha, and the aspect

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 /// The JSON document of weserv/images about the chain's result, with the members that it has.

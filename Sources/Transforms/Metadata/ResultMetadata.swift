@@ -1,15 +1,6 @@
+import DarkroomRequests
 import DarkroomVips
 import NIOCore
-
-/// The metadata that a result keeps of its source.
-public enum MetadataPolicy: String, Codable, Sendable, CaseIterable {
-    /// None.
-    case none
-    /// Who made the image and how, and who may use it.
-    case rights
-    /// The rights, the description, and EXIF of the whole image without the position and maker's notes.
-    case all
-}
 
 /// The metadata of a result in a format.
 ///

@@ -1,3 +1,5 @@
+public import DarkroomRequests
+
 /// The plan of a chain, derived step by step from the header alone, before a pixel is decoded.
 public struct ChainPlan: Hashable, Sendable {
     /// The pixels that the decoder has to deliver.

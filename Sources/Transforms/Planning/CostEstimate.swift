@@ -1,3 +1,4 @@
+import DarkroomRequests
 import Foundation
 
 /// The estimated peak memory and processor time of a job. A pure function of the header's facts; its constants were

@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 /// A format for the result of a job, and the efforts of its encoder.
 struct EncodingChoice {
     let format: OutputFormat

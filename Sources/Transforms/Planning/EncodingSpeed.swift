@@ -1,3 +1,4 @@
+package import DarkroomRequests
 import Synchronization
 
 /// How long encoding takes on this machine, by format: measured constants at first, then a moving average of

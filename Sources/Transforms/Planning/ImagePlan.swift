@@ -1,3 +1,4 @@
+public import DarkroomRequests
 import NIOCore
 
 /// The steps and the cost of a job, derived from the source's header without decoding a pixel.
@@ -205,13 +206,5 @@ extension ImagePlan {
                     name: String(transform.key.prefix { $0 != "(" }),
                     size: isShrunk ? plan.raster(decoded: raster.size) : plan.size, hasAlpha: plan.hasAlpha)
             }
-    }
-}
-
-extension Int {
-    /// The limits that bound the factors are configurable, so a product may overflow.
-    func saturatingMultiply(by factor: Int) -> Int {
-        let (product, isOverflow) = multipliedReportingOverflow(by: factor)
-        return isOverflow ? .max : product
     }
 }

@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 /// What steps do to the pixels that a file has, as far as the time of encoding depends on it. In ascending order.
 enum PixelChange: Comparable {
     /// Pixels keep their values, at another place or not at all.

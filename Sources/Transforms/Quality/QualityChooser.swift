@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 /// Chooses the quality of one image for a perceptual target, without encoding it: a part of its pixels is coded

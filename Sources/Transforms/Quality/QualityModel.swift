@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 /// Predicts scores from a stripe comparison of an image in one format: a score like SSIMULACRA2's at a medium quality,
 /// and from it the scores at other qualities. Fitted to photographs; docs/quality.md reports how well.
 struct QualityModel {

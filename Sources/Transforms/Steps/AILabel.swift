@@ -1,25 +1,12 @@
+public import DarkroomRequests
 import DarkroomVips
 import NIOCore
 
-/// Draws a label into a corner of an image whose source says that a generative model made it, wholly or in part. Other
-/// images pass unchanged, and so do images without space for the label.
-public struct AILabel: Transform, Hashable {
-    /// Where the label lies.
-    public enum Place: String, Codable, Sendable, CaseIterable {
-        /// Images have no label.
-        case none
-        case topLeft = "top-left"
-        case topRight = "top-right"
-        case bottomLeft = "bottom-left"
-        case bottomRight = "bottom-right"
-    }
-
-    /// The corner.
-    public var place: Place
-
+extension AILabel: Transform {
+    /// Nil if the recipe labels no images.
     init?(_ recipe: Recipe) {
         guard recipe.aiLabel != .none else { return nil }
-        place = recipe.aiLabel
+        self.init(recipe.aiLabel)
     }
 
     public var key: String { "ai-label(\(place.rawValue))" }

@@ -1,18 +1,7 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// Gaussian blur (libvips `gaussblur`).
-public struct Blur: Transform, Hashable, Codable {
-    /// The accepted standard deviations, in pixels of the result.
-    public static let sigmas = 0.3...1000
-
-    /// The standard deviation, one of `sigmas`; nil = a mild 3×3 box blur.
-    public var sigma: Double?
-
-    /// A Gaussian blur of this standard deviation, or a mild blur by default.
-    public init(sigma: Double? = nil) {
-        self.sigma = sigma
-    }
-
+extension Blur: Transform {
     public var key: String {
         // Wide blurs had other pixels at the edges once.
         let isFramed = shrinkFactor > 1

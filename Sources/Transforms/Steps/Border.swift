@@ -1,19 +1,5 @@
+public import DarkroomRequests
 import DarkroomVips
-
-/// The width and color of a border.
-public struct BorderStyle: Hashable, Codable, Sendable {
-    /// The accepted widths, in pixels of the result.
-    public static let widths = 1...999
-
-    /// One of `widths`.
-    public var width: Int
-    public var color: Color
-
-    public init(width: Int, color: Color) {
-        self.width = width
-        self.color = color
-    }
-}
 
 /// Draws a border along the inside of the image's outline, as CSS does with `box-sizing: border-box`.
 public struct Border: Transform, Hashable {

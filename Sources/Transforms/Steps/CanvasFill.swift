@@ -1,11 +1,7 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// A color that may depend on the image.
-public enum FillColor: Hashable, Codable, Sendable {
-    case color(Color)
-    /// The mean of the first frame's pixels, with white behind transparent pixels.
-    case average
-
+extension FillColor {
     /// The color's part of a transform's key.
     var key: String {
         switch self {
@@ -46,36 +42,7 @@ struct FlattenStep: Transform, Hashable {
     }
 }
 
-/// Extends the image to a canvas, and puts it on the canvas's color (libvips `embed`), at its place in a list of steps.
-public struct CanvasFill: Transform, Hashable, Codable {
-    /// What the canvas is filled with.
-    public enum Fill: Hashable, Codable, Sendable {
-        case color(FillColor)
-        /// The image itself, stretched over the canvas and blurred.
-        case blur
-    }
-
-    /// The canvas without its padding.
-    enum Canvas: String, Codable, Hashable {
-        /// The image's own size.
-        case image
-        /// The box of the earlier resize.
-        case box
-        /// The same box with width and height exchanged, because the image was turned after the resize.
-        case turnedBox
-    }
-
-    public var fill: Fill
-    /// The space added around the canvas.
-    public var padding: Padding
-    var extent = Canvas.image
-
-    /// A canvas of this color. A transparent color leaves the image transparent.
-    public init(_ fill: Fill, padding: Padding = Padding(0)) {
-        self.fill = fill
-        self.padding = padding
-    }
-
+extension CanvasFill: Transform {
     public var key: String {
         let space = "\(padding.top) \(padding.right) \(padding.bottom) \(padding.left)"
         let color =

@@ -1,57 +1,7 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// Writes a line on the image, or several, at any place, also partly outside.
-public struct Caption: Transform, Hashable, Codable {
-    /// How large the text is, in pixels of the result.
-    public enum Size: Hashable, Codable, Sendable {
-        /// The size of the font, one of ``Text/sizes``.
-        case font(Int)
-        /// The height that the drawn letters fill, one of ``Text/sizes``.
-        case letters(Int)
-    }
-
-    /// A style of one of the generic families of fonts.
-    public struct Face: Hashable, Codable, Sendable {
-        public enum Family: String, Codable, Sendable, CaseIterable {
-            case sans, serif, monospace
-        }
-
-        public var family = Family.sans
-        public var isBold = false
-        public var isItalic = false
-
-        public init() {}
-
-        /// The words of the face, the family first.
-        package var words: [String] { [family.rawValue] + (isBold ? ["bold"] : []) + (isItalic ? ["italic"] : []) }
-    }
-
-    /// Plain text that `Text.isValid`.
-    public var text: String
-    public var x: Place
-    public var y: Place
-    public var size: Size
-    public var color: Color
-    public var face: Face
-    /// The width at which lines are wrapped; nil = they are not wrapped.
-    public var width: Length?
-    /// How its colors are combined with those below.
-    public var blend = Mark.Blend.over
-
-    /// A black text.
-    public init(
-        _ text: String, x: Place, y: Place, size: Size, color: Color = .black, face: Face = Face(),
-        width: Length? = nil
-    ) {
-        self.text = text
-        self.x = x
-        self.y = y
-        self.size = size
-        self.color = color
-        self.face = face
-        self.width = width
-    }
-
+extension Caption: Transform {
     public var key: String {
         let size =
             switch size {

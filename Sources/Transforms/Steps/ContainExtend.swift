@@ -1,3 +1,4 @@
+public import DarkroomRequests
 import DarkroomVips
 
 /// Extends an image resized by `contain` to its exact canvas (libvips `embed`).

@@ -1,3 +1,4 @@
+public import DarkroomRequests
 import DarkroomVips
 
 /// Crops a resized image to the box that it covers.
@@ -108,5 +109,19 @@ public struct CoverCrop: Transform, Hashable {
     /// The same share of another free space: a crop at an edge of the copy is at that edge of the image.
     private static func start(_ start: Int, free: Int, outOf space: Int) -> Int {
         free > 0 ? Int((Double(start) * Double(space) / Double(free)).rounded()) : space / 2
+    }
+}
+
+extension Position {
+    /// The position with a point of the source as a part of the scaled image.
+    ///
+    /// - Parameter cropped: the rectangle of the upright source that was scaled; nil = the whole source.
+    func pinned(_ plan: ChainPlan, cropped: (x: Int, y: Int, size: PixelSize)?) -> Position {
+        guard case .point(let x, let y) = self else { return self }
+        let part = cropped ?? (0, 0, plan.uprightSource)
+        let fraction = { (point: Double, start: Int, side: Int) in
+            min(max((point - Double(start)) / Double(side), 0), 1)
+        }
+        return .focal(x: fraction(x, part.x, part.size.width), y: fraction(y, part.y, part.size.height))
     }
 }

@@ -1,18 +1,7 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// Maps luminance to a gradient between two colors; alpha is not changed.
-public struct Duotone: ColorTransform, Hashable, Codable {
-    /// The color that replaces black.
-    public var shadow: Color
-    /// The color that replaces white.
-    public var highlight: Color
-
-    /// A gradient from the first color to the second; their alpha is ignored.
-    public init(shadow: Color, highlight: Color) {
-        self.shadow = shadow.opaque
-        self.highlight = highlight.opaque
-    }
-
+extension Duotone: ColorTransform {
     public var key: String { "duotone(\(shadow.hex),\(highlight.hex))" }
 
     public var cost: TransformCost { .pixelwise(10, withAlpha: 25) }

@@ -1,46 +1,4 @@
-/// One entry of ``Recipe/steps``: an effect that runs at its place in the list, as often as it is listed.
-public enum EffectStep: Hashable, Codable, Sendable {
-    /// The accepted number of entries of a list.
-    public static let maxCount = 64
-    /// The most entries of one name, which compute the image anew each time.
-    public static let maxRepetitions = 8
-    /// The most texts, and the most marks: each takes only as long as its own pixels.
-    public static let maxDrawings = 16
-
-    case blur(Blur)
-    case sharpen(Sharpen)
-    case brightness(Brightness)
-    case lightness(Lightness)
-    case contrast(Contrast)
-    case saturation(Saturation)
-    case hue(Hue)
-    case gamma(Gamma)
-    case linear(LinearTones)
-    case filter(Filter)
-    case pixelate(Pixelate)
-    /// A clockwise rotation by 90, 180 or 270 degrees.
-    case rotate(degrees: Int)
-    case flip
-    case flop
-    case excerpt(Crop)
-    case trim(Trim)
-    case scale(Scale)
-    case round(RoundCorners)
-    /// Extends the image to the box of the resize, and by a padding.
-    case canvas(CanvasFill)
-    /// Adds space around the image.
-    case pad(CanvasFill)
-    /// Puts a transparent image on a color.
-    case flatten(FillColor)
-    /// Draws ``Recipe/mark`` here instead of at its usual place.
-    case mark
-    /// Draws ``Recipe/mark`` with a size, a place and an opacity of its own.
-    case drawing(Mark)
-    /// Draws ``Recipe/text`` here instead of at its usual place.
-    case text
-    /// Draws a text of its own.
-    case caption(Caption)
-}
+import DarkroomRequests
 
 extension Recipe {
     /// The transforms of ``steps``, in their order.
@@ -87,14 +45,4 @@ extension Recipe {
     var markAtLast: Mark? { steps.contains(where: \.drawsMark) ? nil : mark }
     /// The text, unless a step draws it.
     var textAtLast: Text? { steps.contains(.text) ? nil : text }
-}
-
-extension EffectStep {
-    /// Whether it draws ``Recipe/mark``.
-    package var drawsMark: Bool {
-        switch self {
-        case .mark, .drawing: true
-        default: false
-        }
-    }
 }

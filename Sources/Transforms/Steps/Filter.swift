@@ -1,15 +1,7 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// A color effect without parameters.
-///
-/// `greyscale` keeps luminance only, `sepia` is luminance in warm brown, `negate` inverts every color sample, and
-/// `bitonal` makes each pixel black or white.
-public enum Filter: String, ColorTransform, Hashable, CaseIterable, Codable {
-    case greyscale
-    case sepia
-    case negate
-    case bitonal
-
+extension Filter: ColorTransform {
     public var key: String { "filt(\(rawValue))" }
 
     public var cost: TransformCost {

@@ -1,3 +1,4 @@
+public import DarkroomRequests
 import DarkroomVips
 
 /// Puts the image on a background color (libvips `flatten`). A translucent background leaves a translucent image.

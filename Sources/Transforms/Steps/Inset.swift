@@ -1,13 +1,6 @@
-/// Cuts a number of pixels off each side of the upright source, before anything is scaled.
-public struct Inset: Transform, Hashable, Codable {
-    /// What is cut off each side, in pixels of the source.
-    public var sides: Padding
+public import DarkroomRequests
 
-    /// Cuts off these sides.
-    public init(_ sides: Padding) {
-        self.sides = sides
-    }
-
+extension Inset: Transform {
     public var key: String { "inset(\(sides.top),\(sides.right),\(sides.bottom),\(sides.left))" }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {

@@ -1,3 +1,4 @@
+public import DarkroomRequests
 import DarkroomVips
 
 /// Cuts the image along an outline: round corners, or a shape. The area outside becomes transparent or gets a color;

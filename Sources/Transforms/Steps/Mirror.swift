@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 /// Mirrors the image top to bottom (libvips `flip`).

@@ -1,25 +1,7 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// Makes the image upright, by its EXIF orientation or by an orientation in the request.
-public struct Orient: Transform, Hashable {
-    /// The orientation to apply.
-    public enum Rule: Hashable, Codable, Sendable {
-        /// The source's own EXIF orientation.
-        case auto
-        /// Pixels stay as they are stored.
-        case none
-        /// This EXIF orientation, 1…8, whatever the source states.
-        case exif(Int)
-    }
-
-    /// The orientation to apply.
-    public var rule: Rule
-
-    /// Applies this orientation.
-    public init(_ rule: Rule) {
-        self.rule = rule
-    }
-
+extension Orient: Transform {
     /// Nil if the recipe leaves pixels as they are stored.
     init?(_ recipe: Recipe) {
         guard recipe.orientation != .none else { return nil }

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 /// Reduces the first frame to a small copy on which a crop by content decides.

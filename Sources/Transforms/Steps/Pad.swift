@@ -1,40 +1,5 @@
+public import DarkroomRequests
 import DarkroomVips
-
-/// The widths of the space around an image, in pixels of the result.
-public struct Padding: Hashable, Codable, Sendable {
-    /// At least 0.
-    public var top: Int
-    /// At least 0.
-    public var right: Int
-    /// At least 0.
-    public var bottom: Int
-    /// At least 0.
-    public var left: Int
-
-    /// Space on each side, clockwise from the top.
-    public init(top: Int, right: Int, bottom: Int, left: Int) {
-        self.top = top
-        self.right = right
-        self.bottom = bottom
-        self.left = left
-    }
-
-    /// The same space on every side.
-    public init(_ width: Int) {
-        self.init(top: width, right: width, bottom: width, left: width)
-    }
-
-    /// What is added to the width.
-    var across: Int { left + right }
-    /// What is added to the height.
-    var down: Int { top + bottom }
-
-    /// The size of an image with this space around it.
-    func around(_ size: PixelSize) -> PixelSize { PixelSize(width: size.width + across, height: size.height + down) }
-
-    /// The size that this space leaves of an image; sides may be less than 1.
-    func within(_ size: PixelSize) -> PixelSize { PixelSize(width: size.width - across, height: size.height - down) }
-}
 
 /// Adds space around the image (libvips `embed`), so that the result is larger than the box.
 public struct Pad: Transform, Hashable {
@@ -69,4 +34,17 @@ public struct Pad: Transform, Hashable {
             return try frame.embedded(in: canvas, x: padding.left, y: padding.top, on: fill)
         }
     }
+}
+
+extension Padding {
+    /// What is added to the width.
+    var across: Int { left + right }
+    /// What is added to the height.
+    var down: Int { top + bottom }
+
+    /// The size of an image with this space around it.
+    func around(_ size: PixelSize) -> PixelSize { PixelSize(width: size.width + across, height: size.height + down) }
+
+    /// The size that this space leaves of an image; sides may be less than 1.
+    func within(_ size: PixelSize) -> PixelSize { PixelSize(width: size.width - across, height: size.height - down) }
 }

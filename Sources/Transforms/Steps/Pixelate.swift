@@ -1,22 +1,7 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// Replaces blocks of pixels by their mean color (libvips `shrink`, `zoom`).
-public struct Pixelate: Transform, Hashable, Codable {
-    /// The accepted sides of a block, in pixels of the result.
-    public static let pixels = 2...1000
-    /// The accepted sides of a block, in percent of the result's width.
-    public static let percents = 0.1...100.0
-
-    /// The side of a block, in `pixels` or `percents`. Blocks begin at the upper left corner.
-    public var block: Length
-    /// Whether the image grows or shrinks to a whole number of blocks.
-    var keepsBlocksWhole = false
-
-    /// Blocks of this side.
-    public init(block: Length) {
-        self.block = block
-    }
-
+extension Pixelate: Transform {
     public var key: String { "pixelate(\(block)\(keepsBlocksWhole ? ",whole" : ""))" }
 
     public var cost: TransformCost {

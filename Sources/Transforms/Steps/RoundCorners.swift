@@ -1,22 +1,6 @@
-/// Rounds all corners alike, at its place in a list of steps.
-public struct RoundCorners: Transform, Hashable, Codable {
-    /// The accepted radii, in pixels of the image.
-    public static let radii = 0...9999
+public import DarkroomRequests
 
-    /// The radius along the width, one of `radii`; at most half the width has an effect.
-    public var across: Int
-    /// The radius along the height.
-    public var down: Int
-    /// The color outside the corners and below transparent pixels; nil = transparent.
-    public var background: Color?
-
-    /// Corners of these radii.
-    public init(across: Int, down: Int, background: Color? = nil) {
-        self.across = across
-        self.down = down
-        self.background = background
-    }
-
+extension RoundCorners: Transform {
     public var key: String { "round(\(across),\(down),\(background?.opaque.hex ?? "-"))" }
 
     public var cost: TransformCost { Mask(outline: outline).cost }
@@ -36,27 +20,7 @@ public struct RoundCorners: Transform, Hashable, Codable {
     private var outline: Outline { .ellipticCorners(across: across, down: down) }
 }
 
-/// The radii of an image's round corners, in the terms of CSS `border-radius`: pixels of the result from 0, or 0 to 100
-/// percent of the image's width across and of its height down.
-public struct CornerRadii: Hashable, Codable, Sendable {
-    public var topLeft: Length
-    public var topRight: Length
-    public var bottomRight: Length
-    public var bottomLeft: Length
-
-    /// A radius for each corner, clockwise from the upper left.
-    public init(topLeft: Length, topRight: Length, bottomRight: Length, bottomLeft: Length) {
-        self.topLeft = topLeft
-        self.topRight = topRight
-        self.bottomRight = bottomRight
-        self.bottomLeft = bottomLeft
-    }
-
-    /// The same radius for all corners.
-    public init(_ radius: Length) {
-        self.init(topLeft: radius, topRight: radius, bottomRight: radius, bottomLeft: radius)
-    }
-
+extension CornerRadii {
     /// Clockwise from the upper left.
     var all: [Length] { [topLeft, topRight, bottomRight, bottomLeft] }
 

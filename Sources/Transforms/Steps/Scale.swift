@@ -1,18 +1,7 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// Scales the image to a part of its size, at its place in a list of steps.
-public struct Scale: Transform, Hashable, Codable {
-    /// The accepted values of ``part``, in percent.
-    public static let percents = 0.01...100.0
-
-    /// The part of each side, one of `percents`.
-    public var part: Percentage
-
-    /// Scales both sides to this part.
-    public init(_ part: Percentage) {
-        self.part = part
-    }
-
+extension Scale: Transform {
     public var key: String { "scale(\(part))" }
 
     public var cost: TransformCost {

@@ -1,27 +1,7 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// Sharpens lightness without changing hues (libvips `sharpen`).
-public struct Sharpen: Transform, Hashable, Codable {
-    /// The accepted standard deviations, in pixels of the result.
-    public static let sigmas = 0.000001...10
-
-    /// The standard deviation, one of `sigmas`; nil = a mild 3×3 sharpening.
-    public var sigma: Double?
-    /// How much flat areas are sharpened, one of `slopes`; nil = not at all.
-    public var flat: Double?
-    /// How much jagged areas are sharpened, one of `slopes`; nil = 3.
-    public var jagged: Double?
-
-    /// The accepted values of ``flat`` and ``jagged``.
-    public static let slopes = 0.0...1_000_000.0
-
-    /// A sharpening of this standard deviation, or a mild one by default, which has no areas.
-    public init(sigma: Double? = nil, flat: Double? = nil, jagged: Double? = nil) {
-        self.sigma = sigma
-        self.flat = flat
-        self.jagged = jagged
-    }
-
+extension Sharpen: Transform {
     public var key: String {
         let slopes = [flat, jagged].map { $0.map { ",\($0)" } ?? ",-" }.joined()
         return "sharp(\(sigma.map { "\($0)" } ?? "mild")\(flat == nil && jagged == nil ? "" : slopes))"

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 /// A search for the pixels that differ from the border together with most of their neighbors: a speck does not count.

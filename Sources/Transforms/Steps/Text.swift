@@ -1,43 +1,7 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// Writes a line or several on the image, within its edges, in the system's sans-serif fonts.
-public struct Text: Transform, Hashable, Codable {
-    /// The accepted number of Unicode scalars.
-    public static let lengths = 1...200
-    /// The accepted sizes, in pixels of the result.
-    public static let sizes = 6...500
-
-    /// Plain text that `isValid`.
-    public var text: String
-    /// One of `sizes`; nil = a twelfth of the image's shorter side.
-    public var size: Int?
-    public var color: Color
-    /// The position of the text, 0…1 from the left and from the top.
-    public var position: Position
-
-    /// A text, by default white at the lower edge.
-    public init(
-        _ text: String, size: Int? = nil, color: Color = .white, position: Position = .anchor(x: 0.5, y: 1)
-    ) {
-        self.text = text
-        self.size = size
-        self.color = color
-        self.position = position
-    }
-
-    /// Whether a text is of an accepted length, without control characters but line feeds.
-    public static func isValid(_ text: String) -> Bool {
-        let scalars = text.unicodeScalars
-        return lengths.contains(scalars.count)
-            && scalars.allSatisfy { scalar in
-                switch scalar.properties.generalCategory {
-                case .control: scalar == "\n"
-                case .lineSeparator, .paragraphSeparator: false
-                default: true
-                }
-            }
-    }
-
+extension Text: Transform {
     /// Reads the settings of the system's fonts ahead of the first text. Starts no thread, which drawing a text may do.
     package static func loadFontSettings() { VipsText.loadFontSettings() }
 

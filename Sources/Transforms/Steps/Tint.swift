@@ -1,15 +1,7 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// Gives every pixel the hue and chroma of one color and keeps its lightness (in CIELAB).
-public struct Tint: ColorTransform, Hashable, Codable {
-    /// The color whose hue and chroma every pixel gets.
-    public var color: Color
-
-    /// A tint of this color; its alpha is ignored.
-    public init(_ color: Color) {
-        self.color = color.opaque
-    }
-
+extension Tint: ColorTransform {
     public var key: String { "tint(\(color.hex))" }
 
     public var cost: TransformCost { .pixelwise(62, withAlpha: 79) }

@@ -1,19 +1,8 @@
+public import DarkroomRequests
 import DarkroomVips
 import Foundation
 
-/// Adds a constant to every color sample.
-public struct Brightness: ColorTransform, Hashable, Codable {
-    /// The accepted values, in percent of full scale; 0 changes nothing.
-    public static let percents = -100...100
-
-    /// The added part of full scale in percent, one of `percents`.
-    public var percent: Int
-
-    /// Adds this percentage of full scale.
-    public init(percent: Int) {
-        self.percent = percent
-    }
-
+extension Brightness: ColorTransform {
     public var key: String { "bri(\(percent))" }
 
     public var cost: TransformCost { .toneTable }
@@ -23,19 +12,7 @@ public struct Brightness: ColorTransform, Hashable, Codable {
     }
 }
 
-/// Changes contrast along a logistic curve or its inverse: tones move away from middle gray, or toward it.
-public struct Contrast: ColorTransform, Hashable, Codable {
-    /// The accepted values; 0 changes nothing, and beyond 100 few tones remain.
-    public static let percents = -300...300
-
-    /// More contrast above 0, less below; one of `percents`.
-    public var percent: Int
-
-    /// More contrast for a positive percentage, less for a negative one.
-    public init(percent: Int) {
-        self.percent = percent
-    }
-
+extension Contrast: ColorTransform {
     public var key: String { "con(\(percent))" }
 
     public var cost: TransformCost { .toneTable }
@@ -54,22 +31,7 @@ public struct Contrast: ColorTransform, Hashable, Codable {
     }
 }
 
-/// Changes dark tones by a power curve: every tone 0…1 is raised to the power of 1 / `exponent`. Exponents above 1
-/// brighten, exponents below 1 darken.
-public struct Gamma: ColorTransform, Hashable, Codable {
-    /// The accepted exponents.
-    public static let exponents = 0.3...3.0
-    /// The exponent of a request that does not name an exponent.
-    public static let defaultExponent = 2.2
-
-    /// One of `exponents`; 1 changes nothing.
-    public var exponent: Double
-
-    /// A power curve of this exponent, 2.2 by default.
-    public init(exponent: Double = Gamma.defaultExponent) {
-        self.exponent = exponent
-    }
-
+extension Gamma: ColorTransform {
     public var key: String { "gam(\(exponent))" }
 
     public var cost: TransformCost { .toneTable }

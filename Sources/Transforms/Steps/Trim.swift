@@ -1,55 +1,11 @@
+public import DarkroomRequests
 import DarkroomVips
 
-/// Removes a border of one color, by default the color of the upper left pixel.
-///
-/// The outermost pixel that differs stays, unless the search ignores specks. Transparency is not a color: around a
-/// drawing on transparent ground, only transparent pixels are removed.
-///
-/// In an animation the same border is removed from every frame: the border that all frames have in common. An image
-/// that consists of border only, or is less than 3 pixels wide or high, stays unchanged.
-public struct Trim: Transform, Hashable, Codable {
-    /// The accepted thresholds, on the scale of 8-bit samples.
-    public static let thresholds = 1...254
-
+extension Trim: Transform {
     /// Above this threshold, most of a photograph is border.
     private static let greatThreshold = 50
     /// No image that is smaller has a border.
     private static let leastSide = 3
-
-    /// How much a sample of the border may differ from the border's color, one of `thresholds`.
-    public var threshold: Int
-    /// The border's color; nil = the color of the upper left pixel. Its alpha is ignored.
-    public var background: Color?
-    /// The corner from which the color of the border is taken, without `background`.
-    public var corner = Corner.topLeft
-    /// Whether rows of an animation are never removed.
-    public var keepsHeightOfAnimations = false
-    /// The color behind transparent pixels in a search that ignores specks; nil = a search that keeps them.
-    var backdrop: Color?
-    /// Whether as much is removed from the left as from the right.
-    var isEvenAcross = false
-    /// Whether as much is removed from the top as from the bottom.
-    var isEvenDown = false
-    /// A crop of the same image at the same time; nil = none.
-    var within: Crop?
-
-    /// A corner of the image.
-    public enum Corner: String, Codable, Sendable, CaseIterable {
-        case topLeft = "top-left"
-        case bottomRight = "bottom-right"
-
-        /// The samples of the pixel in the corner.
-        func pixel(of image: VipsImage) throws(VipsError) -> [Double] {
-            let (x, y) = self == .topLeft ? (0, 0) : (image.width - 1, image.height - 1)
-            return try image.pixel(x: x, y: y)
-        }
-    }
-
-    /// Removes a border whose samples differ by at most `threshold`.
-    public init(threshold: Int, background: Color? = nil) {
-        self.threshold = threshold
-        self.background = background
-    }
 
     public var key: String {
         let background = background.map { ",\($0.opaque.hex)" } ?? ""
@@ -113,6 +69,14 @@ public struct Trim: Transform, Hashable, Codable {
             "cast", ["format": "uchar"])
         let border = if let background { background.rgb } else { try corner.pixel(of: byte) }
         return try SpeckScan(byte, border: border, threshold: threshold, interrupt: interrupt).area
+    }
+}
+
+extension Trim.Corner {
+    /// The samples of the pixel in the corner.
+    func pixel(of image: VipsImage) throws(VipsError) -> [Double] {
+        let (x, y) = self == .topLeft ? (0, 0) : (image.width - 1, image.height - 1)
+        return try image.pixel(x: x, y: y)
     }
 }
 

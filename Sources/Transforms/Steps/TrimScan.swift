@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 /// A search, row by row, for the pixels of an image that are not border.

@@ -1,7 +1,7 @@
 import DarkroomDialects
 import DarkroomHTTPServer
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import HTTPTypes
 
 /// A route that answers only requests with a ``Permit``. Only a ``Gate`` turns it into a ``Route``.

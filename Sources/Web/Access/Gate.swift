@@ -3,7 +3,7 @@ import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import HTTPTypes
 import Hummingbird
 

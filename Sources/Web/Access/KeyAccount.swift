@@ -1,6 +1,7 @@
 import DarkroomCache
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomRequests
 import Synchronization
 
 /// The quotas of a signing key. Nil = unlimited.
@@ -73,7 +74,7 @@ final class KeyAccount: WorkAccount {
         self.now = now
     }
 
-    var share: CacheShare? { state.withLock(\.share) }
+    var share: (any AccountShare)? { state.withLock { $0.share } }
 
     /// Sets the quotas. What was used before counts.
     func setQuotas(_ quotas: KeyQuotas) {

@@ -1,6 +1,6 @@
 import DarkroomDialects
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 
 /// Turns URLs of other services into URLs of this server, as `darkroom translate` does.
 package struct URLTranslator: Sendable {

@@ -1,9 +1,8 @@
 import DarkroomCache
 import DarkroomHTTPServer
 import DarkroomNetwork
-import DarkroomPipeline
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import Hummingbird

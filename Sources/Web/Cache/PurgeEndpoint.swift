@@ -3,6 +3,7 @@ import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomQuery
+import DarkroomRequests
 import HTTPTypes
 import Hummingbird
 import Synchronization

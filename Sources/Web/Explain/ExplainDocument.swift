@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomTransforms
 import HTTPTypes
 

@@ -2,7 +2,7 @@ import DarkroomDialects
 import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import HTTPTypes
 import Hummingbird
 

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomTransforms
 
 /// The plan of an image as JSON: its source, steps, output, estimated memory and processor time.

@@ -2,6 +2,7 @@ import Crypto
 import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomTransforms
 import Foundation
 import NIOCore

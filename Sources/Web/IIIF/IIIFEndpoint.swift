@@ -2,7 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import HTTPTypes
 import Hummingbird
 

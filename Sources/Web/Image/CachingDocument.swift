@@ -1,6 +1,6 @@
-import DarkroomCache
 import DarkroomHTTPServer
 import DarkroomPipeline
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import NIOCore

@@ -3,6 +3,7 @@ import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import Foundation

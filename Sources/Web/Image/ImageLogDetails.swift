@@ -2,7 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomPipeline
-import DarkroomTransforms
+import DarkroomRequests
 
 extension AccessLogDetails {
     /// The details of a request for an image, or for a document about an image, that may not be known yet.

@@ -1,6 +1,7 @@
 import DarkroomEviction
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomRequests
 import Synchronization
 
 /// The targets that hits were answered for lately, within a byte budget.

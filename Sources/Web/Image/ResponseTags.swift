@@ -1,5 +1,6 @@
 package import DarkroomHTTPCaching
 import DarkroomPipeline
+import DarkroomRequests
 import HTTPTypes
 
 /// The field with purge tags that responses have.

@@ -1,5 +1,6 @@
 import DarkroomHTTPServer
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomTransforms
 
 /// One image in several widths, ready for use in a page.

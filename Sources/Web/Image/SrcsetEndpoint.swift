@@ -1,6 +1,7 @@
 import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomTransforms
 import HTTPTypes
 import Hummingbird

@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomRequests
 import DarkroomTransforms
 import Foundation
 import Hummingbird

@@ -2,7 +2,7 @@ import Crypto
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import Hummingbird

@@ -1,6 +1,7 @@
 import DarkroomHTTPServer
 import DarkroomLoading
 import DarkroomQuery
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import Hummingbird

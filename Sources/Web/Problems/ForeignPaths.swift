@@ -1,5 +1,5 @@
 import DarkroomHTTPServer
-import DarkroomTransforms
+import DarkroomRequests
 
 /// Paths of other services on a server that does not accept them.
 enum ForeignPaths {

@@ -2,6 +2,7 @@ import DarkroomHTTPServer
 import DarkroomOrigin
 import DarkroomPipeline
 import DarkroomQuery
+import DarkroomRequests
 import HTTPTypes
 import Hummingbird
 

@@ -1,6 +1,7 @@
 import DarkroomHTTPServer
 import DarkroomOrigin
 import DarkroomPipeline
+import DarkroomRequests
 import HTTPTypes
 import Hummingbird
 import NIOCore

@@ -1,5 +1,6 @@
 import DarkroomCSandbox
 import DarkroomMachine
+import DarkroomRequests
 import DarkroomTransforms
 import Foundation
 import NIOCore

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomTransforms
 
 /// Inputs that killed a worker. The next request for one of them is refused at once instead of killing another worker.

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomTransforms
 
 // A worker may be compromised: every value that it sends is checked before it is used.

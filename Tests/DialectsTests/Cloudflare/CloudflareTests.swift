@@ -1,7 +1,7 @@
 import DarkroomDialects
 import DarkroomNetwork
 import DarkroomQuery
-import DarkroomTransforms
+import DarkroomRequests
 import Testing
 
 struct CloudflareTests {

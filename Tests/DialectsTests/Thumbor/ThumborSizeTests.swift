@@ -1,4 +1,5 @@
 import DarkroomDialects
+import DarkroomRequests
 import DarkroomTransforms
 import Testing
 

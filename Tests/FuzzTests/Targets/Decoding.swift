@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 #if os(Linux)
     import Foundation
     import Logging

@@ -1,5 +1,5 @@
 import DarkroomHTTPCaching
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import NIOCore

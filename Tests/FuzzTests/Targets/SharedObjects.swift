@@ -1,5 +1,6 @@
 import DarkroomMachine
 import DarkroomQuery
+import DarkroomRequests
 import DarkroomTransforms
 import Foundation
 import NIOCore

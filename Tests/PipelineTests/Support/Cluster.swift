@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomObjectStorage
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
 import Foundation

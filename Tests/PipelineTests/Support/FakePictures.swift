@@ -1,7 +1,7 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomOrigin
-import DarkroomTransforms
+import DarkroomRequests
 import Foundation
 import HTTPTypes
 import NIOCore

@@ -1,8 +1,8 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 import DarkroomStore
-import DarkroomTransforms
 import HTTPTypes
 import NIOCore
 

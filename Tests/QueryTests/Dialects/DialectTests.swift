@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 import Testing
 
 @testable import DarkroomQuery

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import NIOCore
 import Testing
 

@@ -1,4 +1,5 @@
 import Crypto
+import DarkroomRequests
 import NIOCore
 import Testing
 

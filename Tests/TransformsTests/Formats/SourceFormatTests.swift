@@ -1,3 +1,4 @@
+import DarkroomRequests
 import Foundation
 import NIOCore
 import Testing

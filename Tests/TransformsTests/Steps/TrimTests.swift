@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomTestRandom
 import DarkroomVips
 import Testing

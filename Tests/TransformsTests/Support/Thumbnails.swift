@@ -1,3 +1,5 @@
+import DarkroomRequests
+
 @testable import DarkroomTransforms
 
 extension Thumbnail {

@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 extension ImageParameters {
     /// The parameters of the result's format.

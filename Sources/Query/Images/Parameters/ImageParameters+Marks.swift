@@ -1,5 +1,5 @@
 import DarkroomNetwork
-import DarkroomTransforms
+import DarkroomRequests
 
 extension ImageParameters {
     /// The parameters of the watermark that is drawn onto the result.
@@ -8,31 +8,31 @@ extension ImageParameters {
         let offset = ValueFormat.length(-limits.maxOutputSide...limits.maxOutputSide, percent: -100...100)
         return [
             Row(
-                "mark", .mark, \.query.mark, .watermarks, .transform(Mark.self), cost: .high,
+                "mark", .mark, \.query.mark, .watermarks, .transform("Mark"), cost: .high,
                 "Watermark: an image to draw onto the result, such as a logo, as a URL or as the name of one of the "
                     + "server's `marks`."),
             Row(
-                "markw", side, \.mark.width, .watermarks, .transform(Mark.self),
+                "markw", side, \.mark.width, .watermarks, .transform("Mark"),
                 "Width of the watermark in CSS pixels, or in percent of the result's width; by default its own size."),
             Row(
-                "markh", side, \.mark.height, .watermarks, .transform(Mark.self),
+                "markh", side, \.mark.height, .watermarks, .transform("Mark"),
                 "Height of the watermark in CSS pixels, or in percent of the result's height; by default its own "
                     + "size."),
             Row(
-                "marka", .markAnchor, \.mark.anchor, .watermarks, .transform(Mark.self),
+                "marka", .markAnchor, \.mark.anchor, .watermarks, .transform("Mark"),
                 "Position of the watermark: center, edge or corner, or `tile` to repeat it over the whole result."),
             Row(
-                "markx", offset, \.mark.x, .watermarks, .transform(Mark.self),
+                "markx", offset, \.mark.x, .watermarks, .transform("Mark"),
                 "Horizontal distance of the watermark: from the left or right edge, to the right of the center, or "
                     + "between tiles."),
             Row(
-                "marky", offset, \.mark.y, .watermarks, .transform(Mark.self),
+                "marky", offset, \.mark.y, .watermarks, .transform("Mark"),
                 "Vertical distance of the watermark: from the top or bottom edge, below the center, or between tiles."),
             Row(
-                "markalpha", .integer(Mark.opacities), \.mark.opacity, .watermarks, .transform(Mark.self),
+                "markalpha", .integer(Mark.opacities), \.mark.opacity, .watermarks, .transform("Mark"),
                 "Opacity of the watermark in percent."),
             Row(
-                "markblend", .choice(Mark.Blend.self), \.mark.blend, .watermarks, .transform(Mark.self),
+                "markblend", .choice(Mark.Blend.self), \.mark.blend, .watermarks, .transform("Mark"),
                 "How the watermark's colors combine with the image: `over` covers, `multiply` darkens, `screen` "
                     + "lightens, and the others are as in CSS."),
         ]

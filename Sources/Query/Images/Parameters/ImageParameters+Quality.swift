@@ -1,4 +1,4 @@
-import DarkroomTransforms
+import DarkroomRequests
 
 extension ImageParameters {
     /// The parameters of how faithfully pixels are encoded, and in how many bytes.
@@ -45,7 +45,7 @@ extension ImageParameters {
             "Metadata that the result keeps: none, rights (creator, copyright, credit, terms, licensor, and whether a "
                 + "machine made it), or all (description and EXIF too, without position and thumbnail)."),
         Row(
-            "l", .integer(EncoderEfforts.pngRange), \.output.compression, .encoding, .encode, cost: .medium,
+            "l", .integer(OutputOptions.compressionLevels), \.output.compression, .encoding, .encode, cost: .medium,
             "Compression level of a PNG; by default 6."),
         Row(
             "af", .boolean, \.output.filtersRows, .encoding, .encode, cost: .medium,

@@ -20,7 +20,7 @@ public struct Place: Hashable, Codable, Sendable {
     }
 
     /// The distance of the drawing's beginning from the beginning of the image.
-    func position(of length: Int, on whole: Int) -> Int {
+    package func position(of length: Int, on whole: Int) -> Int {
         let distance = distance.measured(in: whole)
         return switch edge {
         case .start: distance
@@ -30,5 +30,5 @@ public struct Place: Hashable, Codable, Sendable {
     }
 
     /// The place's part of a transform's key.
-    var key: String { "\(edge.rawValue) \(distance)" }
+    package var key: String { "\(edge.rawValue) \(distance)" }
 }

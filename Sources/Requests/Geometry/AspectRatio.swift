@@ -23,14 +23,14 @@ public struct AspectRatio: Hashable, Codable, Sendable, CustomStringConvertible 
     public func width(forHeight side: Int) -> Int { Self.scaled(side, width, by: height) }
 
     /// The largest rectangle of this ratio within an image.
-    func largest(within image: PixelSize) -> PixelSize {
+    package func largest(within image: PixelSize) -> PixelSize {
         let down = height(forWidth: image.width)
         guard down > image.height else { return PixelSize(width: image.width, height: down) }
         return PixelSize(width: min(width(forHeight: image.height), image.width), height: image.height)
     }
 
     /// The smallest rectangle of this ratio that contains an image.
-    func smallest(around image: PixelSize) -> PixelSize {
+    package func smallest(around image: PixelSize) -> PixelSize {
         let down = height(forWidth: image.width)
         guard down < image.height else { return PixelSize(width: image.width, height: down) }
         return PixelSize(width: max(width(forHeight: image.height), image.width), height: image.height)

@@ -1,6 +1,5 @@
+import DarkroomRequests
 import Testing
-
-@testable import DarkroomTransforms
 
 struct PositionTests {
     static let whole = PixelSize(width: 300, height: 200)

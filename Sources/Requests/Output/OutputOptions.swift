@@ -26,7 +26,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var metadata: MetadataPolicy
     /// Whether a damaged source is shown as far as it can be decoded.
     public package(set) var damaged = DamagePolicy.refuse
-    /// The compression level of a PNG, 1…9; nil = the level of the server's efforts.
+    /// The compression level of a PNG, one of ``compressionLevels``; nil = the level of the server's efforts.
     public package(set) var compression: Int?
     /// Whether each row of a PNG is filtered by the filter that suits it, and a PNG of few colors has no palette.
     /// Otherwise both are chosen by the pixels.
@@ -62,16 +62,16 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if format == .webp, alternative == .webp { alternative = .natural }
         normalizeExcluded()
         nearLossless = nearLossless && (format ?? .webp) == .webp
-        lossless = lossless && !nearLossless && (format?.row.hasLosslessMode ?? true)
+        lossless = lossless && !nearLossless && (format?.hasLosslessMode ?? true)
         let isLossy = !lossless && !nearLossless && (format?.isLossy ?? true)
-        let isJudged = isLossy && (format.map { $0.row.qualityModel != nil } ?? true)
+        let isJudged = isLossy && (format?.traits.isJudged ?? true)
         if !isJudged, !nearLossless || format != nil { target = nil }
         normalizeQuality(hasQuality: target == nil && (isLossy || nearLossless))
-        if let format, !isOpen, !isLossy || !format.row.samplesChroma { chroma = nil }
+        if let format, !isOpen, !isLossy || !format.samplesChroma { chroma = nil }
         if format?.isText == true { (maxBytes, metadata) = (nil, .rights) }
-        interlaced = interlaced && (format?.row.isInterlaceable ?? true)
+        interlaced = interlaced && (format?.isInterlaceable ?? true)
         palette = palette && (format ?? .png) == .png
-        let canPassOn = isOpen || format?.row.stripped != nil || format?.row.transcoding != nil
+        let canPassOn = isOpen || format?.traits.holdsSources ?? false
         if !canPassOn || interlaced || palette { passthrough = .off }
         if (format ?? .png) != .png { (compression, filtersRows) = (nil, false) }
         if format != .json { details = [] }
@@ -93,7 +93,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     }
 
     /// Whether the server chooses the format, by the source or by what the client accepts.
-    var isOpen: Bool { format == nil || alternative != .none }
+    package var isOpen: Bool { format == nil || alternative != .none }
 
     /// The options' part of the variant key.
     public var key: String {
@@ -136,94 +136,8 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         alternative != .none || details.contains(.wsrv) || format?.supportsMultipleFrames ?? true
     }
 
-    /// Whether the result of such a source may have several frames.
-    func holdsSeveralFrames(of source: SourceFormat) -> Bool {
-        if let format, format.supportsMultipleFrames { return true }
-        guard source.isAnimation else { return false }
-        if details.contains(.wsrv) { return true }
-        // Animated PNG is read only.
-        return isOpen && (alternative == .webp || natural(for: source, hasAlpha: true, moves: true).supportsAnimation)
-    }
-
-    /// The format of the result, as far as time permits.
-    ///
-    /// - Parameter frames: the frames of the source that are used.
-    func resultFormat(of source: SourceFormat, frames: Int, hasAlpha: Bool) -> OutputFormat {
-        formats(of: source, frames: frames, hasAlpha: hasAlpha).first ?? natural(for: source, hasAlpha: hasAlpha)
-    }
-
-    /// The formats that the result may have, the preferred one first: the cheaper ones are for an image that would take
-    /// too long. They hold the alpha channel, the frames and, if it was asked for, every pixel value.
-    func formats(of source: SourceFormat, frames: Int, hasAlpha: Bool) -> [OutputFormat] {
-        let moves = frames > 1 && source.isAnimation
-        if let format, !isOpen { return [format] }
-        let natural = natural(for: source, hasAlpha: hasAlpha, moves: moves)
-        let plain = plain(isExact: hasAlpha || lossless)
-        let all: [OutputFormat] = [format, alternative == .webp ? .webp : nil, natural, plain].compactMap(\.self)
-        return all.enumerated().filter { place, format in
-            all.firstIndex(of: format) == place && (!moves || format.supportsAnimation)
-        }.map(\.element)
-    }
-
-    /// The source's own format if browsers and the client show it and this machine can encode it; otherwise WebP or GIF
-    /// for an animation, PNG with alpha and JPEG without. AVIF is never cheaper than a format that the request prefers.
-    ///
-    /// - Parameter moves: whether the result is an animation.
-    package func natural(for source: SourceFormat, hasAlpha: Bool = false, moves: Bool = false) -> OutputFormat {
-        let own = source.row.output.flatMap { $0.isAvailable && ($0 != .avif || format == nil) ? $0 : nil }
-        let candidates: [OutputFormat?] = moves ? [own, .webp, .gif] : [own]
-        return candidates.compactMap(\.self).first { !excluded.contains($0) } ?? plain(isExact: hasAlpha)
-    }
-
-    /// A format that keeps the pixels as they are, or JPEG; another format if the client shows only that.
-    private func plain(isExact: Bool) -> OutputFormat {
-        let candidates: [OutputFormat] = isExact ? [.png, .webp, .gif, .jpeg] : [.jpeg, .png, .webp, .gif]
-        return candidates.first { !excluded.contains($0) } ?? candidates[0]
-    }
-
+    /// The compression levels of PNG.
+    package static let compressionLevels = 1...9
     /// The default fidelity of near-lossless WebP, as in libwebp's tools.
-    static let nearLosslessQuality = 60
-}
-
-/// The formats that a result may have if the output format does not suit the image: if it cannot hold an animation, or
-/// if encoding in it would take longer than ``PixelLimits/maxProcessingMilliseconds``.
-public enum AlternativeFormat: String, Codable, CaseIterable, Sendable {
-    /// None: of an animation the first frame is encoded, and an image that would take too long is refused.
-    case none
-    /// WebP, then the formats of ``natural``.
-    case webp
-    /// The source's own format if browsers support it, then PNG with alpha and JPEG without.
-    case natural
-}
-
-/// The members of a JSON document in addition to the members that the header states.
-public struct ImageDetails: OptionSet, Hashable, Codable, Sendable {
-    /// One bit for each detail.
-    public let rawValue: Int
-
-    /// The details of these bits.
-    public init(rawValue: Int) { self.rawValue = rawValue }
-
-    /// The dominant and the average color.
-    public static let color = ImageDetails(rawValue: 1 << 0)
-    /// Up to six colors, the most frequent first.
-    public static let palette = ImageDetails(rawValue: 1 << 1)
-    /// A BlurHash of 4 by 3 components.
-    public static let blurHash = ImageDetails(rawValue: 1 << 2)
-    /// A ThumbHash in base64.
-    public static let thumbHash = ImageDetails(rawValue: 1 << 3)
-    /// A placeholder of 16 pixels as a `data:` URI.
-    public static let lqip = ImageDetails(rawValue: 1 << 4)
-    /// The camera's settings.
-    public static let exif = ImageDetails(rawValue: 1 << 5)
-    /// The position where the image was taken. Not part of `all`, so that it is never disclosed by accident.
-    public static let position = ImageDetails(rawValue: 1 << 6)
-    /// The document has the members of weserv/images instead, about the chain's result.
-    public static let wsrv = ImageDetails(rawValue: 1 << 7)
-
-    /// All details except the position.
-    public static let all: ImageDetails = [.color, .palette, .blurHash, .thumbHash, .lqip, .exif]
-
-    /// Whether any of them requires decoded pixels.
-    var needsPixels: Bool { !subtracting([.exif, .position]).isEmpty }
+    package static let nearLosslessQuality = 60
 }

@@ -59,19 +59,19 @@ public struct Box: Hashable, Codable, Sendable {
     public var isEmpty: Bool { !hasSide && ratio == nil && !hasMinimum }
 
     /// Whether the box is known without the image.
-    var isFixed: Bool {
+    package var isFixed: Bool {
         let isAbsolute = (horizontal == nil || width != nil) && (vertical == nil || height != nil)
         return isAbsolute && ratio == nil && !hasMinimum && !swapsSides
     }
 
     /// Whether a result of this fit may have to be cropped to the box.
-    func crops(_ fit: Fit) -> Bool {
+    package func crops(_ fit: Fit) -> Bool {
         if fit == .cover && isTwoSided { return true }
         return hasMinimum && hasSide && (fit == .inside || !isTwoSided)
     }
 
     /// The box for an image of this size: sides in pixels and no ratio. A box below its least size grows to it.
-    func measured(in image: PixelSize, for fit: Fit) -> Box {
+    package func measured(in image: PixelSize, for fit: Fit) -> Box {
         guard !isFixed else { return self }
         var box = Box(horizontal: nil, vertical: nil, minWidth: minWidth, minHeight: minHeight)
         box.width = horizontal.map { max(1, $0.measured(in: image.width)) }
@@ -108,4 +108,18 @@ public struct Box: Hashable, Codable, Sendable {
         (box.width, box.height) = (covering.width, covering.height)
         return box
     }
+}
+
+/// How an image fits its box, in the terms of CSS `object-fit` and sharp.
+public enum Fit: String, Codable, Sendable, CaseIterable {
+    /// As large as possible within the box.
+    case inside
+    /// As small as possible while covering the box; nothing is cropped.
+    case outside
+    /// Covers the box; the overhang is cropped.
+    case cover
+    /// Within the box, then extended to the box's exact size.
+    case contain
+    /// Stretched to the box.
+    case fill
 }

@@ -1,7 +1,7 @@
 /// The requested changes of an image, as plain values without an order. A recipe can be sent to another process.
 ///
-/// To add a step: write its file in `Steps`, give it a property here, a line in `darkroomSteps` or in `effects`, and a
-/// place in `DialectOrders`.
+/// To add a step: write its value in `Steps` and its work in the room of transforms, give it a property here, a line in
+/// `darkroomSteps` or in `effects`, and a place in `DialectOrders`.
 public struct Recipe: Hashable, Codable, Sendable {
     /// The hash that the source must have; nil = any.
     public var digest: SourceDigest?
@@ -95,81 +95,5 @@ public struct Recipe: Hashable, Codable, Sendable {
     /// A recipe that only orients the image and converts it to sRGB.
     public init(resampling: Resampling = .fast) {
         self.resampling = resampling
-    }
-
-    /// The steps in the order of the recipe's rules. `DialectOrders` has those of other services.
-    func steps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
-        switch rules {
-        case .darkroom: darkroomSteps(scaleDownLimits: limits)
-        case .wsrv: wsrvSteps(scaleDownLimits: limits)
-        case .imgproxy: imgproxySteps()
-        case .thumbor: thumborSteps(scaleDownLimits: limits)
-        case .cloudflare: cloudflareSteps(scaleDownLimits: limits)
-        }
-    }
-
-    /// Darkroom's own order, which is defined here only.
-    ///
-    /// Colors are converted to sRGB right after scaling, on the fewest pixels, because a canvas, a background and every
-    /// filter are defined in sRGB. Texts and borders are drawn after the image's colors have been changed and before
-    /// the image is cut. They keep the requested colors that way, and lie within the outline. A border is drawn before
-    /// the cut too, so that both share one smooth edge.
-    private func darkroomSteps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
-        [
-            Orient(self),
-            inset,
-            crop,
-            trim,
-            Resize(self, within: limits),
-            ToSRGB(),
-            CoverCrop(self),
-            ContainExtend(self),
-            Rotate(self),
-            flip ? Flip() : nil,
-            flop ? Flop() : nil,
-            cutStep,
-        ] + effects + listedSteps
-            + [markAtLast, textAtLast, Border(self), Mask(self), Pad(self), Flatten(self)]
-    }
-
-    /// The changes of colors and details. imgproxy alone has another order of them.
-    var effects: [(any Transform)?] {
-        [
-            brightness,
-            lightness,
-            saturation,
-            hue,
-            contrast,
-            gamma,
-            sharpen,
-            filter,
-            duotone,
-            blur,
-            pixelate,
-            tint,
-        ]
-    }
-
-    /// The step of ``cut``.
-    var cutStep: Crop? { cut?.with(.cut) }
-
-    /// The color that a step may fill with. `Flatten` alone applies a translucent background, so that it counts once.
-    var solidBackground: Color? { background?.alpha == 255 ? background : nil }
-
-    /// The steps that change something, in order.
-    func steps(within limits: PixelLimits) -> [any Transform] {
-        let scaleDown = ScaleDownLimits(limits, rotationDegrees: rotationDegrees, padding: padding ?? Padding(0))
-        let limits = self.scaleDown ? scaleDown : nil
-        return ([digest] + scalingCanvasDown(to: limits).steps(scaleDownLimits: limits) + [AILabel(self)])
-            .compactMap { $0 }
-    }
-
-    /// The recipe with a canvas within the limits, if its result is to have the canvas's exact size.
-    private func scalingCanvasDown(to limits: ScaleDownLimits?) -> Recipe {
-        guard let limits, let canvas = box.size, box.isFixed, fit == .cover || fit == .contain else { return self }
-        var recipe = self
-        let fitted = limits.fitted(canvas)
-        recipe.box = Box(width: fitted.width, height: fitted.height)
-        return recipe
     }
 }

@@ -1,10 +1,8 @@
-public import DarkroomCache
 public import DarkroomNetwork
-public import DarkroomTransforms
 
 /// A request for one image: its source, the steps applied to the pixels, and the encoding of the result.
 public struct ImageRequest: Sendable {
-    /// The source, as it is downloaded. The pipeline's ``CacheKeyFilter`` decides which sources share cache entries.
+    /// The source, as it is downloaded. The pipeline's `CacheKeyFilter` decides which sources share cache entries.
     /// Setting it replaces ``data``.
     public var source: SourceURL { didSet { data = nil } }
     /// The bytes of the source, which is then not downloaded; nil = it is.
@@ -16,7 +14,7 @@ public struct ImageRequest: Sendable {
     /// The output format and its encoder options.
     public var output: OutputOptions
     /// A quicker output to answer with while ``output`` is not cached and would take longer to encode than
-    /// ``PipelineConfiguration/encodingBudget``. ``output`` is then encoded in the background, and answers later
+    /// `PipelineConfiguration.encodingBudget`. ``output`` is then encoded in the background, and answers later
     /// requests; if it cannot be stored, it is not encoded. Default: none.
     public var interim: OutputOptions?
     /// The priority of the work. Work shared by several requests runs at the highest of their priorities.
@@ -36,7 +34,7 @@ public struct ImageRequest: Sendable {
     /// Placeholders to return along with the image: any of `color`, `blurHash`, `thumbHash` and `lqip`. They change
     /// neither the image's bytes nor its cache key.
     public var placeholders: ImageDetails
-    /// Whether the response may have ``ImageResponse/deferredBody``.
+    /// Whether the response may have `ImageResponse.deferredBody`.
     package var acceptsDeferredBody = false
     /// Texts that become part of the variant's key, in addition to the values that determine the image; nil = none.
     package var versions: [String?] = []
@@ -62,20 +60,6 @@ public struct ImageRequest: Sendable {
         self.placeholders = placeholders
     }
 
-    /// Creates a request from an address as text.
-    ///
-    /// - Throws: ``PipelineError/invalidURL(_:)`` with a sentence that says what is wrong with the address.
-    public init(
-        url: String, recipe: Recipe = Recipe(), pages: PageSelection = PageSelection(),
-        output: OutputOptions = OutputOptions(), priority: Priority = .normal, cache: CacheOptions = CacheOptions(),
-        fallback: String? = nil, placeholders: ImageDetails = []
-    ) throws(PipelineError) {
-        self.init(
-            source: try Self.source(url), recipe: recipe, pages: pages, output: output, priority: priority,
-            cache: cache, placeholders: placeholders)
-        if let fallback { self.fallback = try Self.source(fallback) }
-    }
-
     /// Creates a request for an image that the caller holds. Its address is the hash of the bytes.
     ///
     /// - Parameter cache: by default nothing is read from the caches or stored in them. The bytes are never stored.
@@ -95,38 +79,20 @@ public struct ImageRequest: Sendable {
         source = data.address
         self.data = data
     }
-
-    /// Creates a request that scales an image into a box without enlarging it. Set ``recipe`` for anything else.
-    ///
-    /// - Parameters:
-    ///   - width: the box's width in pixels, 1 or more; nil derives it from the height.
-    ///   - height: the box's height in pixels, 1 or more; nil derives it from the width.
-    ///   - fit: how the image fills the box when both sides are given.
-    ///   - output: the format and its encoder options. Default: the source's format.
-    /// - Throws: ``PipelineError/invalidURL(_:)`` with a sentence that says what is wrong with the address.
-    public init(
-        url: String, width: Int?, height: Int? = nil, fit: Fit = .inside, output: OutputOptions = OutputOptions()
-    ) throws(PipelineError) {
-        var recipe = Recipe()
-        recipe.box = Box(width: width, height: height)
-        recipe.fit = fit
-        self.init(source: try Self.source(url), recipe: recipe, output: output)
-    }
-
-    private static func source(_ url: String) throws(PipelineError) -> SourceURL {
-        do { return try SourceURL(parsing: url) } catch { throw .invalidURL(error.description) }
-    }
 }
 
 /// An account of the work for the requests of one tenant.
 package protocol WorkAccount: Sendable {
     /// The tenant's part of the caches; nil = entries are stored without counting.
-    var share: CacheShare? { get }
+    var share: (any AccountShare)? { get }
 
     /// Charges time on a pixel thread, also of work that failed. Work that requests share is charged to the first
     /// request.
     func charge(processing time: Duration)
 }
+
+/// The part of the caches that an account may take, as only the caches know it.
+package protocol AccountShare: AnyObject, Sendable {}
 
 /// The priority of work in the pixel queue and, with the same raw values, in the download queue.
 public enum Priority: Int, Sendable, Comparable, CaseIterable {

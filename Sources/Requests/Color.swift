@@ -61,14 +61,14 @@ public struct Color: Hashable, Codable, Sendable {
     /// The same color without transparency.
     package var opaque: Color { Color(red: red, green: green, blue: blue) }
     /// Red, green and blue as libvips takes them.
-    var rgb: [Double] { [Double(red), Double(green), Double(blue)] }
+    package var rgb: [Double] { [Double(red), Double(green), Double(blue)] }
     /// Red, green, blue and alpha as libvips takes them.
-    var rgba: [Double] { rgb + [Double(alpha)] }
+    package var rgba: [Double] { rgb + [Double(alpha)] }
 }
 
 extension Color {
     /// The color of this lowercase CSS name (CSS Color Module Level 4 §6.1), or `transparent`.
-    static func named(_ name: String) -> Color? {
+    package static func named(_ name: String) -> Color? {
         if name == "transparent" { return .transparent }
         guard let value = names[name] else { return nil }
         return Color(

@@ -9,10 +9,10 @@ public struct Percentage: Hashable, Codable, Sendable, CustomStringConvertible {
     }
 
     /// Of the whole length: 1 is 100 %.
-    var fraction: Double { Double(hundredths) / 10_000 }
+    package var fraction: Double { Double(hundredths) / 10_000 }
 
     /// This part of a length in pixels, rounded to the nearest pixel.
-    func of(_ length: Int) -> Int { Int((Double(length) * Double(hundredths) / 10_000).rounded()) }
+    package func of(_ length: Int) -> Int { Int((Double(length) * Double(hundredths) / 10_000).rounded()) }
 
     /// As in queries, such as `33.5p`.
     public var description: String {
@@ -51,7 +51,7 @@ public enum Length: Hashable, Codable, Sendable, CustomStringConvertible {
     }
 
     /// In pixels, where 100 % is `whole`.
-    func measured(in whole: Int) -> Int {
+    package func measured(in whole: Int) -> Int {
         switch self {
         case .pixels(let count): count
         case .percent(let part): part.of(whole)

@@ -19,7 +19,7 @@ public enum MaskShape: String, Codable, Sendable, CaseIterable {
     case heart
 
     /// The corners on a plane of any scale; nil for a circle and an ellipse.
-    var corners: [(x: Double, y: Double)]? {
+    package var corners: [(x: Double, y: Double)]? {
         switch self {
         case .circle, .ellipse: return nil
         case .triangle: return Self.polygon(3)

@@ -1,6 +1,5 @@
+import DarkroomRequests
 import Testing
-
-@testable import DarkroomTransforms
 
 struct BoxTests {
     private let image = PixelSize(width: 600, height: 400)

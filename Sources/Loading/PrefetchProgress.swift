@@ -1,19 +1,5 @@
 public import DarkroomPipeline
 
-/// One image of a prefetch job.
-public struct PrefetchItem: Sendable {
-    /// The request for the image. Its priority and its fallback are ignored: prefetching is background work, and a
-    /// fallback is not the image that was requested.
-    public var request: ImageRequest
-    /// The caller's label, which is returned with a failure. Default: empty.
-    public var label: String
-
-    public init(_ request: ImageRequest, label: String = "") {
-        self.request = request
-        self.label = label
-    }
-}
-
 /// The progress of a prefetch job.
 public struct PrefetchProgress: Sendable {
     /// The state of a job.

@@ -12,10 +12,10 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
     }
 
     /// The longest side of any image (libvips' `VIPS_MAX_COORD`).
-    static let maxSide = 10_000_000
+    package static let maxSide = 10_000_000
 
     /// A length rounded to the nearest pixel, within 1…``maxSide``, because hostile sizes have products beyond `Int`.
-    static func side(_ length: Double) -> Int { Int(min(max(length.rounded(), 1), Double(maxSide))) }
+    package static func side(_ length: Double) -> Int { Int(min(max(length.rounded(), 1), Double(maxSide))) }
 
     /// The number of pixels. Saturates instead of overflowing, since sizes come from untrusted headers.
     public var area: Int { width.saturatingMultiply(by: height) }
@@ -24,20 +24,20 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
     public var transposed: PixelSize { PixelSize(width: height, height: width) }
 
     /// The size with both sides divided by `factor` and rounded down.
-    func shrunk(by factor: Int) -> PixelSize { PixelSize(width: width / factor, height: height / factor) }
+    package func shrunk(by factor: Int) -> PixelSize { PixelSize(width: width / factor, height: height / factor) }
 
     /// The size of the longer side each.
-    func united(with other: PixelSize) -> PixelSize {
+    package func united(with other: PixelSize) -> PixelSize {
         PixelSize(width: max(width, other.width), height: max(height, other.height))
     }
 
     /// The size of the shorter side each.
-    func clipped(to other: PixelSize) -> PixelSize {
+    package func clipped(to other: PixelSize) -> PixelSize {
         PixelSize(width: min(width, other.width), height: min(height, other.height))
     }
 
     /// Both sides times a factor, each within 1…``maxSide``.
-    func scaled(
+    package func scaled(
         by factor: Double, rounding rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero
     ) -> PixelSize {
         PixelSize(
@@ -46,14 +46,22 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
     }
 
     /// The largest factor that scales both sides to at most the sides of `other`.
-    func factor(toFit other: PixelSize) -> Double {
+    package func factor(toFit other: PixelSize) -> Double {
         min(Double(other.width) / Double(width), Double(other.height) / Double(height))
     }
 
     /// The smallest factor that scales both sides to at least the sides of `other`.
-    func factor(toCover other: PixelSize) -> Double {
+    package func factor(toCover other: PixelSize) -> Double {
         max(Double(other.width) / Double(width), Double(other.height) / Double(height))
     }
 
     public var description: String { "\(width)×\(height)" }
+}
+
+extension Int {
+    /// The limits that bound the factors are configurable, so a product may overflow.
+    package func saturatingMultiply(by factor: Int) -> Int {
+        let (product, isOverflow) = multipliedReportingOverflow(by: factor)
+        return isOverflow ? .max : product
+    }
 }

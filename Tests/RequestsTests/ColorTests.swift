@@ -1,6 +1,5 @@
+import DarkroomRequests
 import Testing
-
-@testable import DarkroomTransforms
 
 struct ColorTests {
     @Test(arguments: [

@@ -15,7 +15,7 @@ public enum Position: Hashable, Codable, Sendable {
     public static let center = Position.anchor(x: 0.5, y: 0.5)
 
     /// The point 0…1 from the left and from the top; the center for positions that depend on pixels.
-    var fractions: (x: Double, y: Double) {
+    package var fractions: (x: Double, y: Double) {
         switch self {
         case .anchor(let x, let y), .focal(let x, let y): (x, y)
         case .entropy, .attention, .point: (0.5, 0.5)
@@ -23,10 +23,10 @@ public enum Position: Hashable, Codable, Sendable {
     }
 
     /// Whether it is chosen by content.
-    var dependsOnPixels: Bool { self == .entropy || self == .attention }
+    package var dependsOnPixels: Bool { self == .entropy || self == .attention }
 
     /// The position's part of a transform's key.
-    var key: String {
+    package var key: String {
         switch self {
         case .anchor(let x, let y): "anchor \(x) \(y)"
         case .focal(let x, let y): "focal \(x) \(y)"
@@ -37,7 +37,7 @@ public enum Position: Hashable, Codable, Sendable {
     }
 
     /// The upper left corner of a crop of `size` from `whole`; nil for a position that depends on pixels.
-    func corner(of size: PixelSize, in whole: PixelSize) -> (x: Int, y: Int)? {
+    package func corner(of size: PixelSize, in whole: PixelSize) -> (x: Int, y: Int)? {
         let free = (x: whole.width - size.width, y: whole.height - size.height)
         switch self {
         case .anchor(let x, let y):
@@ -50,18 +50,6 @@ public enum Position: Hashable, Codable, Sendable {
         case .entropy, .attention, .point:
             return nil
         }
-    }
-
-    /// The position with a point of the source as a part of the scaled image.
-    ///
-    /// - Parameter cropped: the rectangle of the upright source that was scaled; nil = the whole source.
-    func pinned(_ plan: ChainPlan, cropped: (x: Int, y: Int, size: PixelSize)?) -> Position {
-        guard case .point(let x, let y) = self else { return self }
-        let part = cropped ?? (0, 0, plan.uprightSource)
-        let fraction = { (point: Double, start: Int, side: Int) in
-            min(max((point - Double(start)) / Double(side), 0), 1)
-        }
-        return .focal(x: fraction(x, part.x, part.size.width), y: fraction(y, part.y, part.size.height))
     }
 
     private static func along(_ free: Int, _ fraction: Double) -> Int {
