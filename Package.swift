@@ -57,6 +57,13 @@ func tests(of name: String, sees rooms: [String] = [], packages: [Target.Depende
         swiftSettings: swiftSettings)
 }
 
+/// An example of one layer of the library, which sees nothing of the other layers.
+func layerExample(_ name: String, sees rooms: [String], packages: [Target.Dependency] = []) -> Target {
+    .target(
+        name: module("\(name)Example"), dependencies: rooms.map { .target(name: module($0)) } + packages,
+        path: "Examples/Layers/\(name)", packageAccess: false, swiftSettings: swiftSettings)
+}
+
 /// A module's name: unique in any package graph, although folders and prose use the short one.
 func module(_ room: String) -> String { room == "Darkroom" ? room : "Darkroom\(room)" }
 
@@ -66,6 +73,11 @@ let package = Package(
     products: [
         .executable(name: "darkroom", targets: ["DarkroomCommand"]),
         .library(name: "Darkroom", targets: ["Darkroom"]),
+        // The layers of the library, each usable alone: a product has the modules that its users import.
+        .library(name: "DarkroomURLs", targets: ["DarkroomQuery", "DarkroomRequests", "DarkroomNetwork"]),
+        .library(name: "DarkroomTransforms", targets: ["DarkroomTransforms", "DarkroomRequests", "DarkroomVips"]),
+        .library(name: "DarkroomStore", targets: ["DarkroomStore"]),
+        .library(name: "DarkroomOrigin", targets: ["DarkroomOrigin", "DarkroomNetwork"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -232,15 +244,22 @@ let package = Package(
         // The code that documents show: the library as its users see it, compiled like theirs and run by tests.
         .target(
             name: "DarkroomExamples", dependencies: ["Darkroom", nioCore, crypto, httpTypes, hummingbird],
-            path: "Examples", packageAccess: false, swiftSettings: swiftSettings),
+            path: "Examples", exclude: ["Layers"], packageAccess: false, swiftSettings: swiftSettings),
+        layerExample("URLs", sees: ["Query", "Requests", "Network"]),
+        layerExample("Transforms", sees: ["Transforms", "Requests"], packages: [nioCore]),
+        layerExample("Store", sees: ["Store"], packages: [nioCore]),
+        layerExample("Origin", sees: ["Origin", "Network"], packages: [nioCore, nioPosix]),
         tests(
-            of: "Examples", sees: ["TestOrigin", "Darkroom"],
+            of: "Examples",
+            sees: [
+                "URLsExample", "TransformsExample", "StoreExample", "OriginExample", "TestOrigin", "Darkroom",
+            ],
             packages: [httpTypes, hummingbird, logging, nioCore, nioEmbedded, nioPosix]),
         tests(
             of: "Query", sees: ["Requests", "Pipeline", "Transforms", "HTTPCaching", "Network", "TestRandom"],
             packages: [nioCore]),
         tests(
-            of: "Dialects", sees: ["Query", "Requests", "Pipeline", "Transforms", "Network", "TestRandom"],
+            of: "Dialects", sees: ["Query", "Requests", "Transforms", "Network", "TestRandom"],
             packages: [crypto, nioCore]),
         tests(
             of: "HTTPServer", sees: ["Network", "TestClock", "TestLogs", "Tracing"],

@@ -93,11 +93,9 @@ import Testing
     }
 
     private static func examples() throws -> [String: String] {
-        let folder = Document.package.appendingPathComponent("Examples")
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        let folder = Document.package.appendingPathComponent("Examples").path
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".swift") }
         return try Dictionary(
-            uniqueKeysWithValues: files.filter { $0.pathExtension == "swift" }.map {
-                ($0.lastPathComponent, try String(contentsOf: $0, encoding: .utf8))
-            })
+            uniqueKeysWithValues: files.map { ($0, try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8)) })
     }
 }

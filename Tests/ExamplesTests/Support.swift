@@ -29,7 +29,7 @@ func withImage(
 }
 
 /// A JPEG of four quarters and a fine pattern, about 100 KiB.
-private func drawing() throws -> ByteBuffer {
+func drawing() throws -> ByteBuffer {
     var samples: [UInt8] = []
     for y in 0..<600 {
         for x in 0..<800 {
