@@ -106,6 +106,8 @@ typedef struct {
     /// Whether chroma keeps its resolution, as always without loss.
     int keeps_chroma;
     int is_lossless;
+    /// Whether the samples are Display P3 instead of sRGB.
+    int is_p3;
     /// EXIF data, none if the size is 0.
     const void *exif;
     int exif_size;
@@ -132,12 +134,14 @@ static inline darkroom_heif_error darkroom_avif_configure(
     return image->is_lossless ? chroma : error;
 }
 
-/// States sRGB without a matrix (ITU-T H.273): any matrix would round.
-static inline darkroom_heif_error darkroom_avif_set_identity(const darkroom_heif_functions *heif, void *pixels) {
+/// States the color space by code points (ITU-T H.273), without loss without a matrix: any matrix would round.
+static inline darkroom_heif_error darkroom_avif_set_colors(
+    const darkroom_heif_functions *heif, const darkroom_avif_image *image, void *pixels) {
     void *colors = heif->heif_nclx_color_profile_alloc();
-    darkroom_heif_error error = heif->heif_nclx_color_profile_set_color_primaries(colors, 1);
+    darkroom_heif_error error = heif->heif_nclx_color_profile_set_color_primaries(colors, image->is_p3 ? 12 : 1);
     if (!error.code) error = heif->heif_nclx_color_profile_set_transfer_characteristics(colors, 13);
-    if (!error.code) error = heif->heif_nclx_color_profile_set_matrix_coefficients(colors, 0);
+    if (!error.code)
+        error = heif->heif_nclx_color_profile_set_matrix_coefficients(colors, image->is_lossless ? 0 : 6);
     if (!error.code) error = heif->heif_image_set_nclx_color_profile(pixels, colors);
     heif->heif_nclx_color_profile_free(colors);
     return error;
@@ -156,7 +160,7 @@ static inline darkroom_heif_error darkroom_avif_copy(
     size_t row = (size_t)width * image->bands;
     for (int y = 0; y < height; y++)
         memcpy(plane + (size_t)y * stride, (const uint8_t *)image->samples + y * row, row);
-    return image->is_lossless ? darkroom_avif_set_identity(heif, *pixels) : error;
+    return image->is_lossless || image->is_p3 ? darkroom_avif_set_colors(heif, image, *pixels) : error;
 }
 
 static inline darkroom_heif_error darkroom_heif_append(void *context, const void *bytes, size_t count, void *file) {

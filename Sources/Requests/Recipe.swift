@@ -89,6 +89,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var aiLabel = AILabel.Place.none
     /// The rules for the order of steps and for sizes.
     public var rules = Dialect.darkroom
+    /// The color space of the result, if its format can state it and no step draws, or changes colors.
+    public var gamut = Gamut.sRGB
     /// The geometry that only the rules of imgproxy have; nil = their defaults.
     public var layout: Layout?
 

@@ -185,6 +185,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         }
         try job.limits.check(output: result.size, setBy: job.chain.sizeParameter)
         result.isFromGray = image.first.bands <= 2
+        result.isP3 = job.chain.gamut.makesP3(of: image.first)
         if job.output.mayKeepPixels(of: header.format) {
             result.isUnchanged = job.chain.hasLeft(image, in: result, start: header.plan, interrupt: interrupt)
         }

@@ -12,9 +12,12 @@ package struct AVIFEncoder: Sendable {
     /// Whether every sample is kept: red, green and blue are encoded as they are.
     package var isLossless: Bool
 
-    package init(quality: Int, effort: Int, keepsChroma: Bool, isLossless: Bool) {
+    /// Whether the samples are Display P3 instead of sRGB, which code points state.
+    package var isP3: Bool
+
+    package init(quality: Int, effort: Int, keepsChroma: Bool, isLossless: Bool, isP3: Bool = false) {
         (self.quality, self.effort) = (quality, effort)
-        (self.keepsChroma, self.isLossless) = (keepsChroma, isLossless)
+        (self.keepsChroma, self.isLossless, self.isP3) = (keepsChroma, isLossless, isP3)
     }
 
     /// Whether libheif can be called. Otherwise only libvips' saver can.
@@ -46,8 +49,9 @@ package struct AVIFEncoder: Sendable {
                         samples: samples.baseAddress, width: Int32(clamping: image.width),
                         height: Int32(clamping: image.height), bands: Int32(clamping: image.bands),
                         quality: Int32(clamping: quality), effort: Int32(clamping: effort),
-                        keeps_chroma: keepsChroma ? 1 : 0, is_lossless: isLossless ? 1 : 0, exif: exif.baseAddress,
-                        exif_size: Int32(clamping: exif.count), xmp: xmp.baseAddress,
+                        keeps_chroma: keepsChroma ? 1 : 0, is_lossless: isLossless ? 1 : 0,
+                        is_p3: isP3 ? 1 : 0, exif: exif.baseAddress, exif_size: Int32(clamping: exif.count),
+                        xmp: xmp.baseAddress,
                         xmp_size: Int32(clamping: xmp.count))
                     return darkroom_avif_encode(&options, file)
                 }

@@ -47,8 +47,22 @@ package enum Checksum {
     }
 }
 
-/// The pixels of a PNG as a zlib stream (RFC 1950).
+/// Pixels or a profile of a PNG as a zlib stream (RFC 1950).
 package enum ZlibStream {
+    /// A stream that holds up to 65,535 bytes as they are.
+    package static func storing(_ bytes: ByteBuffer) -> ByteBuffer {
+        let length = UInt16(clamping: bytes.readableBytes)
+        // The fastest method, and the last block, which is stored (RFC 1951, §3.2.4).
+        var stream = ByteBuffer(bytes: [0x78, 0x01, 1])
+        stream.writeMultipleIntegers(length, ~length, endianness: .little)
+        stream.writeImmutableBuffer(bytes)
+        let checksum = bytes.withUnsafeReadableBytes { content in
+            adler32_z(adler32(0, nil, 0), content.baseAddress?.assumingMemoryBound(to: UInt8.self), content.count)
+        }
+        stream.writeInteger(UInt32(truncatingIfNeeded: checksum))
+        return stream
+    }
+
     /// A stream that inflates to its end: its length without the checksum, the right checksum, and whether it states
     /// another one.
     package typealias Whole = (end: Int, checksum: UInt32, hasWrongChecksum: Bool)

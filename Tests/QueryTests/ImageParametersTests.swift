@@ -182,6 +182,7 @@ struct ImageParametersTests {
         Row("palette", good: booleans, bad: ["yes", "256"]),
         Row("passthrough", good: ["auto", "off", "Auto"], bad: ["", nil, "on", "true"]),
         Row("metadata", good: ["none", "rights", "all", "All"], bad: ["", nil, "keep", "true"]),
+        Row("gamut", good: ["srgb", "p3", "source", "P3"], bad: ["", nil, "adobe", "true"]),
         Row("damaged", good: ["refuse", "show", "Show"], bad: ["", nil, "on", "true"]),
         Row("l", good: ["1", "9"], bad: ["0", "10"] + notWhole), Row("af", good: booleans, bad: ["yes"]),
         Row("ll", good: booleans, bad: ["yes"]),

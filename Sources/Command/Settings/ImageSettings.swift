@@ -72,6 +72,8 @@ struct ProcessingSettings: SettingTheme {
     let damaged = Setting(
         "damaged", .choice(of: DamagePolicy.self), default: .refuse,
         help: "Default of the query parameter 'damaged'.")
+    let gamut = Setting(
+        "gamut", .choice(of: Gamut.self), default: .sRGB, help: "Default of the query parameter 'gamut'.")
     let aiLabel = Setting(
         "ai-label", .choice(of: AILabel.Place.self), default: AILabel.Place.none,
         help: """

@@ -69,7 +69,7 @@ extension Settings {
     var grammarLimits: QueryLimits {
         QueryLimits(
             maxOutputSide: self.limits.maxOutputSide, maxFrames: self.limits.maxFrames,
-            defaultDamaged: self.processing.damaged)
+            defaultDamaged: self.processing.damaged, defaultGamut: self.processing.gamut)
     }
 
     var pixelLimits: PixelLimits {

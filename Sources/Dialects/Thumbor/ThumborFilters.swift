@@ -45,9 +45,11 @@ enum ThumborFilters {
         Row("bitdepth", "bits", .ignored("A palette has as many bits as its colors need.")),
         Row("fallback_format", "name", .ignored("An animation keeps its frames where the format has frames.")),
         Row("strip_exif", "", .ignored("Results have no EXIF data other than copyright and artist.")),
-        Row("strip_icc", "", .ignored("Results are always in sRGB without a profile.")),
+        Row("strip_icc", "", .ignored("Results have no profile, except in Display P3.")),
         Row("strip_metadata", "", "`metadata=none`") { _, draft in draft.parameters.set("metadata", "none") },
-        Row("to_colorspace", "[srgb|p3|cmyk]", .ignored("Results are always in sRGB without a profile.")),
+        Row("to_colorspace", "[srgb|p3|cmyk]", "`gamut=p3` for `p3`; CMYK is never written") { arguments, draft in
+            if arguments.first == "p3" { draft.parameters.set("gamut", "p3") }
+        },
         Row("dpi", "number", .ignored("Vector images are drawn at the size of the result.")),
         Row("preview", "", .ignored("It only selects a cache of imagor's; all results are cached.")),
         Row(

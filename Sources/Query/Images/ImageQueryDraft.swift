@@ -50,6 +50,7 @@ struct ImageQueryDraft: Sendable {
     init(_ limits: QueryLimits) {
         query = ImageQuery()
         output.damaged = limits.defaultDamaged
+        query.recipe.gamut = limits.defaultGamut
     }
 
     /// The draft that ``finished(_:)`` makes this query of.
@@ -108,6 +109,7 @@ struct ImageQueryDraft: Sendable {
         try multiplyLengths(of: &query.recipe)
         query.output = try finishedOutput(limits)
         if !query.output.mayBeLossy { query.slowQuality = nil }
+        if !query.output.mayHoldProfile { query.recipe.gamut = .sRGB }
         query.recipe.mark = try finishedMark(limits)
         return query
     }

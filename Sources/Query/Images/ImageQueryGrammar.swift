@@ -8,16 +8,19 @@ package struct QueryLimits: Hashable, Sendable {
     package var maxFrames: Int
     /// The default of `damaged`.
     package var defaultDamaged: DamagePolicy
+    /// The default of `gamut`.
+    package var defaultGamut: Gamut
     /// The formats for which the server has no encoder.
     package var unwritable: Set<OutputFormat> = []
 
     package init(
         maxOutputSide: Int = 8192, maxFrames: Int = PixelLimits.unlimitedFrames,
-        defaultDamaged: DamagePolicy = .refuse
+        defaultDamaged: DamagePolicy = .refuse, defaultGamut: Gamut = .sRGB
     ) {
         self.maxOutputSide = maxOutputSide
         self.maxFrames = maxFrames
         self.defaultDamaged = defaultDamaged
+        self.defaultGamut = defaultGamut
     }
 
     /// Throws if the server has no encoder for the format.

@@ -54,6 +54,8 @@ extension OutputFormat {
         var hasLosslessMode = false
         /// Whether lossy images may have chroma at half the resolution.
         var samplesChroma = false
+        /// Whether a file can state another color space than sRGB.
+        var holdsProfile = true
         /// Whether it has a progressive or interlaced form.
         var isInterlaceable = false
         /// 1…100; nil = no quality setting.
@@ -85,8 +87,8 @@ extension OutputFormat.Traits {
         hasLosslessMode: true, samplesChroma: true, defaultQuality: 68, isJudged: true, maxSide: 16_384)
 
     fileprivate static let gif = Self(
-        mediaType: "image/gif", extensions: ["gif"], frames: .animation, isInterlaceable: true, defaultQuality: 80,
-        holdsSources: true, maxSide: 65_535)
+        mediaType: "image/gif", extensions: ["gif"], frames: .animation, holdsProfile: false, isInterlaceable: true,
+        defaultQuality: 80, holdsSources: true, maxSide: 65_535)
 
     fileprivate static let jxl = Self(
         name: "JPEG XL", mediaType: "image/jxl", extensions: ["jxl"], isNegotiated: true, hasLosslessMode: true,
@@ -126,6 +128,8 @@ extension OutputFormat {
     package var hasLosslessMode: Bool { traits.hasLosslessMode }
     /// Whether `chroma` has an effect.
     package var samplesChroma: Bool { traits.samplesChroma }
+    /// Whether `gamut` has an effect.
+    package var holdsProfile: Bool { traits.holdsProfile && !isText }
     /// Whether `il` has an effect.
     package var isInterlaceable: Bool { traits.isInterlaceable }
 

@@ -126,6 +126,9 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         return converted
     }
 
+    /// Whether the result of some source may state another color space than sRGB.
+    package var mayHoldProfile: Bool { isOpen || format?.holdsProfile ?? true }
+
     /// Whether a result may have this format.
     package func permits(_ result: OutputFormat) -> Bool {
         isOpen ? !result.isText : format == result

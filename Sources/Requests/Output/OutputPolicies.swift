@@ -48,3 +48,13 @@ public enum DamagePolicy: String, Codable, Sendable, CaseIterable {
     /// What can be decoded is shown; the rest is gray, black or transparent. The result is never proven.
     case show
 }
+
+/// The color space of a result.
+public enum Gamut: String, Codable, CaseIterable, Sendable {
+    /// sRGB, without a profile.
+    case sRGB = "srgb"
+    /// Display P3, unless the source is gray.
+    case p3
+    /// Display P3 if the source has primaries outside of sRGB, otherwise sRGB.
+    case source
+}

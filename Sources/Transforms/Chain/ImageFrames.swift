@@ -19,6 +19,8 @@ public struct ImageFrames: Sendable {
     var isDamaged = false
     /// Whether the decoder delivered gray samples.
     var isFromGray = false
+    /// Whether the samples are Display P3 instead of sRGB.
+    var isP3 = false
 
     /// - Parameter frames: at least one; an empty list is a programming error.
     init(frames: [VipsImage], extent: Extent? = nil, orientation: Int = 1, delays: [Int] = [], loop: Int = 0) {

@@ -14,7 +14,7 @@ extension Recipe {
 
     /// Darkroom's own order, which is defined here only.
     ///
-    /// Colors are converted to sRGB right after scaling, on the fewest pixels, because a canvas, a background and every
+    /// Colors are converted right after scaling, on the fewest pixels, because a canvas, a background and every
     /// filter are defined in sRGB. Texts and borders are drawn after the image's colors have been changed and before
     /// the image is cut. They keep the requested colors that way, and lie within the outline. A border is drawn before
     /// the cut too, so that both share one smooth edge.
@@ -25,7 +25,7 @@ extension Recipe {
             crop,
             trim,
             Resize(self, within: limits),
-            ToSRGB(),
+            ColorConversion(self),
             CoverCrop(self),
             ContainExtend(self),
             Rotate(self),
@@ -64,8 +64,9 @@ extension Recipe {
     func steps(within limits: PixelLimits) -> [any Transform] {
         let scaleDown = ScaleDownLimits(limits, rotationDegrees: rotationDegrees, padding: padding ?? Padding(0))
         let limits = self.scaleDown ? scaleDown : nil
-        return ([digest] + scalingCanvasDown(to: limits).steps(scaleDownLimits: limits) + [AILabel(self)])
+        let steps = ([digest] + scalingCanvasDown(to: limits).steps(scaleDownLimits: limits) + [AILabel(self)])
             .compactMap { $0 }
+        return gamut == .sRGB || suitsP3(steps) ? steps : steps.inSRGB
     }
 
     /// The recipe with a canvas within the limits, if its result is to have the canvas's exact size.
@@ -76,4 +77,9 @@ extension Recipe {
         recipe.box = Box(width: fitted.width, height: fitted.height)
         return recipe
     }
+}
+
+extension [any Transform] {
+    /// The same steps with a result in sRGB.
+    var inSRGB: Self { map { $0 is ColorConversion ? ColorConversion() : $0 } }
 }

@@ -46,7 +46,7 @@ public struct TransformChain: Sendable {
 
     /// The cost of all steps, for each pixel of the last step's raster. A step computes the larger of the rasters
     /// before and after it; the first of `sizes` is the decoded raster. `alphas` says which of them have alpha; by
-    /// default none has. `conversion` is the cost of ``ToSRGB``.
+    /// default none has. `conversion` is the cost of ``ColorConversion``.
     ///
     /// Times add up. Memory does not: once an image between two steps has been computed, the steps before it are gone.
     func cost(
@@ -61,7 +61,7 @@ public struct TransformChain: Sendable {
             let isDecoded = before.map { $0 is Orient && size == sizes[0] } ?? true
             let rendering = (isDecoded ? .none : Self.rendering(for: transform, after: before))
                 .times(Double(size.area) / last)
-            var cost = (transform is ToSRGB ? conversion : transform.cost)
+            var cost = (transform is ColorConversion ? conversion + transform.cost : transform.cost)
                 .times(Double(max(size.area, next.area)) / last)
             cost.nanosecondsPerPixel += cost.nanosecondsPerAddedPixel * Double(max(0, next.area - size.area)) / last
             // An earlier step has added the alpha channel.
@@ -95,6 +95,18 @@ public struct TransformChain: Sendable {
         // A step that separates color and alpha leaves them separate.
         if transform.reading == .colorApart, before?.reading == .colorApart { return .none }
         return .rendering(for: transform.reading)
+    }
+
+    /// The color space of the result.
+    var gamut: Gamut { transforms.lazy.compactMap { $0 as? ColorConversion }.first?.gamut ?? .sRGB }
+
+    /// The chain with a result in sRGB.
+    var inSRGB: TransformChain {
+        guard gamut != .sRGB else { return self }
+        var chain = self
+        chain.transforms = transforms.inSRGB
+        chain.origin = origin
+        return chain
     }
 
     /// The hash that the source must have; nil = any.

@@ -1,6 +1,6 @@
 /// The color space of an image's samples, as its container states it without an ICC profile.
 ///
-/// A decoder attaches it to the image, and ``ToSRGB`` converts from it.
+/// A decoder attaches it to the image, and ``ColorConversion`` converts from it.
 enum ColorCode: Hashable, Sendable {
     /// PNG's `cICP`, and `colr` boxes of type `nclx` in HEIF.
     case codePoints(CodePoints)
@@ -91,7 +91,7 @@ struct Chromaticities: Hashable, Sendable {
         case 9: self = .bt2020
         case 10: self.init(red: [1, 0], green: [0, 1], blue: [0, 0], white: [1 / 3, 1 / 3])
         case 11: self.init(red: [0.68, 0.32], green: [0.265, 0.69], blue: [0.15, 0.06], white: [0.314, 0.351])
-        case 12: self.init(red: [0.68, 0.32], green: [0.265, 0.69], blue: [0.15, 0.06])
+        case 12: self = .p3
         case 22: self.init(red: [0.63, 0.34], green: [0.295, 0.605], blue: [0.155, 0.077])
         default: return nil
         }

@@ -24,13 +24,15 @@ extension VipsImage {
         return profile.spaceOfHDR
     }
 
-    /// The image as 8-bit sRGB with three colors. HDR is tone-mapped.
-    func converted(from space: ColorSpace, interrupt: Interrupt?) throws(VipsError) -> VipsImage {
+    /// The image as 8-bit samples of three colors with these primaries and the curve of sRGB. HDR is tone-mapped.
+    func converted(
+        from space: ColorSpace, to primaries: Chromaticities, interrupt: Interrupt?
+    ) throws(VipsError) -> VipsImage {
         let wide = isShort
         // Color and alpha are computed apart, and the tone mapping reads the colors several times.
         let source = space.curve.isHDR || hasAlpha ? try rendered(interrupt: interrupt) : self
         let converted = try source.splittingAlpha(
-            color: { color throws(VipsError) in try color.colors(from: space) },
+            color: { color throws(VipsError) in try color.colors(from: space, to: primaries) },
             alpha: { alpha throws(VipsError) in
                 guard wide else { return alpha }
                 return try alpha.applying("linear", ["a": .doubles([1 / 257.0]), "b": .doubles([0.5])])
@@ -40,7 +42,7 @@ extension VipsImage {
             .setting(removing: [Self.codeField, Self.profileField])
     }
 
-    /// The cost of ``converted(from:interrupt:)``, measured with 4 megapixels.
+    /// The cost of ``converted(from:to:interrupt:)``, measured with 4 megapixels.
     func costOfConverting(from space: ColorSpace) -> TransformCost {
         let isOnlyTable = !space.curve.isHDR && (bands < 3 || space.matrix(to: .bt709) == nil)
         let bytes = isShort ? 2.0 : 1
@@ -51,22 +53,24 @@ extension VipsImage {
             bytesPerPixel: space.curve.isHDR ? 3 * bytes : 0, bytesPerPixelWithAlpha: 4 * bytes)
     }
 
-    /// One or three bands as three bands of 8-bit sRGB.
-    private func colors(from space: ColorSpace) throws(VipsError) -> VipsImage {
+    /// One or three bands as three bands of 8 bits.
+    private func colors(
+        from space: ColorSpace, to primaries: Chromaticities
+    ) throws(VipsError) -> VipsImage {
         let count = isByte ? 256 : 65536
         let samples = (0..<count).map { Double($0) / Double(count - 1) }
-        let toSRGB = space.matrix(to: .bt709)
-        if !space.curve.isHDR, bands == 1 || toSRGB == nil {
+        let matrix = space.matrix(to: primaries)
+        if !space.curve.isHDR, bands == 1 || matrix == nil {
             let bytes = samples.map { SRGBCurve.byte(space.curve.light($0)) }
             return try applying("maplut", ["lut": .image(.table(bytes, bands: bands == 1 ? 3 : 1))])
         }
         let color = bands == 1 ? try VipsImage.joiningBands([self, self, self]) : self
         let light = try color.applying(
             "maplut", ["lut": .image(.table(samples.map { Float(space.curve.light($0)) }))])
-        guard space.curve.isHDR else { return try light.recombined(by: toSRGB).encodedAsSRGB() }
+        guard space.curve.isHDR else { return try light.recombined(by: matrix).encodedAsSRGB() }
         var shown = try light.recombined(by: space.matrix(to: .bt2020))
         if space.curve == .hlg { shown = try ToneMapping.displayed(shown) }
-        return try ToneMapping.mapped(shown).recombined(by: Self.bt2020ToSRGB).encodedAsSRGB()
+        return try ToneMapping.mapped(shown).recombined(by: Self.bt2020?.matrix(to: primaries)).encodedAsSRGB()
     }
 
     private func recombined(by matrix: ColorMatrix?) throws(VipsError) -> VipsImage {
@@ -74,15 +78,13 @@ extension VipsImage {
         return try applying("recomb", ["m": .image(.matrix(matrix.rows))])
     }
 
-    /// Light of 0…1 as 8-bit samples; colors outside of sRGB are clipped.
+    /// Light of 0…1 as 8-bit samples; colors outside of the primaries are clipped.
     private func encodedAsSRGB() throws(VipsError) -> VipsImage {
         try applying("linear", ["a": .doubles([65535]), "b": .doubles([0.5])])
             .applying("cast", ["format": "ushort"])
             .applying("maplut", ["lut": .image(LinearLight.lightToByte)])
     }
 
-    private static let bt2020ToSRGB = Chromaticities.bt2020.toXYZ.flatMap {
-        ColorSpace(toXYZ: $0, curve: .sRGB).matrix(to: .bt709)
-    }
+    private static let bt2020 = Chromaticities.bt2020.toXYZ.map { ColorSpace(toXYZ: $0, curve: .sRGB) }
     private static let profileField = "icc-profile-data"
 }

@@ -148,6 +148,7 @@ struct JPEGContainer {
         static let applications: ClosedRange<UInt8> = 0xE0...0xEF
         static let jfif: UInt8 = 0xE0
         static let exif: UInt8 = 0xE1
+        static let profile: UInt8 = 0xE2
         static let jumbf: UInt8 = 0xEB
         static let adobe: UInt8 = 0xEE
         static let comment: UInt8 = 0xFE
@@ -157,9 +158,21 @@ struct JPEGContainer {
 extension JPEGContainer {
     /// The file with an XMP packet behind JFIF and EXIF, which come first; nil if the packet is too long for a segment.
     static func adding(xmp: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
+        adding(Marker.exif, xmpName, xmp, to: file)
+    }
+
+    /// The file with an ICC profile behind JFIF and EXIF; nil if the profile is too long for a segment (ICC.1:2022,
+    /// §B.4).
+    static func adding(profile: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
+        // The first of one.
+        adding(Marker.profile, Array("ICC_PROFILE\0".utf8) + [1, 1], profile, to: file)
+    }
+
+    /// The file with an application segment behind JFIF and EXIF; nil if it is too long.
+    static func adding(_ marker: UInt8, _ name: [UInt8], _ content: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
         var walk = JPEGContainer(rest: file)
         guard walk.rest.readInteger(as: UInt16.self) == Marker.start,
-            let length = UInt16(exactly: 2 + xmpName.count + xmp.readableBytes)
+            let length = UInt16(exactly: 2 + name.count + content.readableBytes)
         else { return nil }
         while let bytes = walk.rest.getBytes(at: walk.rest.readerIndex, length: 2), bytes[0] == 0xFF,
             [Marker.jfif, Marker.exif].contains(bytes[1]),
@@ -169,10 +182,10 @@ extension JPEGContainer {
         var whole = ByteBuffer()
         whole.reserveCapacity(file.readableBytes + Int(length) + 2)
         whole.writeBytes(file.readableBytesView.dropLast(walk.rest.readableBytes))
-        whole.writeBytes([0xFF, Marker.exif])
+        whole.writeBytes([0xFF, marker])
         whole.writeInteger(length)
-        whole.writeBytes(xmpName)
-        whole.writeImmutableBuffer(xmp)
+        whole.writeBytes(name)
+        whole.writeImmutableBuffer(content)
         whole.writeImmutableBuffer(walk.rest)
         return whole
     }

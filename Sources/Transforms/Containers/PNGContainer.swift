@@ -120,6 +120,21 @@ extension PNGContainer {
         return whole
     }
 
+    /// The file with an ICC profile behind its header (§11.3.2.3).
+    static func adding(profile: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
+        // Signature and first chunk.
+        let header = 8 + 25
+        guard let start = file.getSlice(at: file.readerIndex, length: header),
+            let rest = file.getSlice(at: file.readerIndex + header, length: file.readableBytes - header)
+        else { return nil }
+        var content = ByteBuffer(string: "Display P3\0\0")
+        content.writeImmutableBuffer(ZlibStream.storing(profile))
+        var whole = start
+        whole.writePNGChunk(PNGChunk.profile, content.readableBytesView)
+        whole.writeImmutableBuffer(rest)
+        return whole
+    }
+
     /// Whether there is a C2PA manifest.
     static func hasManifest(_ file: ByteBuffer) -> Bool {
         var isPresent = false
@@ -234,6 +249,8 @@ struct PNGChunk {
     /// `zTXt` and `iTXt`.
     static let compressedText: UInt32 = 0x7A54_5874
     static let internationalText: UInt32 = 0x6954_5874
+    /// `iCCP`.
+    static let profile: UInt32 = 0x6943_4350
     /// `caBX`.
     static let manifest: UInt32 = 0x6361_4258
 

@@ -32,6 +32,18 @@ enum WebPContainer {
 
     /// The file with an XMP packet as its last chunk; nil if it does not have the expected form.
     static func adding(xmp: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
+        extended(file, by: Features.xmp) { $0.append(chunk("XMP ", xmp)) }
+    }
+
+    /// The file with an ICC profile in front of its pixels; nil if it does not have the expected form.
+    static func adding(profile: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
+        extended(file, by: Features.profile) { $0.insert(chunk("ICCP", profile), at: 1) }
+    }
+
+    /// The file with another chunk, which its header of extended features states.
+    private static func extended(
+        _ file: ByteBuffer, by feature: UInt8, _ change: (inout [Chunk]) -> Void
+    ) -> ByteBuffer? {
         guard let content = content(of: file, mayEndEarly: false), var chunks = chunks(of: content),
             let first = chunks.first
         else { return nil }
@@ -41,8 +53,8 @@ enum WebPContainer {
         }
         let place = chunks[0].bytes.readerIndex + chunkHeaderLength
         guard let flags: UInt8 = chunks[0].bytes.getInteger(at: place) else { return nil }
-        chunks[0].bytes.setInteger(flags | Features.xmp, at: place)
-        chunks.append(chunk("XMP ", xmp))
+        chunks[0].bytes.setInteger(flags | feature, at: place)
+        change(&chunks)
         return self.file(of: chunks, features: .max)
     }
 
@@ -149,6 +161,7 @@ enum WebPContainer {
 
     /// The flags of a `VP8X` chunk (RFC 9649 §2.7).
     private enum Features {
+        static let profile: UInt8 = 0x20
         static let exif: UInt8 = 0x08
         static let xmp: UInt8 = 0x04
         static let alpha: UInt8 = 0x10

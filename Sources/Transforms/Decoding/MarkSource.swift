@@ -59,7 +59,7 @@ struct MarkSource: Sendable {
         let box = Box(width: size.width, height: size.height)
         return ImageJob(
             source: bytes, pages: PageSelection(count: frames),
-            chain: TransformChain([Orient(.auto), Resize(box: box, fit: .fill, enlarge: true), ToSRGB()]),
+            chain: TransformChain([Orient(.auto), Resize(box: box, fit: .fill, enlarge: true), ColorConversion()]),
             limits: limits)
     }
 

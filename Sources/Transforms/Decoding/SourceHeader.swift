@@ -39,7 +39,7 @@ public struct SourceHeader: Hashable, Sendable {
     private(set) var embedded = SVGDocument.Images()
     /// What of a vector image is not drawn as in browsers.
     private(set) var gaps: SVGGaps = []
-    /// The cost of ``ToSRGB`` on the image, which depends on its profile.
+    /// The cost of ``ColorConversion`` on the image, which depends on its profile.
     let conversionCost: TransformCost
 
     /// Detects the format and reads the header. Throws `.unsupported`, `.corrupt`, or `.tooLarge` for a file that takes

@@ -9,7 +9,7 @@ extension Recipe {
         let turned: [(any Transform)?] = [
             isQuarterTurn ? Rotate(self) : nil, flip ? Flip() : nil, flop ? Flop() : nil,
         ]
-        let scaled: [(any Transform)?] = [Resize(self, within: limits, sizes: .wsrv), ToSRGB()]
+        let scaled: [(any Transform)?] = [Resize(self, within: limits, sizes: .wsrv), ColorConversion(self)]
         let cropped = crop?.with(.cut)
         let clip = fit == .cover && box.isTwoSided ? Clip(position: position, after: cropped) : nil
         let sized = cropped.map { turned + [$0] + scaled } ?? (scaled + turned)
@@ -33,7 +33,7 @@ extension Recipe {
         let resize = LayoutResize(
             layout: layout, box: box, enlarge: enlarge, resampling: resampling, padding: padding)
         let sized: [(any Transform)?] = [
-            canvas(.window, layout.crop != nil), resize, ToSRGB(),
+            canvas(.window, layout.crop != nil), resize, ColorConversion(self),
             canvas(.kept, box.hasSide),
         ]
         let details: [(any Transform)?] = [
@@ -63,7 +63,7 @@ extension Recipe {
         let clip = fit == .cover && box.hasSide ? Clip(position: position, after: crop) : nil
         let listed = listedSteps.map(Self.asInThumbor)
         return [
-            Orient(self), inset, cropped, resize, ToSRGB(), clip, flop ? Flop() : nil, flip ? Flip() : nil,
+            Orient(self), inset, cropped, resize, ColorConversion(self), clip, flop ? Flop() : nil, flip ? Flip() : nil,
             Rotate(self), cutStep,
         ] + effects + listed
             + [markAtLast, textAtLast, Border(self), Mask(self), Pad(self), Flatten(self)]
@@ -78,7 +78,8 @@ extension Recipe {
         let clip = isClipped ? Clip(position: position, after: crop) : nil
         return [
             Orient(self), inset, crop, trim, flop ? Flop() : nil, flip ? Flip() : nil,
-            isQuarterTurn ? Rotate(self) : nil, resize, ToSRGB(), clip, CoverCrop(self), ContainExtend(self),
+            isQuarterTurn ? Rotate(self) : nil, resize, ColorConversion(self), clip, CoverCrop(self),
+            ContainExtend(self),
             isQuarterTurn ? nil : Rotate(self), cutStep,
         ] + effects + [Flatten(self)] + listedSteps
             + [markAtLast, textAtLast, Border(self), Mask(self), Pad(self), Flatten(self)]

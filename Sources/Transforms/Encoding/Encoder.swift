@@ -41,7 +41,7 @@ struct Encoder {
     ) throws(ImageProcessingError) -> (body: ByteBuffer, quality: ResultQuality?) {
         let saver = try requireWritable(image.size)
         do {
-            let metadata = ResultMetadata(of: image.first, options.metadata, in: format)
+            let metadata = ResultMetadata(of: image, options.metadata, in: format)
             let opaque = try opaque(image).mapFrames { frame throws(VipsError) in try metadata.onlyMetadata(of: frame) }
             var pixels = try joinedFrames(of: opaque)
             if image.isFromGray, format.row.holdsGray { pixels = try pixels.withoutEqualColors() }

@@ -52,9 +52,10 @@ struct EncoderPass {
     private func encode(_ quality: Int) throws(VipsError) -> ByteBuffer {
         // Not every encoder asks while it works.
         guard !encoder.interrupt() else { throw VipsError(operation: saver.rawValue, message: "interrupted") }
-        if encoder.format == .avif, let avif = encoder.avif(quality, hasAlpha: pixels.hasAlpha) {
+        if encoder.format == .avif, let avif = encoder.avif(quality, pixels, isSRGB: metadata.isSRGB) {
             return try avif.encode(
-                pixels.convertedToSRGB(), exif: metadata.exif(of: pixels), xmp: metadata.packet)
+                metadata.isSRGB ? pixels.convertedToSRGB() : pixels, exif: metadata.exif(of: pixels),
+                xmp: metadata.packet)
         }
         let body = try saver.encode(
             pixels, encoder.format.row.arguments(encoder, quality, !metadata.isWrittenBySaver),

@@ -45,14 +45,14 @@ extension ImageJob {
     ) -> (body: ByteBuffer, quality: ResultQuality?)? {
         let transcoding = transcodes && format.transcodes(header.format) ? format.row.transcoding : nil
         let own = transcoding?.source ?? format
-        guard output.mayKeepPixels(of: header.format), !result.isDamaged, result.isUnchanged,
+        guard output.mayKeepPixels(of: header.format), !result.isDamaged, result.isUnchanged, !result.isP3,
             result.size == header.size,
             framesUsed == header.frames, header.orientation == 1, own.mediaType == header.format.mediaType,
             let stripped = own.row.stripped?(source),
             Double(stripped.readableBytes) * (transcoding?.leastShare ?? 1) <= Double(mostBytes),
             (try? SourceHeader(of: stripped)) == header,
             let bare = transcoding.map({ $0.transcode(stripped) }) ?? stripped,
-            let file = ResultMetadata(of: result.first, output.metadata, in: format).adding(toBare: bare),
+            let file = ResultMetadata(of: result, output.metadata, in: format).adding(toBare: bare),
             file.readableBytes <= mostBytes
         else { return nil }
         return (file, .ofSource(fits: output.maxBytes.map { file.readableBytes <= $0 } ?? true))
@@ -75,7 +75,7 @@ extension TransformChain {
         guard result.size == decoded.size, frame.interpretation == "b-w", frame.isByte, frame.bands <= 2,
             frame.statedSpace == nil, frame.blob("icc-profile-data").map(ICCProfile.init)?.suits(frame) != true
         else { return false }
-        let others = TransformChain(transforms.filter { !($0 is ToSRGB) })
+        let others = TransformChain(transforms.filter { !($0 is ColorConversion) })
         let colorless = try? others.apply(to: decoded, start: start, interrupt: interrupt)
         return colorless?.isIdentical(to: decoded) == true
     }

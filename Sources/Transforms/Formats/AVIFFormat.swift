@@ -72,14 +72,14 @@ extension OutputFormat.Row {
 }
 
 extension Encoder {
-    /// The encoder of what libvips' saver cannot do: pixels, or only alpha, without loss. Nil if
-    /// the saver can.
-    func avif(_ quality: Int, hasAlpha: Bool) -> AVIFEncoder? {
-        guard options.lossless || hasAlpha, AVIFEncoder.isAvailable else { return nil }
+    /// The encoder of what libvips' saver cannot do: pixels, or only alpha, without loss, and code points of Display
+    /// P3. Nil if the saver can.
+    func avif(_ quality: Int, _ pixels: VipsImage, isSRGB: Bool) -> AVIFEncoder? {
+        guard options.lossless || pixels.hasAlpha || !isSRGB, AVIFEncoder.isAvailable else { return nil }
         let quality = AVIFQuality.encoding(quality)
         return AVIFEncoder(
             quality: quality, effort: efforts.avif, keepsChroma: keepsChroma ?? (quality >= Self.leastFullQuality),
-            isLossless: options.lossless)
+            isLossless: options.lossless, isP3: !isSRGB)
     }
 
     /// The least quality at which libvips does not halve chroma.

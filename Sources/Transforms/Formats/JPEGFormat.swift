@@ -19,7 +19,8 @@ extension SourceFormat.Row {
 extension OutputFormat.Row {
     static let jpeg = OutputFormat.Row(
         saver: .jpeg, holdsGray: true,
-        stripped: JPEGContainer.stripped, addingXMP: JPEGContainer.adding(xmp:to:), holdsEXIF: true,
+        stripped: JPEGContainer.stripped, addingXMP: JPEGContainer.adding(xmp:to:),
+        addingProfile: JPEGContainer.adding(profile:to:), holdsEXIF: true,
         qualityModel: { .jpeg },
         arguments: { encoder, quality, strip in
             [

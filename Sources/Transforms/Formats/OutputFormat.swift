@@ -56,6 +56,9 @@ extension OutputFormat {
         /// Inserts an XMP packet into a file without one; nil = the saver writes it. Returns nil for a file in an
         /// unexpected form.
         var addingXMP: (@Sendable (_ packet: ByteBuffer, _ file: ByteBuffer) -> ByteBuffer?)?
+        /// Inserts an ICC profile into a file without one; nil = the saver writes it. Returns nil for a file in an
+        /// unexpected form.
+        var addingProfile: (@Sendable (_ profile: ByteBuffer, _ file: ByteBuffer) -> ByteBuffer?)?
         /// Whether the saver writes EXIF. Into a PNG, libvips 8.14 writes it twice.
         var holdsEXIF = false
         /// How a file of this format holds the pixel data of another format; nil = it cannot.

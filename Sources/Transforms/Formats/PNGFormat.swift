@@ -21,6 +21,7 @@ extension OutputFormat.Row {
     static let png = OutputFormat.Row(
         saver: .png, holdsGray: true,
         stripped: PNGContainer.stripped, addingXMP: PNGContainer.adding(xmp:to:),
+        addingProfile: PNGContainer.adding(profile:to:),
         arguments: { encoder, _, strip in
             [
                 "compression": .int(encoder.efforts.png), "interlace": .bool(encoder.options.interlaced),

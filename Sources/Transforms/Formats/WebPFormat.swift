@@ -24,7 +24,8 @@ extension SourceFormat.Row {
 extension OutputFormat.Row {
     static let webp = OutputFormat.Row(
         saver: .webp, mixesColors: true,
-        stripped: WebPContainer.stripped, addingXMP: WebPContainer.adding(xmp:to:), holdsEXIF: true,
+        stripped: WebPContainer.stripped, addingXMP: WebPContainer.adding(xmp:to:),
+        addingProfile: WebPContainer.adding(profile:to:), holdsEXIF: true,
         qualityModel: { .webp },
         arguments: { encoder, quality, strip in
             let options = encoder.options

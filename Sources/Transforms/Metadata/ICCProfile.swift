@@ -17,16 +17,25 @@ struct ICCProfile {
     }
 
     /// Whether it describes sRGB, by the values of its primaries and its curves; its name proves nothing.
-    var isSRGB: Bool {
-        guard text(at: 16) == "RGB " else { return false }
-        let expected: [(String, [Double])] = [
-            ("rXYZ", [0.4361, 0.2225, 0.0139]), ("gXYZ", [0.3851, 0.7169, 0.0971]), ("bXYZ", [0.1431, 0.0606, 0.7141]),
-        ]
-        let primariesMatch = expected.allSatisfy { tag, values in
-            guard let found = xyz(tag) else { return false }
-            return zip(found, values).allSatisfy { abs($0 - $1) < 0.003 }
+    var isSRGB: Bool { isSRGB(with: ColorSpace.sRGB.toXYZ) }
+
+    /// Whether it describes Display P3, in the same way.
+    var isDisplayP3: Bool { Chromaticities.p3.toXYZ.map(isSRGB) ?? false }
+
+    /// Whether it has these primaries and the curves of sRGB.
+    private func isSRGB(with expected: ColorMatrix) -> Bool {
+        guard let found = primaries else { return false }
+        let differences = [found.red - expected.red, found.green - expected.green, found.blue - expected.blue]
+        return differences.allSatisfy { ($0 * $0).max() < 0.003 * 0.003 }
+            && ["rTRC", "gTRC", "bTRC"].allSatisfy(hasSRGBCurve)
+    }
+
+    /// What red, green and blue are in XYZ; nil for other color spaces, and for a profile of tables.
+    var primaries: ColorMatrix? {
+        guard text(at: 16) == "RGB ", let red = xyz("rXYZ"), let green = xyz("gXYZ"), let blue = xyz("bXYZ") else {
+            return nil
         }
-        return primariesMatch && ["rTRC", "gTRC", "bTRC"].allSatisfy(hasSRGBCurve)
+        return ColorMatrix(red: SIMD3(red), green: SIMD3(green), blue: SIMD3(blue))
     }
 
     /// The profile's description: the ASCII text of version 2, or the first language of version 4 (ICC.1:2022 §9.2.41,
@@ -61,11 +70,8 @@ struct ICCProfile {
                 primaries: Int(codes[0]), transfer: Int(codes[1]), matrix: Int(codes[2]), isFullRange: codes[3] == 1)
             return points.space.flatMap { $0.curve.isHDR ? $0 : nil }
         }
-        guard let curve = [TransferCurve.pq, .hlg].first(where: hasCurve), let red = xyz("rXYZ"),
-            let green = xyz("gXYZ"), let blue = xyz("bXYZ")
-        else { return nil }
-        return ColorSpace(
-            toXYZ: ColorMatrix(red: SIMD3(red), green: SIMD3(green), blue: SIMD3(blue)), curve: curve)
+        guard let curve = [TransferCurve.pq, .hlg].first(where: hasCurve), let primaries else { return nil }
+        return ColorSpace(toXYZ: primaries, curve: curve)
     }
 
     /// Whether the table of the red curve has this shape, at its quarters.

@@ -12,9 +12,13 @@ struct ResultMetadata {
     private let description: String?
     private let keepsEXIF: Bool
     private let format: OutputFormat
+    /// The ICC profile of the samples; nil = they are sRGB.
+    private let profile: ByteBuffer?
 
-    /// - Parameter image: the chain's result, with the fields of its source.
-    init(of image: VipsImage, _ policy: MetadataPolicy, in format: OutputFormat) {
+    /// - Parameter frames: the chain's result, with the fields of its source.
+    init(of frames: ImageFrames, _ policy: MetadataPolicy, in format: OutputFormat) {
+        let image = frames.first
+        profile = frames.isP3 ? ICCProfile.displayP3 : nil
         rights = policy == .none ? ImageRights() : ImageRights(of: image)
         description =
             policy == .all ? EmbeddedMetadata(of: image, maxLength: ImageRights.maxLength).description : nil
@@ -22,8 +26,13 @@ struct ResultMetadata {
         self.format = format
     }
 
-    /// Whether savers write anything: EXIF, a PNG's texts, or XMP.
-    var isWrittenBySaver: Bool { hasEXIF || (packet != nil && !addsPacket) }
+    /// Whether savers write anything: EXIF, a PNG's texts, XMP, or a profile.
+    var isWrittenBySaver: Bool { hasEXIF || packet != nil && !addsPacket || savedProfile != nil }
+
+    /// Whether the samples are sRGB.
+    var isSRGB: Bool { profile == nil }
+
+    private var savedProfile: ByteBuffer? { format.row.addingProfile == nil ? profile : nil }
 
     /// Whether there is EXIF, or texts in a PNG.
     var hasEXIF: Bool { keepsEXIF || rights.creator != nil || rights.copyright != nil }
@@ -47,14 +56,15 @@ struct ResultMetadata {
         texts["png-comment-1-Author"] = rights.creator
         var blobs: [String: ByteBuffer] = [:]
         if !addsPacket { blobs["xmp-data"] = packet }
+        blobs["icc-profile-data"] = savedProfile
         let removed = image.fields.filter { !keepsEXIF || !Self.isGeneralEXIF($0) }
         return try image.setting(removing: removed, texts: texts, blobs: blobs)
     }
 
-    /// A file of the format with the packet, as far as savers do not write it.
+    /// A file of the format with profile and packet, as far as savers do not write them.
     func adding(to file: ByteBuffer) -> ByteBuffer {
-        guard let add = format.row.addingXMP, let packet else { return file }
-        return add(packet, file) ?? file
+        let file = profile.flatMap { format.row.addingProfile?($0, file) } ?? file
+        return packet.flatMap { format.row.addingXMP?($0, file) } ?? file
     }
 
     /// A file without any metadata, with the packet; nil if that takes a saver.

@@ -33,6 +33,7 @@ extension ImageJob {
     func following(_ plan: ImagePlan) -> ImageJob {
         var job = self
         if plan.preferredFormat != nil { job.output = output.converted(to: plan.format) }
+        if !plan.format.holdsProfile { job.chain = chain.inSRGB }
         if let effort = plan.effort {
             job.efforts = efforts.with(effort, for: plan.format)
             job.output.compression = nil

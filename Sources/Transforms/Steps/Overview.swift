@@ -31,7 +31,7 @@ struct Overview: Transform {
     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let first = ImageFrames(frames: [image.first], extent: image.extent, orientation: image.orientation)
         let small = try first.resampled(to: context.plan.size, inLinearLight: false)
-        return try ToSRGB().apply(small, context: context)
+        return try ColorConversion().apply(small, context: context)
     }
 }
 
@@ -46,7 +46,7 @@ extension TransformChain {
         guard let crop = transforms.firstIndex(where: { ($0 as? CoverCrop)?.position.dependsOnPixels ?? false }),
             let index = transforms[..<crop].lastIndex(where: { $0 is Resize }),
             let resize = transforms[index] as? Resize,
-            transforms[(index + 1)..<crop].allSatisfy({ $0 is ToSRGB })
+            transforms[(index + 1)..<crop].allSatisfy({ $0 is ColorConversion })
         else { return nil }
         return TransformChain(Array(transforms[..<index]) + [Overview(limits: resize.limits)])
     }

@@ -74,7 +74,7 @@ struct ThumborTranslationTests {
             "steps=filt:greyscale,filt:negate,pixelate:10&formats=none&rules=thumbor"
         ),
         ("filters:max_frames(3):max_frames(9):page(1)/", "n=3&pick=even&formats=none"),
-        ("filters:to_colorspace(cmyk)/", "formats=none"),
+        ("filters:to_colorspace(cmyk)/", "formats=none"), ("filters:to_colorspace(p3)/", "gamut=p3&formats=none"),
         ("filters:round_corner(20)/", "steps=round:20:20&formats=none"),
         ("filters:round_corner(20,10,red)/", "steps=round:20:10:ff0000ff&formats=none"),
         ("filters:round_corner(20|10,0,255,0)/", "steps=round:20:10:00ff00ff&formats=none"),

@@ -31,22 +31,22 @@ struct ColorCodeTests {
         code: ColorCode, color: [UInt8], expected: [Int]
     ) throws {
         let image = try Drawing.flat(3, 2, color).describing(code, overProfile: false)
-        #expect(try apply(ToSRGB(), to: image).isFlat(expected))
+        #expect(try apply(ColorConversion(), to: image).isFlat(expected))
         // Nothing is converted a second time.
         #expect(try image.convertedToSRGB().asPixels().isFlat(expected))
         let translucent = try Drawing.flat(3, 2, color + [90]).describing(code, overProfile: false)
-        #expect(try apply(ToSRGB(), to: translucent).isFlat(expected + [90]))
+        #expect(try apply(ColorConversion(), to: translucent).isFlat(expected + [90]))
         #expect(ColorCode(fields: code.fields)?.space == code.space)
     }
 
     @Test func `Samples of 16 bits and gray samples are converted too`() throws {
         let linear = ColorCode.measured(gamma: 100_000, Chromaticities(codePoint: 9))
         let gray = try Drawing.flat(3, 2, [128]).describing(linear, overProfile: false)
-        #expect(try apply(ToSRGB(), to: gray).isFlat([188, 188, 188]))
+        #expect(try apply(ColorConversion(), to: gray).isFlat([188, 188, 188]))
         let wide = try Drawing.flat(3, 2, [128, 128, 128, 90]).applying("linear", ["a": .doubles([257]), "b": 0])
             .applying("cast", ["format": "ushort"]).applying("copy", ["interpretation": "rgb16"])
             .describing(linear, overProfile: false)
-        #expect(try apply(ToSRGB(), to: wide).isFlat([188, 188, 188, 90]))
+        #expect(try apply(ColorConversion(), to: wide).isFlat([188, 188, 188, 90]))
     }
 
     /// 203 nits are diffuse white, and 1,000 nits are the peak; the first three are as Chromium shows them.
@@ -63,7 +63,7 @@ struct ColorCodeTests {
     func `HDR is tone-mapped, and its hues stay`(transfer: Int, samples: [Double], expected: [Int]) throws {
         let image = try Self.wide(samples).describing(Self.points(9, transfer), overProfile: false)
         #expect(image.statedSpace?.curve.isHDR == true)
-        #expect(try apply(ToSRGB(), to: image).isFlat(expected, tolerance: 1))
+        #expect(try apply(ColorConversion(), to: image).isFlat(expected, tolerance: 1))
     }
 
     @Test func `Brighter light is never shown darker, and banding does not appear`() throws {

@@ -1,26 +1,43 @@
 import DarkroomVips
 import NIOCore
 
-/// Converts any source to 8-bit sRGB: ICC profiles, the code points of PNG, AVIF and HEIC, gamma and chromaticities of
+/// Converts any source to 8-bit sRGB or Display P3: ICC profiles, the code points of PNG, AVIF and HEIC, gamma and chromaticities of
 /// PNG, HDR, CMYK, 16 bits, gray, Lab (libvips `icc_transform`, `colourspace`, `maplut`, `recomb`).
-public struct ToSRGB: Transform, Hashable {
-    public init() {}
+public struct ColorConversion: Transform, Hashable {
+    /// The color space of the result.
+    public var gamut: Gamut
 
-    public var key: String { "srgb" }
+    /// Converts to sRGB by default.
+    public init(_ gamut: Gamut = .sRGB) {
+        self.gamut = gamut
+    }
+
+    init(_ recipe: Recipe) { self.init(recipe.gamut) }
+
+    public var key: String { gamut == .sRGB ? "srgb" : "srgb(\(gamut.rawValue))" }
+
+    /// What Display P3 takes in addition, if the source is sRGB.
+    public var cost: TransformCost {
+        gamut == .p3 ? TransformCost(nanosecondsPerPixel: 60, nanosecondsPerFrame: 0.1e6) : .none
+    }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try image.mapFrames { frame throws(VipsError) in try frame.convertedToSRGB(interrupt: context.interrupt) }
+        try image.mapFrames { frame throws(VipsError) in
+            try gamut.makesP3(of: frame)
+                ? frame.convertedToP3(interrupt: context.interrupt)
+                : frame.convertedToSRGB(interrupt: context.interrupt)
+        }
     }
 }
 
 extension VipsImage {
     /// The image as 8-bit sRGB, and alpha if it had any. The first extra channel of a TIFF counts as alpha.
     func convertedToSRGB(interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
-        if let space = statedSpace { return try converted(from: space, interrupt: interrupt) }
+        if let space = statedSpace { return try converted(from: space, to: .bt709, interrupt: interrupt) }
         // An image with an unusable profile is not refused: its samples are taken as sRGB, or as plain CMYK.
-        if needsProfile, let converted = try? convertedByProfile() { return converted }
+        if needsProfile, let converted = try? convertedByProfile(to: "srgb") { return converted }
         if interpretation == "srgb", isByte, bands == 3 || bands == 4 { return self }
         if interpretation == "b-w", isByte, bands == 1 || bands == 2 && hasAlpha { return try tripled() }
         let converted = try applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
@@ -42,7 +59,7 @@ extension VipsImage {
         return cost
     }
 
-    /// Whether the samples are Lab of 16 bits or floating point, which no step but ``ToSRGB`` supports. libvips packs
+    /// Whether the samples are Lab of 16 bits or floating point, which no step but ``ColorConversion`` supports. libvips packs
     /// Lab of 8 bits into bytes.
     var isWideLab: Bool { !isByte && (interpretation == "lab" || interpretation == "labs") }
 
@@ -60,14 +77,15 @@ extension VipsImage {
         }).applying("copy", ["interpretation": "srgb"])
     }
 
-    private func convertedByProfile() throws(VipsError) -> VipsImage {
+    /// - Parameter output: libvips' name of the color space: `srgb` or `p3`.
+    func convertedByProfile(to output: String) throws(VipsError) -> VipsImage {
         let isCMYK = interpretation == "cmyk"
         let hasOwn = blob("icc-profile-data").map(ICCProfile.init)?.suits(self) ?? false
         // libvips has a profile for inks, whose perceptual table differs between its versions.
         return try applying(
             "icc_transform",
             [
-                "output_profile": "srgb", "embedded": true, "depth": 8,
+                "output_profile": .string(output), "embedded": true, "depth": 8,
                 "intent": .string(isCMYK && !hasOwn ? "relative" : "perceptual"),
                 "input_profile": .string(isCMYK ? "cmyk" : "srgb"),
             ])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomTransforms
 
-struct ToSRGBTests {
+struct ColorConversionTests {
     @Test(arguments: [
         "squares.png", "squares.jpg", "sixteen-bit.png", "icc-swap.png", "icc-swap.jpg", "icc-swap.webp",
         "icc-swap.avif",
@@ -26,8 +26,8 @@ struct ToSRGBTests {
     }
 
     @Test func `Gray becomes three equal channels and keeps its alpha`() throws {
-        #expect(try apply(ToSRGB(), to: Drawing.flat(4, 4, [90])).isFlat([90, 90, 90]))
-        let pixels = try apply(ToSRGB(), to: Drawing.flat(4, 4, [90, 40]))
+        #expect(try apply(ColorConversion(), to: Drawing.flat(4, 4, [90])).isFlat([90, 90, 90]))
+        let pixels = try apply(ColorConversion(), to: Drawing.flat(4, 4, [90, 40]))
         #expect(pixels.isFlat([90, 90, 90, 40]))
     }
 
@@ -42,6 +42,6 @@ struct ToSRGBTests {
 
     @Test func `Three colors and one alpha of many channels are kept`() throws {
         let many = try Drawing.flat(4, 4, [10, 20, 30, 200, 7, 8])
-        #expect(try apply(ToSRGB(), to: many).isFlat([10, 20, 30, 200]))
+        #expect(try apply(ColorConversion(), to: many).isFlat([10, 20, 30, 200]))
     }
 }
