@@ -27,10 +27,10 @@ def main() -> int:
 
 
 def make() -> int:
-    from fixtures import animation, color, formats, geometry, hostile, icons, orientation
+    from fixtures import animation, color, formats, geometry, hdr, hostile, icons, orientation
     from fixtures.model import COLUMNS
 
-    rooms = (formats, orientation, color, animation, geometry, icons, hostile)
+    rooms = (formats, orientation, color, animation, geometry, hdr, icons, hostile)
     made = [one for room in rooms for one in room.fixtures()]
     made.sort(key=lambda fixture: ("/" in fixture.path, fixture.path))
     shutil.rmtree(IMAGES, ignore_errors=True)

@@ -39,10 +39,11 @@ public struct InProcessImageProcessor: ImageProcessing {
                 sourceFormat: header.format, isProven: false, gaps: header.gaps)
         }
         var timer = StageTimer()
-        let image = try image(
+        var image = try image(
             for: ImageDescriber.preparing(job), header, mark: prepared.mark, framesUsed: framesUsed, &timer,
             interrupt: interrupt)
         let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: image.first.hasAlpha)
+        image.gainMap = planned.gainMap(for: image, as: format, interrupt: interrupt)
         let (body, quality): (ByteBuffer, ResultQuality?)
         if format.isText {
             (body, quality) = (
@@ -199,6 +200,8 @@ package struct PreparedJob: Sendable {
     let header: SourceHeader
     /// Nil if the chain draws no mark.
     private(set) var mark: MarkSource?
+    /// Nil if the source has none that can be applied.
+    let gainMap: GainMapSource?
 
     /// Reads the headers of source and mark. Throws if a header cannot be read.
     package init(_ job: ImageJob) throws(ImageProcessingError) {
@@ -206,6 +209,7 @@ package struct PreparedJob: Sendable {
         if let digest = job.chain.digest { try digest.check(job.source) }
         header = try SourceHeader(
             of: job.source, pages: job.pages, maxPages: min(job.limits.maxFrames, HeaderLimits.maxComparedPages))
+        gainMap = job.output.isHeaderOnly ? nil : GainMapSource(of: job.source, header)
         guard !job.chain.marks.isEmpty else { return }
         // Never an image without its mark.
         guard let bytes = job.mark else { throw .transformFailed("the job has no bytes for its mark") }

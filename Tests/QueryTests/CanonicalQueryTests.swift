@@ -50,6 +50,7 @@ struct CanonicalQueryTests {
         ("url=x&passthrough=auto&output=avif", "url=x&output=avif"),
         ("url=x&metadata=rights", "url=x"), ("url=x&metadata=None&q=70", "url=x&q=70&metadata=none"),
         ("url=x&metadata=all&output=blurhash", "url=x&output=blurhash"),
+        ("url=x&hdr=Drop", "url=x&hdr=drop"), ("url=x&hdr=keep&output=webp", "url=x&output=webp"),
         ("url=x&gamut=sRGB", "url=x"), ("url=x&gamut=Source&q=70", "url=x&q=70&gamut=source"),
         ("url=x&gamut=p3&output=gif", "url=x&output=gif"), ("url=x&gamut=p3&output=color", "url=x&output=color"),
         ("url=x&passthrough=auto&il", "url=x&il=true"), ("url=x&passthrough=auto&palette", "url=x&palette=true"),

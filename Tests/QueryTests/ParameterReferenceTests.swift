@@ -26,8 +26,9 @@ struct ParameterReferenceTests {
 
     @Test func `a parameter changes a step that exists`() {
         let transforms: [any Transform.Type] = [
-            Blur.self, Border.self, Brightness.self, ContainExtend.self, Contrast.self, CoverCrop.self, Crop.self,
-            Duotone.self, Filter.self, Flatten.self, Flip.self, Flop.self, Gamma.self, Hue.self, Inset.self,
+            Blur.self, Border.self, Brightness.self, ColorConversion.self, ContainExtend.self, Contrast.self,
+            CoverCrop.self, Crop.self, Duotone.self, Filter.self, Flatten.self, Flip.self, Flop.self, Gamma.self,
+            Hue.self, Inset.self,
             LayoutResize.self, Lightness.self, Mark.self, Mask.self, Orient.self, Pad.self, Pixelate.self, Resize.self,
             Rotate.self, Saturation.self, Sharpen.self, Text.self, Tint.self, Trim.self,
         ]

@@ -42,7 +42,7 @@ struct InterruptTests {
         let image = try Drawing.flat(24, 16, [20, 200, 90, 128]).rendered()
         for options in [OutputOptions(format: .avif, maxBytes: 1), OutputOptions(format: .avif, lossless: true)] {
             let encoder = DarkroomTransforms.Encoder(options, format: .avif) { true }
-            let metadata = ResultMetadata(of: image, .none, in: .avif)
+            let metadata = ResultMetadata(of: ImageFrames(frames: [image]), .none, in: .avif)
             let pass = EncoderPass(encoder: encoder, saver: .heif, pixels: image, metadata: metadata)
             #expect(throws: VipsError.self) { try pass.encode() }
         }

@@ -145,8 +145,8 @@ struct LimitedHTTP1Channel: ServerChildChannel {
 
     private static let maxUnsentBytes: SocketOptionValue = 128 << 10
 
-    /// Adds the limits, the changes of targets and the answers to plain requests after the parser, before the handler that
-    /// converts its parts to HTTPTypes.
+    /// Adds the limits, the changes of targets and the answers to plain requests after the parser, before the handler
+    /// that converts its parts to HTTPTypes.
     private func addHandlers(
         to channel: any Channel, _ waiting: WaitingExchanges, watch: ClientWatchHandler,
         _ executor: EventLoopExecutor, logger: Logger

@@ -24,6 +24,8 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     public package(set) var passthrough: Passthrough
     /// The metadata that a result keeps of its source.
     public package(set) var metadata: MetadataPolicy
+    /// Whether a JPEG keeps the gain map of its source; nil = if it takes at most a third more bytes.
+    public package(set) var hdr: HDRPolicy?
     /// Whether a damaged source is shown as far as it can be decoded.
     public package(set) var damaged = DamagePolicy.refuse
     /// The compression level of a PNG, one of ``compressionLevels``; nil = the level of the server's efforts.
@@ -71,6 +73,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if format?.isText == true { (maxBytes, metadata) = (nil, .rights) }
         interlaced = interlaced && (format?.isInterlaceable ?? true)
         palette = palette && (format ?? .png) == .png
+        if !isOpen, format != .jpeg { hdr = nil }
         let canPassOn = isOpen || format?.traits.holdsSources ?? false
         if !canPassOn || interlaced || palette { passthrough = .off }
         if (format ?? .png) != .png { (compression, filtersRows) = (nil, false) }
@@ -106,6 +109,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         if palette { parts.append("palette") }
         if passthrough != .off { parts.append("pass-\(passthrough.rawValue)") }
         if metadata != .rights { parts.append("metadata-\(metadata.rawValue)") }
+        if let hdr { parts.append("hdr-\(hdr.rawValue)") }
         if damaged != .refuse { parts.append("damaged-\(damaged.rawValue)") }
         if let compression { parts.append("level-\(compression)") }
         if filtersRows { parts.append("filters") }

@@ -58,3 +58,11 @@ public enum Gamut: String, Codable, CaseIterable, Sendable {
     /// Display P3 if the source has primaries outside of sRGB, otherwise sRGB.
     case source
 }
+
+/// Whether a JPEG keeps the gain map of its source, with which displays that can show it brighter than white.
+public enum HDRPolicy: String, Codable, Sendable, CaseIterable {
+    /// Kept, however many bytes it takes.
+    case keep
+    /// Left out.
+    case drop
+}

@@ -21,6 +21,8 @@ public struct ImageFrames: Sendable {
     var isFromGray = false
     /// Whether the samples are Display P3 instead of sRGB.
     var isP3 = false
+    /// The gain map for a result in JPEG; nil = none.
+    var gainMap: EncodedGainMap?
 
     /// - Parameter frames: at least one; an empty list is a programming error.
     init(frames: [VipsImage], extent: Extent? = nil, orientation: Int = 1, delays: [Int] = [], loop: Int = 0) {

@@ -31,7 +31,7 @@ extension VipsImage {
     fileprivate var isGray: Bool { bands - (hasAlpha ? 1 : 0) < 3 }
 
     /// Whether the samples are red, green and blue of primaries outside of sRGB.
-    private var exceedsSRGB: Bool {
+    fileprivate var exceedsSRGB: Bool {
         if let space = statedSpace { return space.exceedsSRGB }
         return needsProfile && profile?.primaries?.exceedSRGB ?? false
     }

@@ -129,7 +129,7 @@ struct JPEGContainer {
     }
 
     /// The second bytes of markers (Table B.1).
-    private enum Marker {
+    enum Marker {
         static let start: UInt16 = 0xFFD8
         /// Has no segment, like ``start``, ``end`` and ``restarts``.
         static let temporary: UInt8 = 0x01
@@ -168,43 +168,60 @@ extension JPEGContainer {
         adding(Marker.profile, Array("ICC_PROFILE\0".utf8) + [1, 1], profile, to: file)
     }
 
-    /// The file with an application segment behind JFIF and EXIF; nil if it is too long.
+    /// The file with an application segment behind JFIF, EXIF and XMP; nil if it is too long.
     static func adding(_ marker: UInt8, _ name: [UInt8], _ content: ByteBuffer, to file: ByteBuffer) -> ByteBuffer? {
-        var walk = JPEGContainer(rest: file)
-        guard walk.rest.readInteger(as: UInt16.self) == Marker.start,
-            let length = UInt16(exactly: 2 + name.count + content.readableBytes)
+        guard let place = endOfMetadata(of: file), let length = UInt16(exactly: 2 + name.count + content.readableBytes)
         else { return nil }
+        var whole = ByteBuffer()
+        whole.reserveCapacity(file.readableBytes + Int(length) + 2)
+        whole.writeBytes(file.readableBytesView.prefix(place))
+        whole.writeBytes([0xFF, marker])
+        whole.writeInteger(length)
+        whole.writeBytes(name)
+        whole.writeImmutableBuffer(content)
+        whole.writeBytes(file.readableBytesView.dropFirst(place))
+        return whole
+    }
+
+    /// The bytes of a file up to the end of JFIF, EXIF and XMP, which come first; nil if it is no JPEG.
+    static func endOfMetadata(of file: ByteBuffer) -> Int? {
+        var walk = JPEGContainer(rest: file)
+        guard walk.rest.readInteger(as: UInt16.self) == Marker.start else { return nil }
         while let bytes = walk.rest.getBytes(at: walk.rest.readerIndex, length: 2), bytes[0] == 0xFF,
             [Marker.jfif, Marker.exif].contains(bytes[1]),
             let length: UInt16 = walk.rest.getInteger(at: walk.rest.readerIndex + 2),
             walk.rest.readSlice(length: 2 + Int(length)) != nil
         {}
-        var whole = ByteBuffer()
-        whole.reserveCapacity(file.readableBytes + Int(length) + 2)
-        whole.writeBytes(file.readableBytesView.dropLast(walk.rest.readableBytes))
-        whole.writeBytes([0xFF, marker])
-        whole.writeInteger(length)
-        whole.writeBytes(name)
-        whole.writeImmutableBuffer(content)
-        whole.writeImmutableBuffer(walk.rest)
-        return whole
+        return file.readableBytes - walk.rest.readableBytes
     }
 
     /// What a segment with XMP begins with (ISO 16684-3).
-    private static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+    static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
 
-    /// Whether a segment before the pixels begins a C2PA manifest.
-    static func hasManifest(_ file: ByteBuffer) -> Bool {
+    /// Passes the segments before the pixels to `body`, up to the first that is not whole.
+    ///
+    /// - Parameter offset: the bytes of the file before the content of the segment.
+    static func eachSegmentBeforePixels(
+        of file: ByteBuffer, _ body: (_ marker: UInt8, _ content: ByteBuffer, _ offset: Int) -> Void
+    ) {
         var walk = JPEGContainer(rest: file)
-        guard walk.rest.readInteger(as: UInt16.self) == Marker.start else { return false }
+        guard walk.rest.readInteger(as: UInt16.self) == Marker.start else { return }
         while let marker = walk.readMarker(), marker != Marker.scan, marker != Marker.end,
             let length = walk.rest.readInteger(as: UInt16.self), length >= 2,
             let content = walk.rest.readSlice(length: Int(length) - 2)
         {
-            // An identifier, and the numbers of the box and of its segment, precede the box.
-            if marker == Marker.jumbf, content.beginsManifest(at: 8) { return true }
+            body(marker, content, file.readableBytes - walk.rest.readableBytes - content.readableBytes)
         }
-        return false
+    }
+
+    /// Whether a segment before the pixels begins a C2PA manifest.
+    static func hasManifest(_ file: ByteBuffer) -> Bool {
+        var isPresent = false
+        eachSegmentBeforePixels(of: file) { marker, content, _ in
+            // An identifier, and the numbers of the box and of its segment, precede the box.
+            if marker == Marker.jumbf, content.beginsManifest(at: 8) { isPresent = true }
+        }
+        return isPresent
     }
 
     /// Whether the file has all scans and no end. The last scan may be incomplete.

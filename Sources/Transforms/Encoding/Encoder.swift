@@ -150,8 +150,9 @@ struct Encoder {
             arrays: image.delays.isEmpty ? [:] : ["delay": image.delays])
     }
 
-    /// The revision of the choices in `Color`, `Formats`, `Planning`, `Decoder`, `Resampling`, `ResultMetadata` and
-    /// `ImageDescriber`. An estimate of time is such a choice: it decides how far efforts are lowered.
+    /// The revision of the choices in `Color`, `Formats`, `GainMaps`, `Planning`, `Decoder`, `Resampling`,
+    /// `ResultMetadata` and `ImageDescriber`. An estimate of time is such a choice: it decides how far efforts are
+    /// lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys. `EncoderDefaultsTests` has the defaults of each revision that keys leave out.
     static let defaultsRevision = "14"

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 
 /// How much the pixels of an image differ from their neighbors, on which the time of encoding them as AVIF depends.

@@ -60,14 +60,17 @@ struct ImageRights: Equatable {
 extension XMPPacket {
     /// A packet with only these properties; the texts must be printable. The greatest packet of an image's rights and
     /// description has 50 KB.
-    static func make(_ texts: [XMPProperty: String]) -> ByteBuffer {
+    ///
+    /// - Parameter description: a further description of the image.
+    static func make(_ texts: [XMPProperty: String], and description: String = "") -> ByteBuffer {
         let properties = XMPProperty.allCases.filter { texts[$0] != nil }
         let schemas = XMPProperty.Schema.allCases.filter { schema in properties.contains { $0.schema == schema } }
         let namespaces = schemas.map { " xmlns:\($0.prefix)=\"\($0.rawValue)\"" }.joined()
         let elements = properties.map { element($0, escaped(texts[$0] ?? "")) }.joined()
+        let own = "<rdf:Description rdf:about=\"\"\(namespaces)>\(elements)</rdf:Description>"
         return ByteBuffer(
             string: "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"\(syntax)\">"
-                + "<rdf:Description rdf:about=\"\"\(namespaces)>\(elements)</rdf:Description></rdf:RDF></x:xmpmeta>")
+                + "\(properties.isEmpty ? "" : own)\(description)</rdf:RDF></x:xmpmeta>")
     }
 
     private static func element(_ property: XMPProperty, _ text: String) -> String {

@@ -14,11 +14,13 @@ struct ResultMetadata {
     private let format: OutputFormat
     /// The ICC profile of the samples; nil = they are sRGB.
     private let profile: ByteBuffer?
+    private let gainMap: EncodedGainMap?
 
     /// - Parameter frames: the chain's result, with the fields of its source.
     init(of frames: ImageFrames, _ policy: MetadataPolicy, in format: OutputFormat) {
         let image = frames.first
         profile = frames.isP3 ? ICCProfile.displayP3 : nil
+        gainMap = format == .jpeg ? frames.gainMap : nil
         rights = policy == .none ? ImageRights() : ImageRights(of: image)
         description =
             policy == .all ? EmbeddedMetadata(of: image, maxLength: ImageRights.maxLength).description : nil
@@ -38,12 +40,20 @@ struct ResultMetadata {
     var hasEXIF: Bool { keepsEXIF || rights.creator != nil || rights.copyright != nil }
 
     /// The XMP packet, unless EXIF says the same; nil = none.
-    var packet: ByteBuffer? { format.row.holdsEXIF && rights.fitsEXIF && description == nil ? nil : fullPacket }
+    var packet: ByteBuffer? { Self.packet(of: textsBesideEXIF) }
 
-    private var fullPacket: ByteBuffer? {
+    private var textsBesideEXIF: [XMPProperty: String] {
+        format.row.holdsEXIF && rights.fitsEXIF && description == nil ? [:] : texts
+    }
+
+    private var texts: [XMPProperty: String] {
         var texts = rights.properties
         texts[.description] = description
-        return texts.isEmpty ? nil : XMPPacket.make(texts)
+        return texts
+    }
+
+    private static func packet(of texts: [XMPProperty: String]) -> ByteBuffer? {
+        texts.isEmpty ? nil : XMPPacket.make(texts)
     }
 
     /// The same pixels with only the fields from which savers write this metadata.
@@ -61,16 +71,19 @@ struct ResultMetadata {
         return try image.setting(removing: removed, texts: texts, blobs: blobs)
     }
 
-    /// A file of the format with profile and packet, as far as savers do not write them.
-    func adding(to file: ByteBuffer) -> ByteBuffer {
+    /// A file of the format with profile, packet and gain map, as far as savers do not write them.
+    func adding(to file: ByteBuffer) -> ByteBuffer { adding(textsBesideEXIF, to: file) }
+
+    private func adding(_ texts: [XMPProperty: String], to file: ByteBuffer) -> ByteBuffer {
         let file = profile.flatMap { format.row.addingProfile?($0, file) } ?? file
-        return packet.flatMap { format.row.addingXMP?($0, file) } ?? file
+        if let whole = gainMap?.adding(to: file, texts) { return whole }
+        return Self.packet(of: texts).flatMap { format.row.addingXMP?($0, file) } ?? file
     }
 
     /// A file without any metadata, with the packet; nil if that takes a saver.
     func adding(toBare file: ByteBuffer) -> ByteBuffer? {
         guard !keepsEXIF else { return nil }
-        return fullPacket.map { packet in format.row.addingXMP?(packet, file) } ?? file
+        return adding(texts, to: file)
     }
 
     /// The EXIF data in an image's fields as libvips writes it into a file; nil if there is none.

@@ -51,6 +51,8 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     public var choiceWork = 0.0
     /// The part of ``expectedWork`` for encoding, without ``choiceWork``.
     public var encodingWork = 0.0
+    /// What becomes of the gain map of the source; nil = it has none.
+    public var gainMap: GainMapOutcome?
     /// What of an SVG is not drawn as browsers draw it.
     public var gaps = SVGGaps()
 }
@@ -122,13 +124,14 @@ extension ImagePlan {
         for encoding in encodings {
             let encoded = facts.encoded(by: encoding)
             let cost = CostEstimate(encoded)
-            let work = cost.work + marks.work + overview.work
+            let gainMap = prepared.costOfGainMap(as: encoding.format, last)
+            let work = cost.work + marks.work + overview.work + gainMap.work
             if fastest.map({ work < $0.work }) ?? true {
                 fastest = (work, cost.decodingWork + overview.work, cost.transformingWork)
             }
             // Whatever is no number is refused too.
             guard work <= Double(job.limits.maxProcessingMilliseconds) else { continue }
-            let bytes = cost.bytes + marks.bytes + overview.bytes
+            let bytes = cost.bytes + marks.bytes + overview.bytes + gainMap.bytes
             let isLean = bytes <= Self.maxNegotiatedBytes
             if chosen == nil || isLean { chosen = (encoding, cost, encoded.choiceWork, bytes, work) }
             if isLean || encoding.format == encodings.last?.format { break }
@@ -139,7 +142,7 @@ extension ImagePlan {
                 work: work, decoding: decoding, transforming: transforming, frames: framesUsed, of: header.format)
         }
         format = chosen.encoding.format
-        effort = chosen.encoding.efforts[format]
+        (effort, gainMap) = (chosen.encoding.efforts[format], prepared.outcomeOfGainMap(as: format))
         preferredFormat = encodings[0].format == format ? nil : encodings[0].format
         frames = format.supportsMultipleFrames ? framesUsed : 1
         (choiceWork, encodingWork) = (chosen.choiceWork, chosen.cost.encodingWork)

@@ -1,8 +1,9 @@
+public import DarkroomRequests
 import DarkroomVips
 import NIOCore
 
-/// Converts any source to 8-bit sRGB or Display P3: ICC profiles, the code points of PNG, AVIF and HEIC, gamma and chromaticities of
-/// PNG, HDR, CMYK, 16 bits, gray, Lab (libvips `icc_transform`, `colourspace`, `maplut`, `recomb`).
+/// Converts any source to 8-bit sRGB or Display P3: ICC profiles, the code points of PNG, AVIF and HEIC, gamma and
+/// chromaticities of PNG, HDR, CMYK, 16 bits, gray, Lab (libvips `icc_transform`, `colourspace`, `maplut`, `recomb`).
 public struct ColorConversion: Transform, Hashable {
     /// The color space of the result.
     public var gamut: Gamut
@@ -59,8 +60,8 @@ extension VipsImage {
         return cost
     }
 
-    /// Whether the samples are Lab of 16 bits or floating point, which no step but ``ColorConversion`` supports. libvips packs
-    /// Lab of 8 bits into bytes.
+    /// Whether the samples are Lab of 16 bits or floating point, which no step but ``ColorConversion`` supports.
+    /// libvips packs Lab of 8 bits into bytes.
     var isWideLab: Bool { !isByte && (interpretation == "lab" || interpretation == "labs") }
 
     /// Whether the colors have to be converted by a profile.

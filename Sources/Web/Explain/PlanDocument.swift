@@ -29,6 +29,8 @@ struct PlanDocument: Encodable {
     let output: Output
     let effort: Int?
     let preferredFormat: String?
+    /// What becomes of the gain map of the source; nil = it has none.
+    let gainMap: String?
     /// What of an SVG is not drawn as browsers draw it; nil = nothing is known to differ.
     let undrawn: [String]?
     let exact: Bool
@@ -43,6 +45,7 @@ struct PlanDocument: Encodable {
         steps = plan.steps.map { Step(name: $0.name, width: $0.size.width, height: $0.size.height) }
         output = Output(width: plan.size.width, height: plan.size.height, frames: plan.frames)
         (effort, preferredFormat) = (plan.effort, plan.preferredFormat?.rawValue)
+        gainMap = plan.gainMap?.rawValue
         undrawn = plan.gaps.isEmpty ? nil : plan.gaps.names
         exact = plan.isExact
         estimatedMemoryBytes = plan.estimatedMemoryBytes

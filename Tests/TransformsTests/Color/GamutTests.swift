@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 import NIOCore
 import Testing
@@ -13,7 +14,7 @@ struct GamutTests {
         let source = try Fixture.image("color/display-p3.png")
         let result = try produce(source, Self.recipe(.source), output: OutputOptions(format: format, quality: nil)).body
         #expect(try Self.isP3(result))
-        let (shown, original) = (try Pixels(result), try Pixels(source))
+        let (shown, original) = (try Self.shown(result), try Pixels(source))
         for (x, y) in [(25, 25), (75, 75), (125, 125), (175, 175)] {
             #expect(shown.distance(x: x, y: y, to: original[x, y]) <= 12, "\(x) \(y)")
         }
@@ -26,7 +27,7 @@ struct GamutTests {
         for (gamut, isP3) in [(Gamut.p3, true), (.source, false), (.sRGB, false)] {
             let result = try produce(source, Self.recipe(gamut), output: OutputOptions(format: format)).body
             #expect(try Self.isP3(result) == isP3)
-            #expect(try Pixels(result).distance(x: 25, y: 25, to: [0xE6, 0x19, 0x4B]) <= 14)
+            #expect(try Self.shown(result).distance(x: 25, y: 25, to: [0xE6, 0x19, 0x4B]) <= 14)
         }
     }
 
@@ -34,7 +35,7 @@ struct GamutTests {
         let source = try Fixture.image("color/display-p3.png")
         let result = try produce(source, Self.recipe(.source)).body
         let samples = try [source, result].map { file in
-            try VipsLoader.png.withImage(of: file) { try $0.rendered().samples() }
+            try VipsLoader.png.withImage(of: file) { lazy throws(VipsError) in try lazy.rendered() }.samples()
         }
         #expect(samples[0] == samples[1])
     }
@@ -44,7 +45,7 @@ struct GamutTests {
         let source = try Fixture.image("color/display-p3.png")
         let exact = try produce(source, Self.recipe(.source), output: OutputOptions(format: .avif, lossless: true)).body
         #expect(try Self.isP3(exact))
-        #expect(try Pixels(exact).meanDistance(to: Pixels(source)) < 0.5)
+        #expect(try Self.shown(exact).meanDistance(to: Pixels(source)) < 1)
         var rotated = Self.recipe(.source)
         rotated.rotationDegrees = 10
         #expect(try Self.isP3(produce(source, rotated, output: OutputOptions(format: .avif)).body))
@@ -94,6 +95,9 @@ struct GamutTests {
         recipe.gamut = gamut
         return recipe
     }
+
+    /// The pixels of a file in sRGB, also where code points state its color space.
+    private static func shown(_ file: ByteBuffer) throws -> Pixels { try Pixels(produce(file).body) }
 
     /// Whether a file says that its samples are Display P3.
     private static func isP3(_ file: ByteBuffer) throws -> Bool {

@@ -31,7 +31,7 @@ struct EncoderDefaultsTests {
             "near-lossless 60", "scores of targets [82.0, 75.0, 65.0]",
             "models [2104535, 1770722, 1069443, -414825, 3063123]", "milliseconds 4000",
             "negotiated bytes 1073741824",
-            "sharpening [0.0, 3.0]",
+            "sharpening [0.0, 3.0]", "gain maps 85, 0.333",
         ]
     ]
 
@@ -48,6 +48,7 @@ struct EncoderDefaultsTests {
             "milliseconds \(PixelLimits().maxProcessingMilliseconds)",
             "negotiated bytes \(ImagePlan.maxNegotiatedBytes)",
             "sharpening \([Sharpen.defaultSlopes.flat, Sharpen.defaultSlopes.jagged])",
+            "gain maps \(EncodedGainMap.quality), \((EncodedGainMap.mostShare * 1000).rounded(.down) / 1000)",
         ]
     }
 

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import DarkroomVips
 import NIOCore
 import Testing

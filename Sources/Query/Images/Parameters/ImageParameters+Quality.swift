@@ -45,10 +45,15 @@ extension ImageParameters {
             "Metadata that the result keeps: none, rights (creator, copyright, credit, terms, licensor, and whether a "
                 + "machine made it), or all (description and EXIF too, without position and thumbnail)."),
         Row(
-            "gamut", .choice(Gamut.self), \.query.recipe.gamut, .encoding, .transform(ColorConversion.self),
+            "gamut", .choice(Gamut.self), \.query.recipe.gamut, .encoding, .transform("ColorConversion"),
             "Color space of the result: sRGB, Display P3, or Display P3 for a source beyond sRGB (`source`). It is sRGB "
                 + "after steps that draw or change colors, and in \(OutputFormat.names("and", where: { !$0.holdsProfile })). "
                 + "The default is a setting."),
+        Row(
+            "hdr", .choice(HDRPolicy.self), \.output.hdr, .encoding, .encode, cost: .low,
+            "Whether a JPEG keeps the gain map of its source, with which it is HDR on displays that can show it. By "
+                + "default it does if that takes at most a third more bytes. Only resizing, crops, turns and mirroring "
+                + "keep it."),
         Row(
             "l", .integer(OutputOptions.compressionLevels), \.output.compression, .encoding, .encode, cost: .medium,
             "Compression level of a PNG; by default 6."),
