@@ -46,4 +46,36 @@ import Testing
         for key in keys { #expect(try index.rows(for: [key]).first?.lastUse == uses[key]) }
         index.close()
     }
+
+    #if os(Linux)
+        @Test func `the removal of many sources writes each page of the index once, not once for each row`()
+            throws
+        {
+            let keys = (0..<4000).map { key($0) }
+            let records = try keys.enumerated().map { number, key in
+                let labels = try #require(EntryLabels(["url:http://example.com/\(number).jpg", "host:example.com"]))
+                return EntryHeader(of: entry(), labels: labels, key: key, created: 0, modified: 0).record
+            }
+            _ = try index.apply(puts: records)
+            // The order of the last uses is not that of the keys, which are hashes.
+            try index.setLastUses(Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Int64($0 + 1)) }))
+            try index.truncateLog()
+            let size = try index.measure().usedBytes
+            let second = stride(from: 0, to: keys.count, by: 2).map { keys[$0] }
+            let before = try bytesWritten()
+            let removed = try index.deleteAll(ofSources: second.map(\.source).sorted())
+            let written = try bytesWritten() - before
+            #expect(removed.entries == -2000)
+            // Each page is written to the log once.
+            #expect(written > 0 && written < 2 * size, "\(written) bytes for an index of \(size)")
+            index.close()
+        }
+
+        /// What this thread has written; changes of the index are made on the thread that asks for them.
+        private func bytesWritten() throws -> Int {
+            let counts = try String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8)
+            let line = counts.split(separator: "\n").first { $0.hasPrefix("wchar: ") }
+            return line.flatMap { Int($0.dropFirst("wchar: ".count)) } ?? 0
+        }
+    #endif
 }

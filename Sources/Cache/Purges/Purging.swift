@@ -12,7 +12,7 @@ extension ImageCache {
     private static let listedSources = 1_000
 
     /// The sources that are removed together. Writes to disk come in between.
-    private static let sourcesBatch = 1_000
+    private static let sourcesBatch = 2_000
 
     /// Purges sources; see `ImagePipeline.purge`.
     package func purge(

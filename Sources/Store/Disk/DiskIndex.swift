@@ -47,8 +47,7 @@ final class DiskIndex: Sendable {
                 try $0.execute(sql: "PRAGMA wal_autocheckpoint = \(logPages)")
                 // A long transaction makes the log longer; later ones truncate it again.
                 try $0.execute(sql: "PRAGMA journal_size_limit = \(DiskIndex.logBytes(pages: logPages))")
-                // Each connection has its own page cache in addition to the system's; a quarter of SQLite's default.
-                try $0.execute(sql: "PRAGMA cache_size = -512")
+                try Self.setPageCache(Self.pageCacheKiB, in: $0)
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
             do {
@@ -115,6 +114,26 @@ final class DiskIndex: Sendable {
                 operation: operation, reason: String(describing: error), code: result == .SQLITE_FULL ? ENOSPC : nil,
                 isCorruption: [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(result))
         }
+    }
+}
+
+// The page cache of each connection, in addition to the system's.
+extension DiskIndex {
+    /// A quarter of SQLite's default.
+    private static let pageCacheKiB = 512
+    private static let largePageCacheKiB = 16 << 10
+
+    private static func setPageCache(_ size: Int, in database: Database) throws {
+        try database.execute(sql: "PRAGMA cache_size = \(-size)")
+    }
+
+    /// Runs changes of many rows in a transaction that writes each page once. With few pages in memory, a page in which
+    /// several of the rows lie is written anew for each of them.
+    static func withLargePageCache<Value>(_ database: Database, _ body: () throws -> Value) throws -> Value {
+        try setPageCache(largePageCacheKiB, in: database)
+        let result = Result { try body() }
+        try setPageCache(pageCacheKiB, in: database)
+        return try result.get()
     }
 }
 

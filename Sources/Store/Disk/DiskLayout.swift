@@ -214,4 +214,9 @@ extension DiskLayout {
     func removeEmptyFolder(ofSource source: StoreKey) {
         rmdir(folder(source.leadingBits))
     }
+
+    /// Removes the folders of these sources that are empty. Tries each folder once, however many of the sources it has.
+    func removeEmptyFolders(ofSources sources: some Sequence<StoreKey>) {
+        for number in Set(sources.map(\.leadingBits)) { rmdir(folder(number)) }
+    }
 }

@@ -4,7 +4,7 @@
 /// Belongs to the writer's thread.
 final class EntryRemover {
     /// The number of sources whose rows are deleted in one transaction.
-    private static let sourcesBatch = 1_000
+    private static let sourcesBatch = 2_000
     /// The number of files of a folder set aside that are deleted in one slice.
     private static let filesBatch = 256
 
@@ -97,7 +97,7 @@ final class EntryRemover {
     private func remove(_ sources: ArraySlice<StoreKey>, in open: OpenDirectory) throws(StorageError) {
         defer { state.rowsChanged(ofSources: Set(sources)) }
         for file in layout.files(ofSources: sources) { try FileSystem.remove(file) }
-        for source in sources { layout.removeEmptyFolder(ofSource: source) }
+        layout.removeEmptyFolders(ofSources: sources)
         state.totals += try open.index.deleteAll(ofSources: sources)
     }
 
