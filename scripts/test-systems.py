@@ -31,6 +31,7 @@ from fresh_debian import ROOT, Failure, check, run, step
 sys.path.insert(0, str(Path(__file__).resolve().parent / "proofs"))
 sys.path.insert(0, str(ROOT / "Benchmarks/measure"))
 from load import fetch_all  # noqa: E402
+from processes import cpu_seconds  # noqa: E402
 from server import Server  # noqa: E402
 
 FIXTURES = ROOT / "Fixtures/images"
@@ -256,7 +257,8 @@ def check_corpus(system: Guest) -> None:
 
 
 def measure_speed(system: Guest) -> None:
-    """The time of 100 photographs to a width of 400 in each format, four requests at a time; medians of five rounds."""
+    """The time and processor time of 100 photographs to a width of 400 in each format, four requests at a time; medians of
+    five rounds. Other work on this machine changes the processor time less."""
     images = make_bench_images()
     names = sorted(path.name for path in images.glob("[0-9]*.jpg"))
     servers = [
@@ -267,21 +269,28 @@ def measure_speed(system: Guest) -> None:
         for server in servers:
             server.wait_until_it_listens()
         for output in ("jpg", "webp", "avif", "png"):
-            ratios, rates = [], []
+            ratios, processor, rates = [], [], []
             for turn in range(5):
                 # Each round has its own widths, so that nothing is cached.
                 query = f"w={400 + turn}&output={output}&q=80"
-                here, there = (
-                    fetch_all([f"http://127.0.0.1:{server.port}/image?url=local:///{name}&{query}" for name in names], 4)[0]
-                    for server in servers)
+                (here, busy_here), (there, busy_there) = (resized(server, names, query) for server in servers)
                 ratios.append(here / there)
+                processor.append(busy_here / busy_there)
                 rates.append(len(names) / there)
-            print(f"{output} {statistics.median(ratios):.2f} ({statistics.median(rates):.0f} images/s)", end=", ")
+            print(f"{output} {statistics.median(ratios):.2f} (processor {statistics.median(processor):.2f}, "
+                  f"{statistics.median(rates):.0f} images/s)", end=", ", flush=True)
         memory = [memory_of(server.process.pid) for server in servers]
         print(f"memory after it {memory[0]:.0f} and {memory[1]:.0f} MB", end=" … ")
     finally:
         for server in servers:
             server.kill()
+
+
+def resized(server: Server, names: list[str], query: str) -> tuple[float, float]:
+    """The time that all images take, and that of the processor, for the server with its workers."""
+    before = sum(cpu_seconds(server.process.pid))
+    seconds, _ = fetch_all([f"http://127.0.0.1:{server.port}/image?url=local:///{name}&{query}" for name in names], 4)
+    return seconds, sum(cpu_seconds(server.process.pid)) - before
 
 
 def run_benchmarks(name: str, system: Guest) -> None:

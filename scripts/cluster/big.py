@@ -15,7 +15,7 @@ from cluster import Cluster, Result
 from judge import Purge
 from load import path
 from nodes import ADMIN, TIER_DETAIL
-from processes import waited_for
+from processes import waited_for, written_bytes
 from purges import WIDTH, direct
 from server import Answer
 from store import Store
@@ -47,11 +47,13 @@ def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
             direct(cluster, node, source)
             direct(cluster, other, source)
         before, made = entries(cluster), []
+        written = written_bytes(node.server.process.pid)
         with beside(lambda: [direct(cluster, other, source) for source in HELD]), beside(lambda: make(cluster, made)):
             began = time.monotonic()
             answer = purged(cluster)
             is_done = waited_for(lambda: entries(cluster) < before - arguments.purged + ENTRIES_EACH * len(made), END_SECONDS)
             took = time.monotonic() - began
+            written = written_bytes(node.server.process.pid) - written
             # What the other node serves after the propagation counts.
             cluster.during(max(0.0, judge.purge_seconds + ANNOUNCE_SECONDS + AFTER_SECONDS - took))
         time.sleep(REACH_SECONDS)
@@ -62,6 +64,7 @@ def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
         judge.breaches.append(("held up", f"the other node found {found} of {len(made)} new images"))
     return Result({
         "entries": before, "status": answer.status, "response after s": answer.seconds, "done after s": took,
+        "bytes written for each entry": written // arguments.purged,
         "new images": len(made), "of which the other node found": found,
         "purged content served until s": judge.purged_after,
     }, judge.breaches)

@@ -125,6 +125,16 @@ def times(pid: int) -> tuple[float, float]:
     return 0.0, 0.0
 
 
+def written_bytes(pid: int) -> int:
+    """What a process has passed to write(2) and its kin so far, to files and sockets."""
+    return int(calls(pid)["wchar"])
+
+
+def calls(pid: int) -> dict[str, str]:
+    """The counts of /proc/PID/io."""
+    return dict(line.split(": ") for line in (PROC / str(pid) / "io").read_text().splitlines())
+
+
 class Steps(NamedTuple):
     """What a process has done so far, without its children."""
 
@@ -145,8 +155,8 @@ class Steps(NamedTuple):
                 lines = (thread / "status").read_text().splitlines()
                 switches += sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
         faults = int((process / "stat").read_text().rpartition(")")[2].split()[7])
-        calls = dict(line.split(": ") for line in (process / "io").read_text().splitlines())
-        return Steps(switches, faults, int(calls["syscr"]), int(calls["syscw"]))
+        counts = calls(pid)
+        return Steps(switches, faults, int(counts["syscr"]), int(counts["syscw"]))
 
 
 def waited_for(condition: Callable[[], bool], seconds: float) -> bool:
