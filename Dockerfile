@@ -1,6 +1,8 @@
 # Builds the Debian package and installs it, so that the image contains what `make package-test` tests.
 #
 #   docker build --tag darkroom .
+#
+# `make image` builds the last stage without a container engine: scripts/make-image.py reads it.
 FROM swift:6.3-bookworm AS build
 WORKDIR /darkroom
 COPY . .
@@ -18,6 +20,12 @@ LABEL org.opencontainers.image.title="Darkroom" \
 # The user has a fixed number, which orchestrators check against root and volumes belong to.
 RUN groupadd --gid 10001 darkroom \
     && useradd --uid 10001 --gid darkroom --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin darkroom
+# A layer that versions of Darkroom share. The fonts have Latin, Greek, Cyrillic, Hebrew, Arabic, Chinese, Japanese and emoji.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libvips42t64 \
+        fonts-dejavu-core fonts-droid-fallback fonts-noto-color-emoji \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/*
 # hadolint ignore=DL3008
 RUN --mount=type=bind,from=build,source=/darkroom/.build/dist,target=/packages \
     apt-get update \

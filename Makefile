@@ -21,7 +21,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Costs Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test systems nodes-test release-check run test contract sanitize conformance clients playground browser bench prove ssrf chaos corpus soak overload attack costs urls cluster edge nightly cache-tests fuzz site docs format \
+.PHONY: help setup release package package-test image image-test systems nodes-test tutorial-test release-check run test contract sanitize conformance clients playground browser bench prove ssrf chaos corpus soak overload attack costs urls cluster edge nightly cache-tests fuzz site docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
@@ -48,6 +48,14 @@ package-test: package ## Install, use, upgrade and purge the package in fresh De
 	python3 -B scripts/test-package.py
 	python3 -B scripts/test-package.py --suite trixie
 
+image: package ## Build the container image from the package into .build/dist, without a container engine; requires root
+	@scripts/setup-package.sh image
+	python3 -B scripts/make-image.py
+
+image-test: image ## Start the container image without network, and request images and texts; requires root
+	@scripts/setup-package.sh test
+	python3 -B scripts/test-image.py
+
 systems: setup ## Run SERVER and the built tests in fresh systems with other versions of libvips; requires root; SYSTEM=debian-13 for one
 	@scripts/setup-package.sh test
 	$(built)
@@ -57,6 +65,10 @@ systems: setup ## Run SERVER and the built tests in fresh systems with other ver
 nodes-test: package ## Follow docs/several-nodes.md with four nodes and HAProxy in fresh Debian systems; requires root
 	@scripts/setup-package.sh test
 	python3 -B scripts/test-nodes.py
+
+tutorial-test: package ## Run the commands of docs/production.md in a fresh Debian 13, and time them; requires root
+	@scripts/setup-package.sh test
+	python3 -B scripts/test-tutorial.py
 
 release-check: ## Check that the last commit can be tagged as a release
 	scripts/release-check.sh

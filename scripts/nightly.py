@@ -39,9 +39,11 @@ PROOFS = (
     Proof("prove", 60, builds=True), Proof("sanitize", 120, builds=True), Proof("fuzz", 30, builds=True),
     Proof("playground", 30, builds=True),
     Proof("browser", 60), Proof("systems", 90, needs_root=True), Proof("package-test", 90, needs_root=True),
+    Proof("image-test", 60, needs_root=True), Proof("tutorial-test", 60, needs_root=True),
     Proof("nodes-test", 60, needs_root=True),
 )
-OPTIONS = {"fuzz": ("SECONDS=900",), "package-test": (f"EXECUTABLE={SERVER}",), "nodes-test": (f"EXECUTABLE={SERVER}",)}
+PACKAGED = ("package-test", "image-test", "tutorial-test", "nodes-test")
+OPTIONS = {"fuzz": ("SECONDS=900",), **{target: (f"EXECUTABLE={SERVER}",) for target in PACKAGED}}
 
 
 class Outcome(NamedTuple):

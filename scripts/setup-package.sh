@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Installs what building the Debian package needs; with the argument `test`, also what testing it needs.
+# Installs what building the Debian package needs; with the argument `image`, also what the container image needs, and with
+# `test` what testing both needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tools=(dpkg-shlibdeps:dpkg-dev readelf:binutils python3:python3)
-if [ "${1:-}" = test ]; then tools+=(mmdebstrap:mmdebstrap lintian:lintian ip:iproute2 curl:curl); fi
+if [ $# -gt 0 ]; then tools+=(mmdebstrap:mmdebstrap); fi
+if [ "${1:-}" = test ]; then tools+=(runc:runc lintian:lintian ip:iproute2 curl:curl); fi
 missing=()
 for tool in "${tools[@]}"; do
     command -v "${tool%:*}" >/dev/null || missing+=("${tool#*:}")
