@@ -54,6 +54,11 @@ scripts/make-manual.py "$executable" | gzip -9n | write usr/share/man/man1/darkr
 python3 -B scripts/make-copyright.py --build "$build" copyright | write usr/share/doc/darkroom/copyright
 python3 -B scripts/make-copyright.py --build "$build" notices | gzip -9n | write usr/share/doc/darkroom/NOTICE.gz
 gzip -9n <CHANGELOG.md | write usr/share/doc/darkroom/changelog.gz
+# What proxies, Prometheus, Grafana and Python applications need, so that docs/production.md needs no clone.
+for sample in nginx/darkroom.conf haproxy/haproxy.cfg caddy/Caddyfile prometheus/{prometheus,alerts}.yaml grafana/darkroom.json; do
+    put "deploy/$sample" "usr/share/doc/darkroom/examples/$sample"
+done
+put clients/python/darkroom_urls.py usr/share/doc/darkroom/examples/darkroom_urls.py
 put deploy/debian/lintian-overrides usr/share/lintian/overrides/darkroom
 
 mkdir "$work/debian"

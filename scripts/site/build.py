@@ -42,6 +42,7 @@ WORDS = {
     "object-storage.md": "s3 minio r2 gcs bucket",
     "observability.md": "health check probe liveness readiness logs traces opentelemetry grafana",
     "parameters.md": "upscale enlarge resize crop rotate blur round corners face",
+    "production.md": "tutorial quickstart getting started production",
     "quality.md": "quality ssimulacra compression",
     "running.md": "reload sighup shutdown production unix-socket",
     "settings.md": "timeout environment variables configuration yaml options",
