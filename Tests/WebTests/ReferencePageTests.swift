@@ -12,8 +12,11 @@ struct ReferencePageTests {
         let response = try await TestSite().respond("/reference")
         #expect(response.status == .ok)
         #expect(response.headers[.contentType] == "text/html; charset=utf-8")
-        #expect(response.headers[.contentSecurityPolicy]?.contains("script") == false)
         let page = try await response.text()
+        let scripts = page.matches(of: /<script>(.*?)<\/script>/.dotMatchesNewlines()).map(\.output.1)
+        #expect(scripts.count == 1)
+        let source = HTMLPage.policySource(ofInline: scripts.joined())
+        #expect(response.headers[.contentSecurityPolicy]?.contains("script-src \(source);") == true)
         let contract = try Contract()
         for (path, item) in try #require(contract["paths"]?.mapping) {
             for method in try #require(item.mapping).keys.compactMap(\.string) where method != "parameters" {

@@ -27,6 +27,9 @@ def reads_the_reference(person: Person) -> None:
     person.clicks("a[href='#parameter-fit']")
     person.reads("#parameter-fit", "inside, outside, cover, contain, fill")
     person.sees_no_overflow()
+    person.writes("nav input[type=search]", "saturation")
+    person.finds("nav a[href='#parameter-sat']")
+    person.until(lambda: not person.run("return document.querySelector(\"nav a[href='#parameter-fit']\").checkVisibility()"), "fit is left out")
 
 
 def sees_what_a_server_with_keys_needs(executable: Path, screen: Screen) -> None:

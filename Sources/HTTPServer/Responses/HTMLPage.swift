@@ -4,19 +4,22 @@ import HTTPTypes
 package import Hummingbird
 import NIOCore
 
-/// A page of text: a single document without scripts or external resources.
+/// A page of text: a single document without external resources.
 package struct HTMLPage: Sendable {
     /// Plain text.
     package let title: String
     /// HTML. Untrusted text in it must be ``Swift/String/htmlEscaped``.
     package let body: String
-    /// HTML of a side bar, for which a narrow screen has no room; empty = none.
+    /// HTML of a side bar, of which a narrow screen shows what a filter leaves; empty = none.
     package let navigation: String
+    /// JavaScript that the page needs for comfort only; empty = none.
+    package let script: String
 
-    package init(title: String, body: String, navigation: String = "") {
+    package init(title: String, body: String, navigation: String = "", script: String = "") {
         self.title = title
         self.body = body
         self.navigation = navigation
+        self.script = script
     }
 
     package var html: String {
@@ -36,13 +39,14 @@ package struct HTMLPage: Sendable {
         <h1>\(title.htmlEscaped)</h1>
         \(body)
         </main>
+        \(script.isEmpty ? "" : "<script>\(script)</script>")
         </body>
         </html>
 
         """
     }
 
-    /// The response, cacheable for an hour. Its policy allows the page's own style sheet and nothing else.
+    /// The response, cacheable for an hour. Its policy allows the page's own style sheet and script, and nothing else.
     package var response: Response {
         var response = Response(
             ByteBuffer(string: html), type: "text/html; charset=utf-8", cacheControl: "public, max-age=3600")
@@ -51,7 +55,7 @@ package struct HTMLPage: Sendable {
     }
 
     /// What the page needs whatever its status.
-    var fields: HTTPFields { [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: Self.policy] }
+    var fields: HTTPFields { [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy] }
 
     /// The source expression that allows one inline script or style by its hash (CSP Level 3 §8.4).
     package static func policySource(ofInline text: some StringProtocol) -> String {
@@ -70,19 +74,23 @@ package struct HTMLPage: Sendable {
         a { color: var(--link) } li { margin: .35rem 0 } ul { padding-left: 1.25rem }
         dt { margin-top: 1rem } dd { margin: 0; color: var(--text) } dd p { margin: .25rem 0 }
         code { background: var(--soft); padding: .1em .35em; border-radius: .25em }
-        nav { display: none; overflow-wrap: anywhere; font-size: .875rem } nav li { margin: 0 }
+        nav { padding: 1rem 1rem 0; overflow-wrap: anywhere; font-size: .875rem } nav li { margin: 0 }
         nav ul { list-style: none; padding: 0 } :target { scroll-margin-top: 1rem }
+        nav input { box-sizing: border-box; width: 100%; padding: .4rem; font: inherit; color: inherit }
+        nav input { border: 1px solid; border-radius: .25em; background: var(--soft) }
+        @media (max-width: 63.99rem) { nav:not(:has(input:not(:placeholder-shown))) details { display: none } }
         @media (min-width: 64rem) {
           body:has(> nav) { display: grid; grid-template-columns: 16rem minmax(0, 1fr) }
-          nav { display: block; position: sticky; top: 0; box-sizing: border-box; height: 100vh; padding: 1rem }
-          nav { overflow-y: auto }
+          nav { position: sticky; top: 0; box-sizing: border-box; height: 100vh; padding: 1rem; overflow-y: auto }
         }
 
         """
 
-    private static let policy =
-        "default-src 'none'; style-src \(policySource(ofInline: style)); "
-        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    private var policy: String {
+        let script = script.isEmpty ? "" : "script-src \(Self.policySource(ofInline: script)); "
+        return "default-src 'none'; style-src \(Self.policySource(ofInline: Self.style)); \(script)"
+            + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    }
 }
 
 extension String {

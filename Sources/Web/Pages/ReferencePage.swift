@@ -2,7 +2,7 @@ import DarkroomHTTPServer
 import Foundation
 import Yams
 
-/// The contract as a page that people read, without scripts.
+/// The contract as a page that people read, also without scripts.
 struct ReferencePage {
     private let contract: Node
 
@@ -29,8 +29,23 @@ struct ReferencePage {
                 <dl>
                 \(parameters)
                 </dl>
-                """, navigation: navigation(operations))
+                """, navigation: navigation(operations), script: Self.filter)
     }
+
+    /// Adds a field to the side bar, which leaves paths and parameters with all its words in their descriptions.
+    private static let filter = """
+        const field = Object.assign(document.createElement("input"), { type: "search", placeholder: "Filter" });
+        field.setAttribute("aria-label", "Filter paths and parameters");
+        document.querySelector("nav").prepend(field);
+        const items = [...document.querySelectorAll("nav li")].map((item) => {
+          const target = document.getElementById(item.firstChild.hash.slice(1));
+          return { item, text: `${target.textContent} ${target.nextElementSibling.textContent}`.toLowerCase() };
+        });
+        field.addEventListener("input", () => {
+          const words = field.value.toLowerCase().split(/\\s+/);
+          for (const { item, text } of items) item.hidden = !words.every((word) => text.includes(word));
+        });
+        """
 
     /// Links to all operations and parameters, with parameters by their names.
     private func navigation(_ operations: [Operation]) -> String {
