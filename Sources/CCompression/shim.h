@@ -51,8 +51,8 @@ static inline darkroom_decoder *darkroom_decoder_new(darkroom_coding coding) {
     return NULL;
 }
 
-/// Decodes up to `*in_size` bytes into at most `*out_size` bytes and sets both to what was used. 1 = the data ended, 0 =
-/// call again with more input or room, -1 = corrupt.
+/// Decodes up to `*in_size` bytes into at most `*out_size` bytes and sets both to what was used. 1 = the data ended,
+/// 0 = call again with more input or room, -1 = corrupt.
 static inline int darkroom_decode(
     darkroom_decoder *decoder, const void *in, size_t *in_size, void *out, size_t *out_size) {
     switch (decoder->coding) {

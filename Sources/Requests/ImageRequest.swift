@@ -1,3 +1,4 @@
+package import DarkroomMachine
 public import DarkroomNetwork
 
 /// A request for one image: its source, the steps applied to the pixels, and the encoding of the result.
@@ -101,4 +102,41 @@ public enum Priority: Int, Sendable, Comparable, CaseIterable {
     case low, normal, high
 
     public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The bytes of a source that came with the request, instead of from an origin.
+///
+/// A class, because requests are copied often and few of them have bytes.
+public final class SourceData: Sendable {
+    package let content: SharedBytes
+    /// The name of the source, made from the hash of its bytes: equal bytes are the same source.
+    package let address: SourceURL
+    /// Lives as long as the bytes, such as their count among the bytes in flight.
+    package let hold: (any AnyObject & Sendable)?
+
+    package init(_ content: SharedBytes, address: SourceURL, hold: (any AnyObject & Sendable)?) {
+        self.content = content
+        self.address = address
+        self.hold = hold
+    }
+
+    /// The number of bytes.
+    public var count: Int { content.count }
+}
+
+/// One image of a prefetch job.
+public struct PrefetchItem: Sendable {
+    /// The request for the image. Its priority and its fallback are ignored: prefetching is background work, and a
+    /// fallback is not the image that was requested.
+    public var request: ImageRequest
+    /// The caller's label, which is returned with a failure. Default: empty.
+    public var label: String
+
+    /// The most images of a job.
+    package static let maxPerJob = 10_000
+
+    public init(_ request: ImageRequest, label: String = "") {
+        self.request = request
+        self.label = label
+    }
 }

@@ -2,7 +2,7 @@ import DarkroomNetwork
 import DarkroomStore
 import NIOCore
 
-/// The latest order of a purge for each host, tag, prefix and source, and for everything.
+/// The order of the latest purge, by host, tag, prefix and source, and of the latest purge of the whole cache.
 ///
 /// Nodes keep summaries in the shared tier, so that a node that starts needs to read only the purges after one.
 struct PurgeSummary: Hashable, Sendable {

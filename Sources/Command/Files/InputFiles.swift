@@ -116,7 +116,8 @@ struct InputFiles: Sendable {
         for file in files {
             guard let status = try? FileStatus(of: file.target), sources.contains(status) else { continue }
             conflicts.append(
-                "The result of \(file.source) would replace an input, \(file.target). Choose another folder for the results."
+                "The result of \(file.source) would replace an input, \(file.target). Choose another folder for the "
+                    + "results."
             )
         }
     }

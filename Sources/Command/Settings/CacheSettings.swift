@@ -65,8 +65,8 @@ struct FreshnessSettings: SettingTheme {
     let defaultFresh = Setting(
         "default-fresh", .duration(allowsZero: true), default: FreshnessPolicy().defaultFresh,
         help: """
-            Freshness lifetime of originals whose origin states none and sends no Last-Modified. With Last-Modified, it \
-            is a tenth of the time since then, at most a day; min-fresh raises it.
+            Freshness lifetime of originals whose origin states none and sends no Last-Modified. With Last-Modified, \
+            it is a tenth of the time since then, at most a day; min-fresh raises it.
             """)
     let minFresh = Setting(
         "min-fresh", .duration(allowsZero: true), default: FreshnessPolicy().minFresh,

@@ -38,17 +38,17 @@ extension ImageParameters {
             "PNG with at most 256 colors, to which all others are changed."),
         Row(
             "passthrough", .choice(Passthrough.self), \.output.passthrough, .encoding, .encode,
-            "Whether to return the pixel data of a JPEG, PNG, WebP or GIF that no step changes, with the metadata of any "
-                + "result, if encoding it again saves nothing, and of a JPEG in JPEG XL."),
+            "Whether to return the pixel data of a JPEG, PNG, WebP or GIF that no step changes, with the metadata of "
+                + "any result, if encoding it again saves nothing, and of a JPEG in JPEG XL."),
         Row(
             "metadata", .choice(MetadataPolicy.self), \.output.metadata, .encoding, .encode,
             "Metadata that the result keeps: none, rights (creator, copyright, credit, terms, licensor, and whether a "
                 + "machine made it), or all (description and EXIF too, without position and thumbnail)."),
         Row(
             "gamut", .choice(Gamut.self), \.query.recipe.gamut, .encoding, .transform("ColorConversion"),
-            "Color space of the result: sRGB, Display P3, or Display P3 for a source beyond sRGB (`source`). It is sRGB "
-                + "after steps that draw or change colors, and in \(OutputFormat.names("and", where: { !$0.holdsProfile })). "
-                + "The default is a setting."),
+            "Color space of the result: sRGB, Display P3, or Display P3 for a source beyond sRGB (`source`). It is "
+                + "sRGB after steps that draw or change colors, and in "
+                + "\(OutputFormat.names("and", where: { !$0.holdsProfile })). The default is a setting."),
         Row(
             "hdr", .choice(HDRPolicy.self), \.output.hdr, .encoding, .encode, cost: .low,
             "Whether a JPEG keeps the gain map of its source, with which it is HDR on displays that can show it. By "
