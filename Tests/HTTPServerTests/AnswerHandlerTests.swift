@@ -214,6 +214,25 @@ struct AnswerHandlerTests {
         }
     }
 
+    @Test func `a body is read no further once its client is gone`() async throws {
+        let (ends, reportEnd) = AsyncStream<Void>.makeStream()
+        let endless = Route("/endless", runsOnEventLoop: true) { _, _ in
+            Response(
+                status: .ok,
+                body: ResponseBody(contentLength: 1 << 40) { writer in
+                    defer { reportEnd.yield() }
+                    while true { try await writer.write(ByteBuffer(repeating: 1, count: 1 << 16)) }
+                })
+        }
+        try await withServer(routes: [endless]) { address in
+            let client = try await WireClient.connected(to: address)
+            try await client.send(Self.ask("/endless"))
+            _ = await client.received(atLeast: 1 << 20)
+            try await client.close()
+            await ends.first { true }
+        }
+    }
+
     @Test func `a body that cannot be completed ends the connection`() async throws {
         let broken = Route("/broken", runsOnEventLoop: true) { _, _ in
             Response(

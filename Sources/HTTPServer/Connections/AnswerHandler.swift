@@ -149,8 +149,10 @@ final class AnswerHandler: ChannelDuplexHandler {
     /// Sends parts of the response in progress.
     ///
     /// - Returns: succeeds once the client has taken enough of them; nil if it reads fast enough.
-    func send(_ parts: [HTTPServerResponsePart]) -> EventLoopFuture<Void>? {
-        guard let context, let last = parts.last else { return nil }
+    /// - Throws: if the client is gone, so that no more of the body is read.
+    func send(_ parts: [HTTPServerResponsePart]) throws -> EventLoopFuture<Void>? {
+        guard let context else { throw ChannelError.ioOnClosedChannel }
+        guard let last = parts.last else { return nil }
         for part in parts.dropLast() { context.write(wrapOutboundOut(part), promise: nil) }
         let sent = context.writeAndFlush(wrapOutboundOut(last))
         if case .end = last {
@@ -207,7 +209,7 @@ private struct AnswerWriter: ResponseBodyWriter {
         let parts = parts
         self.parts.removeAll()
         let loop = handler.eventLoop
-        let sent = try await loop.submit { [handler] in handler.value.send(parts) }.get()
+        let sent = try await loop.submit { [handler] in try handler.value.send(parts) }.get()
         try await sent?.get()
     }
 }
