@@ -12,7 +12,7 @@ struct ResponseHead {
     private(set) var isRegular = true
 
     /// A line such as `HTTP/1.1 200 OK`. Nil for anything else, for a status below 100, and for 101, which switches to
-    /// a protocol that nobody asked for.
+    /// a protocol that was not requested.
     init?(statusLine line: ByteBufferView) {
         let parts = line.split(maxSplits: 1, omittingEmptySubsequences: true, whereSeparator: \.isBlank)
         guard parts.count == 2, String(decoding: parts[0].prefix(5), as: UTF8.self).lowercased() == "http/" else {

@@ -25,7 +25,7 @@ final class ResponseReader: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Nothing was requested, so nobody could say what the bytes answer.
+        // Nothing was requested, so the bytes answer no request.
         guard !isClosing, parser != nil else { return close(context) }
         var parts: [HTTPClientResponsePart] = []
         let result = Result { () throws(ResponseParser.Failure) in

@@ -141,7 +141,7 @@ public final class ImagePipeline: Sendable {
 
     /// Returns the image for a request as above.
     ///
-    /// - Parameter observer: follows the downloads; nil = nobody does.
+    /// - Parameter observer: follows the downloads; nil = none does.
     package func image(
         for request: ImageRequest, observer: (any DownloadObserver)?
     ) async throws(PipelineError) -> ImageResponse {

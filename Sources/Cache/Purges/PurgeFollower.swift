@@ -190,7 +190,7 @@ final class PurgeFollower: Sendable {
         do throws(ObjectStorageError) {
             return try await read(execute)
         } catch {
-            // A read that nobody waits for any more says nothing about the store.
+            // A read without waiting requests says nothing about the store.
             guard !Task.isCancelled else { return nil }
             assurance.suspectRecords()
             assurance.recordLateRead("\(error)")

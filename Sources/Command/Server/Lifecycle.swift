@@ -6,8 +6,8 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Passes the first SIGTERM or SIGINT on, also if nobody is ready for it yet, and ends the process at once on a second
-/// one. Entries on disk stay intact; pending disk writes are lost.
+/// Passes the first SIGTERM or SIGINT on, also if no service is ready for it yet, and ends the process at once on a
+/// second one. Entries on disk stay intact; pending disk writes are lost.
 ///
 /// Signals within a second of the first one are the same request to stop: supervisors and terminals signal the process
 /// and its whole group. Counts until the task is canceled, and flushes the log before the process ends.

@@ -89,7 +89,7 @@ public struct ImageServerURLs: Sendable {
 }
 
 extension Recipe {
-    /// Whether position and mark are those of the recipe that parameters were written of. Parameters name other points
+    /// Whether position and mark equal the recipe that parameters were written of. Parameters name other points
     /// than the nine anchors as focal points, and a position without an effect is left out.
     fileprivate func keepsPlaces(of recipe: Recipe) -> Bool {
         [recipe.position, .center].contains(position) && recipe.mark == mark

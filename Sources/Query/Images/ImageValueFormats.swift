@@ -30,7 +30,7 @@ extension ValueFormat where Value == Duration {
 extension ValueFormat where Value == String {
     /// A file name that needs no quoting and is hidden on no system. It may end in `.*` instead of an extension.
     static var fileName: ValueFormat {
-        // Letters beyond ASCII are those of the Basic Multilingual Plane, without its spaces, its general punctuation
+        // Letters beyond ASCII belong to the Basic Multilingual Plane, without its spaces, its general punctuation
         // and what changes the direction of text, which could disguise an extension.
         let letters = #"\u00c0-\u061b\u061d-\u167f\u1681-\u180d\u180f-\u1fff\u2c00-\u2fff\u3001-\ud7ff"#
         return text(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The check that nobody but this user and the administrator can write to a cache directory: a file that is planted
+/// The check that only this user and the administrator can write to a cache directory: a file that is planted
 /// there may be served as an image.
 enum DirectoryPrivacy {
     /// Why the directory at this path is not used; completes a sentence that begins with the directory. Nil if it is

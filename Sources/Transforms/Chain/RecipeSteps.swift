@@ -1,7 +1,7 @@
 import DarkroomRequests
 
 extension Recipe {
-    /// The steps in the order of the recipe's rules. `DialectOrders` has those of other services.
+    /// The steps in the order of the recipe's rules. `DialectOrders` has the orders of other services.
     func steps(scaleDownLimits limits: ScaleDownLimits?) -> [(any Transform)?] {
         switch rules {
         case .darkroom: darkroomSteps(scaleDownLimits: limits)

@@ -33,7 +33,7 @@ struct Permit: Sendable {
     let authorization: Authorization
     /// Whether the request has the admin token.
     let isAdmin: Bool
-    /// Charged for the work; nil = nobody is.
+    /// Charged for the work; nil = no account is.
     fileprivate(set) var account: KeyAccount?
 
     init(_ authorization: Authorization, isAdmin: Bool = false, _ account: KeyAccount? = nil) {
