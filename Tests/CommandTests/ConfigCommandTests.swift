@@ -83,7 +83,7 @@ struct ConfigCommandTests {
             """
         let combinations = """
             host: 0.0.0.0
-            min-fresh: 400d
+            connect-timeout: 20s
             presets:
               good: w=1
               bad: w=wide
@@ -92,11 +92,11 @@ struct ConfigCommandTests {
               - {id: k1, secret: 0123456789abcdef0123456789-secret}
               - {id: k2, secret: short}
             """
-        // Because of line 2, the lifetimes cannot be compared, and the server may look more exposed than is meant.
+        // Because of line 2, the timeouts cannot be compared, and the server may look more exposed than is meant.
         let both = """
             host: 0.0.0.0
-            max-fresh: soon
-            min-fresh: 400d
+            download-timeout: soon
+            connect-timeout: 20s
             presets: {bad: w=wide}
             local-root: /no/such/folder
             """

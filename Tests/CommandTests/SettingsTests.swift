@@ -86,7 +86,7 @@ struct SettingsTests {
         "cache-memory-bytes": "0",
         "cache-decoded-bytes": "0", "cache-max-age": "7d",
         "cache-key-drop-query": "*.a.org=utm_*", "respect-origin": "false", "default-fresh": "0", "min-fresh": "5m",
-        "max-fresh": "30d", "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
+        "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
         "failure-memory": "false",
         "allow-gps": "true", "uploads": "true",
         "admin-token": "correct-horse-battery", "admin-token-file": tokenFile,
@@ -208,7 +208,7 @@ struct SettingsTests {
 
     @Test func `A refusal of another setting does not repeat the token`() throws {
         let flags: [String: String] = ["admin-token": "correct-horse-battery"]
-        for (key, value) in [("port", "x"), ("min-fresh", "366d"), ("local-root", "/no/such/folder")] {
+        for (key, value) in [("port", "x"), ("connect-timeout", "20s"), ("local-root", "/no/such/folder")] {
             let sentence = try Settings.refusal(flags.merging([key: value]) { $1 })
             #expect(!sentence.isEmpty)
             #expect(!sentence.contains("horse"))
@@ -229,7 +229,7 @@ struct SettingsTests {
         ("log-format", "xml"), ("log-hits", "no"), ("cache-key-drop-query", "utm_*"), ("host", ""),
         ("cache-decoded-bytes", "-1"),
         ("cache-max-age", "0s"),
-        ("cache-max-age", ""), ("respect-origin", "yes"), ("max-fresh", "0s"),
+        ("cache-max-age", ""), ("respect-origin", "yes"),
         ("allow-gps", "yes"), ("public-url", ""), ("public-url", "img.example.com"),
         ("public-url", "ftp://a.org"),
         ("public-url", "https://a.org/?x"), ("public-url", "https://a.org/#x"), ("public-url", "https://me@a.org"),
@@ -247,7 +247,7 @@ struct SettingsTests {
 
     @Test(arguments: [
         ["admin-port": "8080"], ["connect-timeout": "20s"], ["download-timeout": "40s"], ["downloads-per-host": "65"],
-        ["max-source-pixels": "130000000"], ["max-output-pixels": "10"], ["min-fresh": "366d"],
+        ["max-source-pixels": "130000000"], ["max-output-pixels": "10"],
     ])
     func `An impossible combination is refused with the names of both settings`(flags: [String: String]) throws {
         let sentence = try Settings.refusal(flags)

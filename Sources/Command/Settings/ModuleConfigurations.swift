@@ -83,7 +83,6 @@ extension Settings {
     var freshnessPolicy: FreshnessPolicy {
         FreshnessPolicy(
             defaultFresh: self.freshness.defaultFresh, minFresh: self.freshness.minFresh,
-            maxFresh: self.freshness.maxFresh,
             staleWhileRevalidate: self.freshness.staleWhileRevalidate, staleIfError: self.freshness.staleIfError,
             respectsOrigin: self.freshness.respectOrigin,
             remembersFailures: self.freshness.failureMemory)

@@ -101,7 +101,6 @@ struct Settings: Sendable {
     private func checkCombinations(_ sources: SettingSources, _ mistakes: inout SettingMistakes) {
         check(\.origins.connectTimeout, atMost: \.origins.downloadTimeout, sources, &mistakes)
         check(\.origins.downloadTimeout, atMost: \.limits.requestTimeout, sources, &mistakes)
-        check(\.freshness.minFresh, atMost: \.freshness.maxFresh, sources, &mistakes)
         check(\.origins.downloadsPerHost, atMost: \.origins.maxDownloads, sources, &mistakes)
         check(\.limits.maxSourcePixels, atMost: \.limits.maxAnimationPixels, sources, &mistakes)
         check(\.limits.maxOutputSide, atMost: \.limits.maxOutputPixels, sources, &mistakes)
