@@ -108,7 +108,7 @@ struct SettingsTests {
         "source-map": "cdn=https://img.example.com/", "s3-sources": "media=media-bucket/a/",
         "s3-stores": "minio=http://minio:9000?profile=minio",
         "allow-networks": "127.0.0.0/8", "allow-hosts": "*.b.org", "allow-ports": "8080", "max-source-bytes": "512KiB",
-        "max-source-pixels": "1000", "max-animation-pixels": "70000000", "max-frames": "9", "max-output-side": "400",
+        "max-source-pixels": "1000", "max-animation-pixels": "70000000", "max-output-side": "400",
         "max-output-pixels": "9000", "max-processing-time": "3s", "max-redirects": "0", "connect-timeout": "500ms",
         "download-timeout": "9s",
         "request-timeout": "2m", "pixel-workers": "7", "worker-memory": "1GiB",

@@ -19,12 +19,6 @@ struct LimitSettings: SettingTheme {
     let maxAnimationPixels = Setting(
         "max-animation-pixels", .integer(1...10_000_000_000), default: PixelLimits().maxAnimationPixels,
         help: "Maximum number of pixels of all requested frames of an animation.")
-    let maxFrames = Setting(
-        "max-frames", .integer(1...100_000), default: PixelLimits().maxFrames,
-        help: """
-            Maximum number of frames of an animation. By default, only the limits on pixels and time apply, not the \
-            number itself.
-            """)
     let maxOutputSide = Setting(
         "max-output-side", .integer(1...16_383), default: PixelLimits().maxOutputSide,
         help: "Maximum width and height of an output image, in pixels.")

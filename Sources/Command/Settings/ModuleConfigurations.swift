@@ -68,15 +68,14 @@ extension Settings {
     /// The bounds of query parameters.
     var grammarLimits: QueryLimits {
         QueryLimits(
-            maxOutputSide: self.limits.maxOutputSide, maxFrames: self.limits.maxFrames,
-            defaultDamaged: self.processing.damaged, defaultGamut: self.processing.gamut)
+            maxOutputSide: self.limits.maxOutputSide, defaultDamaged: self.processing.damaged,
+            defaultGamut: self.processing.gamut)
     }
 
     var pixelLimits: PixelLimits {
         PixelLimits(
             maxSourcePixels: self.limits.maxSourcePixels, maxAnimationPixels: self.limits.maxAnimationPixels,
-            maxFrames: self.limits.maxFrames, maxOutputSide: self.limits.maxOutputSide,
-            maxOutputPixels: self.limits.maxOutputPixels,
+            maxOutputSide: self.limits.maxOutputSide, maxOutputPixels: self.limits.maxOutputPixels,
             maxProcessingMilliseconds: Int(self.limits.maxProcessingTime / .milliseconds(1)))
     }
 

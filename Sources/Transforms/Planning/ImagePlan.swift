@@ -82,10 +82,7 @@ extension ImagePlan {
             LimitUsage(setting: setting, value: value, limit: limit)
         }
         let allFrames = sourceSize.area.saturatingMultiply(by: framesUsed)
-        let animation = [
-            usage("max-animation-pixels", allFrames, limits.maxAnimationPixels),
-            usage("max-frames", framesUsed, limits.maxFrames),
-        ]
+        let animation = [usage("max-animation-pixels", allFrames, limits.maxAnimationPixels)]
         return [usage("max-source-pixels", sourceSize.area, limits.maxSourcePixels)]
             + (framesUsed > 1 ? animation : []) + [
                 usage("max-output-side", max(size.width, size.height), limits.maxOutputSide),
