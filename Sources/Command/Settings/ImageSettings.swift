@@ -10,7 +10,7 @@ struct LimitSettings: SettingTheme {
 
     let requestTimeout = Setting(
         "request-timeout", .duration(), default: PipelineConfiguration().requestTimeout,
-        help: "Maximum time from a request to its response.")
+        help: "Maximum time from a request to its response, and to receive the body of an upload.")
     let maxSourceBytes = Setting(
         "max-source-bytes", .bytes(atLeast: 1), default: 50 << 20, help: "Maximum size of a source.")
     let maxSourcePixels = Setting(

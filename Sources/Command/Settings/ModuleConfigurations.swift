@@ -58,7 +58,7 @@ extension Settings {
         limits.rateLimit = self.access.rateLimit
         limits.connections.maxConnections = self.listeners.maxConnections
         limits.connections.headerTimeout = self.listeners.headerTimeout
-        limits.connections.bodyTimeout = self.listeners.bodyTimeout
+        limits.connections.bodyTimeout = self.limits.requestTimeout
         limits.connections.idleTimeout = self.listeners.idleTimeout
         limits.connections.writeTimeout = self.listeners.writeTimeout
         limits.connections.shutdownGrace = self.listeners.shutdownGrace

@@ -62,9 +62,6 @@ struct ListenerSettings: SettingTheme {
     let headerTimeout = Setting(
         "header-timeout", .duration(), default: ConnectionLimits.default.headerTimeout,
         help: "Maximum time to receive the header fields of a request.")
-    let bodyTimeout = Setting(
-        "body-timeout", .duration(), default: ConnectionLimits.default.bodyTimeout,
-        help: "Maximum time to receive the body of a request.")
     let idleTimeout = Setting(
         "idle-timeout", .duration(), default: ConnectionLimits.default.idleTimeout,
         help: "Time after which an idle keep-alive connection is closed.")
