@@ -80,8 +80,7 @@ struct SettingsTests {
     static let others: [String: String] = [
         "host": "localhost", "port": "0", "admin-host": "localhost", "admin-port": "0",
         "trusted-proxies": "127.0.0.0/8", "rate-limit": "1000/s", "max-connections": "3000",
-        "header-timeout": "9s", "idle-timeout": "9s",
-        "write-timeout": "9s", "max-unsent-bytes": "1", "shutdown-grace": "9s",
+        "idle-timeout": "9s", "write-timeout": "9s", "max-unsent-bytes": "1", "shutdown-grace": "9s",
         "unix-socket": "/tmp/x.sock", "base-path": "/img", "cache-dir": "/tmp/x", "cache-disk-bytes": "1GiB",
         "cache-memory-bytes": "0",
         "cache-decoded-bytes": "0", "cache-max-age": "7d",
@@ -236,7 +235,7 @@ struct SettingsTests {
         ("public-url", "local:///a"),
         ("admin-token", ""),
         ("local-root", "/no/such/folder"), ("trusted-proxies", "10.0.0.1/8"), ("rate-limit", "20"), ("rate-limit", ""),
-        ("max-connections", "0"), ("header-timeout", "0s"),
+        ("max-connections", "0"),
         ("idle-timeout", "5"), ("write-timeout", "-1s"), ("shutdown-grace", "9"),
     ])
     func `An invalid value is refused with the name of its setting`(key: String, value: String) throws {

@@ -57,7 +57,6 @@ extension Settings {
         limits.trustedProxies = self.listeners.trustedProxies
         limits.rateLimit = self.access.rateLimit
         limits.connections.maxConnections = self.listeners.maxConnections
-        limits.connections.headerTimeout = self.listeners.headerTimeout
         limits.connections.bodyTimeout = self.limits.requestTimeout
         limits.connections.idleTimeout = self.listeners.idleTimeout
         limits.connections.writeTimeout = self.listeners.writeTimeout

@@ -59,9 +59,6 @@ struct ListenerSettings: SettingTheme {
             Maximum number of concurrent connections per listener. Further connections wait. The limit of open file \
             descriptors may lower this number. A client that is not in trusted-proxies has at most 1024 of them.
             """)
-    let headerTimeout = Setting(
-        "header-timeout", .duration(), default: ConnectionLimits.default.headerTimeout,
-        help: "Maximum time to receive the header fields of a request.")
     let idleTimeout = Setting(
         "idle-timeout", .duration(), default: ConnectionLimits.default.idleTimeout,
         help: "Time after which an idle keep-alive connection is closed.")
