@@ -118,7 +118,7 @@ struct SettingsTests {
         "downloads-per-host": "2", "max-downloads": "8", "max-inflight-bytes": "1", "log-level": "debug",
         "log-format": "logfmt", "log-hits": "false", "log-sources": "path", "playground": "false",
         "allow-robots": "true", "compat": "wsrv",
-        "marks": "logo=https://example.com/logo.png", "webp-effort": "6", "avif-effort": "3",
+        "marks": "logo=https://example.com/logo.png", "avif-effort": "3",
         "formats": "avif,webp", "avif-budget": "1s",
         "client-hints": "true", "iiif": "true", "response-tags": "fastly",
         "purge-to": "varnish=http://edge:6081/;method=BAN,webhook=https://hooks.example/x;secret-file=\(secretFile)",

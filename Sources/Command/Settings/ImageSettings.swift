@@ -74,9 +74,6 @@ struct ProcessingSettings: SettingTheme {
             Corner in which images get a label whose metadata says that a generative model made them, wholly or in \
             part (IPTC's digital source type).
             """)
-    let webpEffort = Setting(
-        "webp-effort", .integer(EncoderEfforts.webpRange), default: EncoderEfforts().webp,
-        help: "Effort of the WebP encoder to make smaller files; 6 takes twice as long as 4.")
     let avifEffort = Setting(
         "avif-effort", .integer(EncoderEfforts.avifRange), default: EncoderEfforts().avif,
         help: "Effort of the AVIF encoder to make smaller files; 4 takes seven times as long as 2.")

@@ -88,8 +88,7 @@ extension Settings {
 
     var pipelineConfiguration: PipelineConfiguration {
         PipelineConfiguration(
-            limits: pixelLimits,
-            efforts: EncoderEfforts(webp: self.processing.webpEffort, avif: self.processing.avifEffort),
+            limits: pixelLimits, efforts: EncoderEfforts(avif: self.processing.avifEffort),
             pixelWorkers: self.processing.pixelWorkers, queueDepth: self.processing.queueDepth,
             memoryBudgetBytes: self.processing.memoryBudget, requestTimeout: self.limits.requestTimeout,
             freshness: freshnessPolicy, encodingBudget: self.formats.avifBudget, aiLabel: self.processing.aiLabel)

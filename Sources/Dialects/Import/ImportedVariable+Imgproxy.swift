@@ -117,7 +117,7 @@ extension ImportedVariable {
 
     private static let imgproxyFormats: [ImportedVariable] = [
         preferred("jxl"), preferred("avif"), preferred("webp"),
-        .setting("IMGPROXY_WEBP_EFFORT", as: "webp-effort"),
+        .note("IMGPROXY_WEBP_EFFORT", because: "WebP is encoded with effort 4."),
         .setting("IMGPROXY_AVIF_SPEED", as: "avif-effort") { text in
             Int(text).flatMap { (0...9).contains($0) ? "\(9 - $0)" : nil }
         },
