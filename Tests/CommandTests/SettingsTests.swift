@@ -57,13 +57,6 @@ struct SettingsTests {
         return file.path
     }()
 
-    /// A file of one field.
-    private static let fieldsFile: String = {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("fields-\(UUID().uuidString).json")
-        try? Data(#"{"img.example.com": {"Authorization": "Bearer abc"}}"#.utf8).write(to: file)
-        return file.path
-    }()
-
     private static let tokenFile: String = {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
         try? Data("correct-horse-battery\n".utf8).write(to: file)
@@ -125,7 +118,7 @@ struct SettingsTests {
         "thumbor-key": "my-security-key", "thumbor-key-file": tokenFile, "thumbor-signature-type": "sha256",
         "thumbor-signature-length": "40",
         "origin-fields": "img.example.com=Referer: https://example.com/",
-        "origin-fields-file": fieldsFile, "forbidden-is-missing": "s3://media,img.example.com",
+        "forbidden-is-missing": "s3://media,img.example.com",
     ]
 
     @Test(arguments: SettingsTable.rows.map(\.name))

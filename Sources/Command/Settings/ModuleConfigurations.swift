@@ -100,7 +100,7 @@ extension Settings {
         client.mappedSources = sourceNames
         client.addresses = AddressPolicy(allowNetworks: self.origins.allowNetworks)
         client.maxSourceBytes = self.limits.maxSourceBytes
-        client.fields = originFields
+        client.fields = OriginFields(self.origins.fields)
         client.maxRedirects = self.origins.maxRedirects
         client.connectTimeout = self.origins.connectTimeout
         client.downloadTimeout = self.origins.downloadTimeout

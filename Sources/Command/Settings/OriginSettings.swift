@@ -21,9 +21,6 @@ struct OriginSettings: SettingTheme {
             Request fields for the hosts that match a pattern, such as User-Agent, Referer or Authorization, as \
             HOST=NAME: VALUE. They are sent to these hosts only.
             """)
-    let fieldsFile = Setting(
-        "origin-fields-file", .optional(.text("PATH", "the path of a JSON file")), default: nil, isReloadable: true,
-        help: "JSON file of additional request fields: an object of patterns of hosts to objects of fields.")
     let forbiddenIsMissing = Setting(
         "forbidden-is-missing", .list(of: .sourceGlob), default: [],
         help: """

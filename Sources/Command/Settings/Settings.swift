@@ -16,8 +16,6 @@ struct Settings: Sendable {
     private(set) var accessRules = Access()
     /// The paths of another service that the server understands, checked against the other settings; nil = none.
     private(set) var pathDialect: (any PathDialect)?
-    /// The fields of `origin-fields` and `origin-fields-file`.
-    private(set) var originFields = OriginFields()
     /// The token of `admin-token` or `admin-token-file`.
     private(set) var adminToken: String?
     /// The variables that are ignored because Kubernetes sets them.
@@ -77,7 +75,6 @@ struct Settings: Sendable {
     ) {
         var found = mistakes
         adminToken = found.collect { () throws(SettingError) in try AdminTokenFile.token(self, sources) } ?? nil
-        originFields = found.collect { () throws(SettingError) in try readOriginFields(sources) } ?? originFields
         pathDialect = readPathDialect(sources, &found)
         accessRules = Access(self, sources, &found)
         let hasAccessRules = found.all.isEmpty
