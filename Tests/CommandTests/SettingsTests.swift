@@ -108,7 +108,7 @@ struct SettingsTests {
         "queue-depth": "1", "memory-budget": "100MiB",
         "damaged": "show", "gamut": "source", "ai-label": "top-left", "ignored-parameters": "utm_*,fbclid",
         "missing-max-age": "5s",
-        "downloads-per-host": "2", "max-downloads": "8", "max-inflight-bytes": "1", "log-level": "debug",
+        "downloads-per-host": "2", "max-downloads": "8", "log-level": "debug",
         "log-format": "logfmt", "log-hits": "false", "log-sources": "path", "playground": "false",
         "allow-robots": "true", "compat": "wsrv",
         "marks": "logo=https://example.com/logo.png", "avif-effort": "3",

@@ -49,7 +49,9 @@ struct ProcessingSettings: SettingTheme {
         shownAs: "a quarter of the usable memory",
         help: """
             Byte budget of all images in processing, as estimated from their headers. An image that exceeds the whole \
-            budget is processed alone.
+            budget is processed alone. Half of it, in addition, is the budget of all sources being downloaded or \
+            processed: further downloads wait, and a single one may exceed it. Uploads have an eighth of it for \
+            themselves.
             """)
     let workerMemory = Setting(
         "worker-memory", .bytes(atLeast: 256 << 20), default: 2 << 30,

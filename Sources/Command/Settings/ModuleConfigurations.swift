@@ -112,8 +112,8 @@ extension Settings {
         return client
     }
 
-    /// `max-inflight-bytes`, by default half of `memory-budget`.
-    var maxInFlightBytes: Int { self.origins.maxInFlightBytes ?? max(self.processing.memoryBudget / 2, 1) }
+    /// The budget of sources that are downloaded or processed: half of `memory-budget`.
+    var maxInFlightBytes: Int { max(self.processing.memoryBudget / 2, 1) }
 
     /// `max-unsent-bytes`, by default half of `memory-budget`.
     var maxUnsentBytes: Int { self.listeners.maxUnsentBytes ?? max(self.processing.memoryBudget / 2, 1) }

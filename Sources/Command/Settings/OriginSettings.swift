@@ -45,12 +45,6 @@ struct OriginSettings: SettingTheme {
     let maxDownloads = Setting(
         "max-downloads", .integer(1...100_000), default: client.maxDownloads,
         help: "Maximum number of concurrent downloads.")
-    let maxInFlightBytes = Setting(
-        "max-inflight-bytes", .optional(.bytes(atLeast: 1)), default: nil, shownAs: "half of memory-budget",
-        help: """
-            Byte budget of all sources being downloaded or processed. Further downloads wait. A single download may \
-            exceed it. Uploads have a separate budget, a quarter of this one.
-            """)
 
     private static let client = GuardedHTTPClient.Settings()
 }
