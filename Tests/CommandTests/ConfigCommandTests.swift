@@ -141,7 +141,6 @@ struct ConfigCommandTests {
         for line in [
             "port: 3 # DARKROOM_PORT", "queue-depth: 2 # \(file.path):3", "max-redirects: 9 # --max-redirects",
             "allow-hosts: \"*.a.org\" # \(file.path):4", "idle-timeout: 30s # default", "# admin-port: none # default",
-            "# max-unsent-bytes: half of memory-budget # default",
             "pixel-workers: \(ResourceDefaults.current.pixelWorkers) # default: number of usable CPU cores",
         ] {
             #expect(lines.contains(line), "\(line)")

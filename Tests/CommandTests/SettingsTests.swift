@@ -33,7 +33,7 @@ struct SettingsTests {
         #expect(settings.processing.isolation == .auto && settings.processing.quarantine == .seconds(3600))
         #expect(settings.processing.queueDepth == 64)
         #expect(settings.processing.memoryBudget == PipelineConfiguration().memoryBudgetBytes)
-        #expect(settings.maxInFlightBytes == settings.processing.memoryBudget / 2)
+        #expect(settings.transferBytes == settings.processing.memoryBudget / 2)
         #expect(settings.origins.downloadsPerHost == 6)
         #expect(settings.origins.maxDownloads == 64)
         #expect(settings.origins.maxRedirects == 5)
@@ -73,7 +73,7 @@ struct SettingsTests {
     static let others: [String: String] = [
         "host": "localhost", "port": "0", "admin-host": "localhost", "admin-port": "0",
         "trusted-proxies": "127.0.0.0/8", "rate-limit": "1000/s", "max-connections": "3000",
-        "idle-timeout": "9s", "write-timeout": "9s", "max-unsent-bytes": "1", "shutdown-grace": "9s",
+        "idle-timeout": "9s", "write-timeout": "9s", "shutdown-grace": "9s",
         "unix-socket": "/tmp/x.sock", "base-path": "/img", "cache-dir": "/tmp/x", "cache-disk-bytes": "1GiB",
         "cache-memory-bytes": "0",
         "cache-decoded-bytes": "0", "cache-max-age": "7d",

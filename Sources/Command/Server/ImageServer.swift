@@ -83,7 +83,7 @@ struct ImageServer {
         let edges = EdgePurges(settings, disk, shared, logger: logger)
 
         // The listeners, and the upkeep beside them.
-        let state = ServerState(isStarting: true, unsent: UnsentBytes(budgetBytes: settings.maxUnsentBytes))
+        let state = ServerState(isStarting: true, unsent: UnsentBytes(budgetBytes: settings.transferBytes))
         let web = webConfiguration(over: client)
         let readings = readings(of: caches, pipeline, prefetcher, state, pixels, edges, web, client)
         let observability = observability(serverState: state, readings: readings, caches: caches, pixels: pixels)

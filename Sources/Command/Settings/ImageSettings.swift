@@ -50,8 +50,9 @@ struct ProcessingSettings: SettingTheme {
         help: """
             Byte budget of all images in processing, as estimated from their headers. An image that exceeds the whole \
             budget is processed alone. Half of it, in addition, is the budget of all sources being downloaded or \
-            processed: further downloads wait, and a single one may exceed it. Uploads have an eighth of it for \
-            themselves.
+            processed: further downloads wait, and a single one may exceed it. Another half is the budget of all \
+            responses in memory that wait for slow clients, and twice the budget of one client: beyond it, the slowest \
+            clients are disconnected, and a single response may exceed it. Uploads have an eighth for themselves.
             """)
     let workerMemory = Setting(
         "worker-memory", .bytes(atLeast: 256 << 20), default: 2 << 30,

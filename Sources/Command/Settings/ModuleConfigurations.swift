@@ -49,7 +49,7 @@ extension Settings {
     private var uploadBudget: UploadBudget? {
         guard self.access.uploads else { return nil }
         let maxSourceBytes = self.limits.maxSourceBytes
-        return UploadBudget(budgetBytes: max(maxInFlightBytes / 4, maxSourceBytes), maxSourceBytes: maxSourceBytes)
+        return UploadBudget(budgetBytes: max(transferBytes / 4, maxSourceBytes), maxSourceBytes: maxSourceBytes)
     }
 
     var clientLimits: ClientLimits {
@@ -107,16 +107,14 @@ extension Settings {
         client.downloadsPerHost = self.origins.downloadsPerHost
         client.insecureTLSHosts = self.origins.insecureTLSHosts
         client.maxDownloads = self.origins.maxDownloads
-        client.maxInFlightBytes = maxInFlightBytes
+        client.maxInFlightBytes = transferBytes
         client.userAgent = "darkroom/\(Darkroom.release)"
         return client
     }
 
-    /// The budget of sources that are downloaded or processed: half of `memory-budget`.
-    var maxInFlightBytes: Int { max(self.processing.memoryBudget / 2, 1) }
-
-    /// `max-unsent-bytes`, by default half of `memory-budget`.
-    var maxUnsentBytes: Int { self.listeners.maxUnsentBytes ?? max(self.processing.memoryBudget / 2, 1) }
+    /// The budget of sources that are downloaded or processed, and that of responses that wait for slow clients: half
+    /// of `memory-budget` each.
+    var transferBytes: Int { max(self.processing.memoryBudget / 2, 1) }
 
     var diskConfiguration: DiskStore.Configuration {
         var disk = DiskStore.Configuration(directory: self.cache.directory)

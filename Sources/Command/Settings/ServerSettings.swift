@@ -68,12 +68,6 @@ struct ListenerSettings: SettingTheme {
             Maximum time that a response waits for its client. Each byte that the client reads extends it by the time \
             that the byte takes at 8 KiB/s, up to this time again. Clients that are slower on average are disconnected.
             """)
-    let maxUnsentBytes = Setting(
-        "max-unsent-bytes", .optional(.bytes(atLeast: 1)), default: nil, shownAs: "half of memory-budget",
-        help: """
-            Byte budget of all responses in memory that wait for slow clients, and twice the budget of one client. \
-            Beyond it, the slowest clients are disconnected. A single response may exceed it.
-            """)
     let shutdownGrace = Setting(
         "shutdown-grace", .duration(allowsZero: true), default: ConnectionLimits.default.shutdownGrace,
         help: """
