@@ -144,7 +144,7 @@ struct Settings: Sendable {
 
     /// Refuses to be an open proxy or an open admin interface unless the settings ask for it explicitly.
     private func checkExposure(_ sources: SettingSources, _ mistakes: inout SettingMistakes) {
-        if isUnsigned, !self.access.openProxy,
+        if !requiresSignature, !self.access.openProxy,
             let (key, place) = exposure(of: address, sources.spelling(of: \.listeners.host))
         {
             let hosts = self.origins.allowHosts
@@ -169,8 +169,8 @@ struct Settings: Sendable {
         }
     }
 
-    /// Whether images require no signature.
-    var isUnsigned: Bool { accessRules.signingKeys.isEmpty && pathDialect?.requiresSignature != true }
+    /// Whether images require a signature or the admin token.
+    var requiresSignature: Bool { accessRules.requiresSignature(with: pathDialect) }
 
     /// The setting and the address that others than this machine can reach; nil if it is this machine only.
     private func exposure(of address: ListenerAddress, _ spelling: String) -> (key: String, place: String)? {

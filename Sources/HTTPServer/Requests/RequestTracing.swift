@@ -1,5 +1,46 @@
-import DarkroomTracing
-import Tracing
+package import DarkroomTracing
+import HTTPTypes
+package import Logging
+import NIOCore
+import ServiceContextModule
+package import Tracing
+
+/// Records a span for each sampled request.
+package struct RequestTracing: Sendable {
+    private let tracer: any Tracer
+    private let sampler: TraceSampler
+
+    /// Spans of the tracer continue the trace in their context, once the sampler has decided on the request.
+    package init(tracer: any Tracer, sampler: TraceSampler) {
+        self.tracer = tracer
+        self.sampler = sampler
+    }
+
+    /// Decides on a request, and starts its span, whose context replaces the request's; nil if it is not recorded.
+    ///
+    /// - Parameters:
+    ///   - isTrusted: whether a trusted proxy sent the request.
+    ///   - duration: how long ago its head came in.
+    func begin(
+        _ context: inout ServiceContext, isTrusted: Bool, after duration: Duration = .zero
+    ) -> RequestSpan? {
+        let isSampled = sampler.samples(context.trace?.received, isTrusted: isTrusted)
+        if isSampled, context.trace == nil { context.trace = Trace(received: nil, state: nil) }
+        context.trace?.decide(isSampled: isSampled)
+        guard isSampled else { return nil }
+        let span = tracer.startSpan(
+            "HTTP", context: context, ofKind: .server, at: DefaultTracerClock.now.before(duration))
+        context = span.context
+        return RequestSpan(span: span)
+    }
+}
+
+extension DefaultTracerClock.Timestamp {
+    fileprivate func before(_ duration: Duration) -> Self {
+        let nanoseconds = UInt64(max(0, duration / .nanoseconds(1)))
+        return Self(nanosecondsSinceEpoch: nanosecondsSinceEpoch - min(nanosecondsSinceEpoch, nanoseconds))
+    }
+}
 
 /// The span of a request, from its head to the head of its response.
 ///
@@ -62,4 +103,39 @@ private struct CacheAttributes {
             }
         }
     }
+}
+
+extension ServiceContext {
+    private enum RequestIDKey: ServiceContextKey {
+        typealias Value = String
+    }
+
+    /// The id of the request being handled.
+    var requestID: String? {
+        get { self[RequestIDKey.self] }
+        set { self[RequestIDKey.self] = newValue }
+    }
+
+    init(_ fields: HTTPFields, requestID: String, instrument: any Instrument) {
+        self = .topLevel
+        self.requestID = requestID
+        instrument.extract(fields, into: &self, using: FieldExtractor())
+    }
+}
+
+extension Logger.MetadataProvider {
+    /// The `request-id` and `trace-id` of the current request. Work shared by several requests is attributed to the
+    /// request that started it.
+    package static let request = Logger.MetadataProvider {
+        guard let context = ServiceContext.current else { return [:] }
+        var metadata: Logger.Metadata = [:]
+        if let requestID = context.requestID { metadata["request-id"] = "\(requestID)" }
+        if let traceID = context.trace?.traceID { metadata["trace-id"] = "\(traceID)" }
+        return metadata
+    }
+}
+
+private struct FieldExtractor: Extractor {
+    /// Repeated fields are joined with commas (RFC 9110 §5.3).
+    func extract(key: String, from fields: HTTPFields) -> String? { HTTPField.Name(key).flatMap { fields[$0] } }
 }
