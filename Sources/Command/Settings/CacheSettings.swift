@@ -70,7 +70,7 @@ struct FreshnessSettings: SettingTheme {
             """)
     let minFresh = Setting(
         "min-fresh", .duration(allowsZero: true), default: FreshnessPolicy().minFresh,
-        help: "Minimum freshness lifetime, of at most 365d. Shorter lifetimes of origins are raised to it.")
+        help: "Minimum freshness lifetime. Shorter lifetimes of origins are raised to it; none is longer than 365d.")
     let staleWhileRevalidate = Setting(
         "stale-while-revalidate", .duration(allowsZero: true), default: FreshnessPolicy().staleWhileRevalidate,
         help: "Time for which a stale response may be served while it is revalidated, if the origin states none.")
