@@ -159,7 +159,7 @@ extension PipelineError {
         case .invalidURL: "invalid_url"
         case .badParameter: "bad_parameter"
         case .notAllowed: "not_allowed"
-        case .notFound(let status): status.map(String.init) ?? "not_found"
+        case .notFound(let status, _): status.map(String.init) ?? "not_found"
         case .tooLarge: "too_large"
         case .unsupported, .missingDecoder, .outdatedDecoder: "unsupported"
         case .corrupt: "corrupt"

@@ -93,8 +93,9 @@ struct FreshnessSettings: SettingTheme {
         "missing-max-age", .duration(allowsZero: true), default: WebConfiguration.default.missingMaxAge,
         isReloadable: true,
         help: """
-            Lifetime in browsers and caches in front of a 404 or 410 for an image that its origin does not have. With \
-            0, no cache stores it, so that each visitor of a dead link asks this server.
+            Longest lifetime in browsers and caches in front of a 404 or 410 for an image that its origin does not \
+            have; the origin may state a shorter one, or forbid to store it. With 0, no cache stores it, so that each \
+            visitor of a dead link asks this server.
             """)
 }
 

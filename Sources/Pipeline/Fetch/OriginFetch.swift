@@ -167,9 +167,12 @@ struct OriginFetch: Sendable {
     }
 
     private func record(_ error: OriginError, of request: ResolvedRequest, isKnown: Bool) async -> PipelineError {
-        let failure = PipelineError(error)
+        var failure = PipelineError(error)
         if failure == .cancelled { return failure }
         let retention = error.retention()
+        if case .notFound(let status, _) = failure, case .gone(let response?) = retention {
+            failure = .notFound(status: status, lifetime: response.clientLifetime(policy))
+        }
         let isBlocked = await delegate.shouldBlockFailedURL(request.source, error: failure)
         // A purge in the meantime clears this failure too.
         if cache.isCurrent(request.access, nil) {

@@ -15,7 +15,9 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     /// The source's host, port or address may not be contacted, or the delegate refused the download.
     case notAllowed(String)
     /// The source does not exist: the origin answered 404 or 410. A nil status means a missing local file.
-    case notFound(status: Int?)
+    ///
+    /// `lifetime` is how long the origin lets caches use that answer; nil if it does not say, zero if they must not.
+    case notFound(status: Int?, lifetime: Duration? = nil)
     /// The source or the result has more bytes, pixels or frames than the limits allow.
     case tooLarge(String)
     /// The source is not an image in a supported format.
@@ -178,7 +180,7 @@ extension PipelineError {
     /// failed.
     package var statusOfSource: Int? {
         switch cause {
-        case .notFound(let status): status == 410 ? 410 : 404
+        case .notFound(let status, _): status == 410 ? 410 : 404
         case .tooLarge: 413
         case .unsupported, .missingDecoder: 415
         case .corrupt, .outdatedDecoder: 422

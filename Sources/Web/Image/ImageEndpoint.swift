@@ -224,17 +224,21 @@ extension ImageEndpoint {
         _ authorization: Authorization
     ) -> Problem {
         var problem = varying(problem, by: query)
-        if case .notFound = error.cause { problem.fields[.cacheControl] = lifetimeOfMissing(authorization) }
+        if case .notFound(_, let lifetime) = error.cause {
+            problem.fields[.cacheControl] = lifetimeOfMissing(
+                authorization, stated: lifetime.map { error.rest(of: $0) })
+        }
         problem.logged = details(of: request, error: error)
         configuration.tagger?.tag(&problem.fields, ofFailed: request)
         return problem
     }
 
-    /// How long caches may keep that an image is missing, so that a dead link does not ask for each of its visitors;
-    /// nil = not at all.
-    private func lifetimeOfMissing(_ authorization: Authorization) -> String? {
-        let longest = configuration.missingMaxAge
-        guard longest > .zero else { return nil }
+    /// How long caches may keep that an image is missing, so that a dead link does not ask for each of its visitors.
+    ///
+    /// - Parameter stated: how long the origin lets them; nil = it does not say.
+    private func lifetimeOfMissing(_ authorization: Authorization, stated: Duration?) -> String {
+        let longest = min(configuration.missingMaxAge, stated ?? configuration.missingMaxAge)
+        guard longest >= .seconds(1) else { return CacheControl.noStore.description }
         let age = min(longest, authorization.remaining(at: configuration.now()) ?? longest)
         return authorization.restricting(CacheControl(.public(maxAge: age))).description
     }
@@ -301,5 +305,12 @@ extension Priority {
         case 3...4: self = .normal
         default: self = .low
         }
+extension PipelineError {
+    /// What is left of the lifetime of an earlier failure; the whole lifetime of a new one.
+    fileprivate func rest(of lifetime: Duration) -> Duration {
+        if case .remembered(_, let seconds, _) = self { min(lifetime, .seconds(seconds)) } else { lifetime }
+    }
+}
+
     }
 }

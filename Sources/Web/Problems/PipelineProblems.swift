@@ -13,7 +13,7 @@ extension Problem {
         case .invalidURL(let text): self.init(.invalidURL, text, parameter: "url")
         case .badParameter(let error): self.init(error, parameter: naming(error.parameter))
         case .notAllowed(let text): self.init(.sourceNotAllowed, text, parameter: "url")
-        case .notFound(410?):
+        case .notFound(410?, _):
             self.init(.sourceGone, "The origin has removed the image at this URL.", parameter: "url")
         case .notFound: self.init(.sourceNotFound, "The origin has no image at this URL.", parameter: "url")
         case .tooLarge(let text): self.init(.sourceTooLarge, text)
@@ -103,7 +103,7 @@ extension PipelineError {
         case .mark(let error): error.proxyStatus
         case .originFailed(let trouble), .originTimedOut(let trouble):
             ProxyStatus(proxy: "darkroom", trouble.proxyError, receivedStatus: trouble.receivedStatus)
-        case .notFound(let status?): ProxyStatus(proxy: "darkroom", nil, receivedStatus: status)
+        case .notFound(let status?, _): ProxyStatus(proxy: "darkroom", nil, receivedStatus: status)
         case .originUnavailable: ProxyStatus(proxy: "darkroom", .destinationUnavailable)
         case .loop: ProxyStatus(proxy: "darkroom", .proxyLoopDetected)
         default: nil
