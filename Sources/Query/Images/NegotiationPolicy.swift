@@ -19,13 +19,16 @@ package struct NegotiationPolicy: Hashable, Sendable {
     package func preferences(
         of query: ImageQuery, accept: String?, connection: ConnectionHints
     ) -> ClientPreferences {
+        preferences(of: query, accept: accept).on(connection, of: query)
+    }
+
+    /// What the field `Accept` alone means for a query.
+    package func preferences(of query: ImageQuery, accept: String?) -> ClientPreferences {
         var preferences = ClientPreferences()
-        if query.isNegotiated {
-            let field = AcceptField(accept)
-            preferences.formats = field.named(of: choices(for: query))
-            if !preferences.formats.contains(.webp) { preferences.excluded = field.excluded }
-        }
-        if connection.isSlow { preferences.quality = query.slowQuality }
+        guard query.isNegotiated else { return preferences }
+        let field = AcceptField(accept)
+        preferences.formats = field.named(of: choices(for: query))
+        if !preferences.formats.contains(.webp) { preferences.excluded = field.excluded }
         return preferences
     }
 
@@ -61,6 +64,14 @@ package struct ClientPreferences: Hashable, Sendable {
     package var quality: Int?
 
     package init() {}
+
+    /// The preferences of the same client on this connection.
+    package func on(_ connection: ConnectionHints, of query: ImageQuery) -> ClientPreferences {
+        guard connection.isSlow else { return self }
+        var preferences = self
+        preferences.quality = query.slowQuality
+        return preferences
+    }
 
     /// Whether the client shows no format that could be a first format.
     fileprivate var showsOnlyBest: Bool {

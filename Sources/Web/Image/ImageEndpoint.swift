@@ -114,7 +114,7 @@ extension ImageEndpoint {
     private func known(_ head: RequestHead) -> KnownTarget? { head.isPlain ? targets[head.target] : nil }
 
     private func answer(_ head: RequestHead, _ permit: Permit, _ known: KnownTarget?) throws(Problem) -> Answer {
-        if let inquiries, let known, let form = known.form(preferences(of: known.query, head)) {
+        if let inquiries, let known, let form = known.form(preferences(head, of: known)) {
             return try answer(head, permit, known, form, inquiries, isKnown: true)
         }
         let query =
@@ -264,6 +264,15 @@ extension ImageEndpoint {
         configuration.negotiation.preferences(of: query, accept: head?.accept, connection: ConnectionHints(head))
     }
 
+    private func preferences(_ head: RequestHead, of known: KnownTarget) -> ClientPreferences {
+        let query = known.query
+        guard query.isNegotiated else { return preferences(of: query, head) }
+        let accepted = known.preferences(head.accept) {
+            configuration.negotiation.preferences(of: query, accept: head.accept)
+        }
+        return accepted.on(ConnectionHints(head), of: query)
+    }
+
     private func priority(of query: ImageQuery, _ head: RequestHead?) -> Priority {
         query.priority ?? Priority(field: head?.priority)
     }
@@ -296,6 +305,13 @@ extension ImageEndpoint {
     }
 }
 
+extension PipelineError {
+    /// What is left of the lifetime of an earlier failure; the whole lifetime of a new one.
+    fileprivate func rest(of lifetime: Duration) -> Duration {
+        if case .remembered(_, let seconds, _) = self { min(lifetime, .seconds(seconds)) } else { lifetime }
+    }
+}
+
 extension Priority {
     /// The class of the urgency in a `Priority` field (RFC 9218 §4.1): of the eight urgencies, 3 is the default.
     init(field: String?) {
@@ -305,12 +321,5 @@ extension Priority {
         case 3...4: self = .normal
         default: self = .low
         }
-extension PipelineError {
-    /// What is left of the lifetime of an earlier failure; the whole lifetime of a new one.
-    fileprivate func rest(of lifetime: Duration) -> Duration {
-        if case .remembered(_, let seconds, _) = self { min(lifetime, .seconds(seconds)) } else { lifetime }
-    }
-}
-
     }
 }

@@ -57,6 +57,14 @@ final class KnownTarget: Sendable {
     /// The forms of the image that were asked for, at least one, with different preferences.
     let images: [Image]
     private let heads: Mutex<[ImageHeads]>
+    private let fields = Mutex<[AcceptMeaning]>([])
+
+    /// What a field `Accept` means for the query.
+    private struct AcceptMeaning {
+        /// Byte by byte: strings with other bytes may be equal in Unicode.
+        let field: [UInt8]?
+        let preferences: ClientPreferences
+    }
 
     init(_ query: ImageQuery, _ authorization: Authorization, _ images: [Image]) {
         (self.query, self.authorization, self.images) = (query, authorization, images)
@@ -66,8 +74,37 @@ final class KnownTarget: Sendable {
     /// The place of the image among ``images``; nil if no such client has asked yet.
     func form(_ preferences: ClientPreferences) -> Int? { images.firstIndex { $0.preferences == preferences } }
 
+    /// The preferences that a field `Accept` states, which is parsed unless it is one of the last few.
+    func preferences(_ accept: String?, parse: () -> ClientPreferences) -> ClientPreferences {
+        let known = fields.withLock { fields in
+            fields.first { $0.field.isSame(as: accept) }?.preferences
+        }
+        if let known { return known }
+        let preferences = parse()
+        guard accept?.utf8.count ?? 0 <= Self.maxFieldBytes else { return preferences }
+        let meaning = AcceptMeaning(field: accept.map { Array($0.utf8) }, preferences: preferences)
+        fields.withLock { fields in
+            if fields.count == Self.maxFields { fields.removeFirst() }
+            fields.append(meaning)
+        }
+        return preferences
+    }
+
+    /// Browsers send about one field each. Together they are smaller than a form of an image.
+    private static let (maxFields, maxFieldBytes) = (4, 512)
+
     /// Uses the encoded heads of the image in a form.
     func withHeads<Result>(of form: Int, _ body: (inout ImageHeads) -> Result) -> Result {
         heads.withLock { body(&$0[form]) }
+    }
+}
+
+extension [UInt8]? {
+    fileprivate func isSame(as text: String?) -> Bool {
+        guard let self, let text else { return self == nil && text == nil }
+        let isSame = text.utf8.withContiguousStorageIfAvailable { other in
+            self.withUnsafeBufferPointer { $0.count == other.count && $0.elementsEqual(other) }
+        }
+        return isSame ?? self.elementsEqual(text.utf8)
     }
 }
