@@ -40,8 +40,8 @@ public struct InProcessImageProcessor: ImageProcessing {
         }
         var timer = StageTimer()
         var image = try image(
-            for: ImageDescriber.preparing(job), header, mark: prepared.mark, framesUsed: framesUsed, &timer,
-            interrupt: interrupt)
+            for: ImageDescriber.preparing(job), header, reader: prepared.reader, mark: prepared.mark,
+            framesUsed: framesUsed, &timer, interrupt: interrupt)
         let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: image.first.hasAlpha)
         image.gainMap = planned.gainMap(for: image, as: format, interrupt: interrupt)
         let (body, quality): (ByteBuffer, ResultQuality?)
@@ -107,12 +107,14 @@ public struct InProcessImageProcessor: ImageProcessing {
     }
 
     /// Decodes and runs the chain.
+    ///
+    /// - Parameter reader: the reader that the header was read by.
     func image(
-        for job: ImageJob, _ header: SourceHeader, mark: MarkSource? = nil, framesUsed: Int, _ timer: inout StageTimer,
-        interrupt: @escaping Interrupt
+        for job: ImageJob, _ header: SourceHeader, reader: SourceReader, mark: MarkSource? = nil, framesUsed: Int,
+        _ timer: inout StageTimer, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         let plan = try Self.planned(job, header, framesUsed: framesUsed)
-        var decoder = Decoder(source: job.source, header: header, interrupt: interrupt)
+        var decoder = Decoder(source: job.source, header: header, headerReader: reader, interrupt: interrupt)
         do throws(ImageProcessingError) {
             return try image(for: job, by: decoder, plan, mark: mark, framesUsed: framesUsed, &timer)
         } catch {
@@ -198,6 +200,7 @@ public struct InProcessImageProcessor: ImageProcessing {
 package struct PreparedJob: Sendable {
     let job: ImageJob
     let header: SourceHeader
+    let reader: SourceReader
     /// Nil if the chain draws no mark.
     private(set) var mark: MarkSource?
     /// Nil if the source has none that can be applied.
@@ -207,8 +210,8 @@ package struct PreparedJob: Sendable {
     package init(_ job: ImageJob) throws(ImageProcessingError) {
         self.job = job
         if let digest = job.chain.digest { try digest.check(job.source) }
-        header = try SourceHeader(
-            of: job.source, pages: job.pages, maxPages: min(job.limits.maxFrames, HeaderLimits.maxComparedPages))
+        (header, reader) = try SourceHeader.read(
+            job.source, pages: job.pages, maxPages: min(job.limits.maxFrames, HeaderLimits.maxComparedPages))
         gainMap = job.output.isHeaderOnly ? nil : GainMapSource(of: job.source, header)
         guard !job.chain.marks.isEmpty else { return }
         // Never an image without its mark.

@@ -7,12 +7,15 @@ import NIOCore
 struct MarkSource: Sendable {
     private let bytes: ByteBuffer
     private let header: SourceHeader
+    private let reader: SourceReader
     private let limits: PixelLimits
 
     init(_ bytes: ByteBuffer, limits: PixelLimits) throws(ImageProcessingError) {
         self.bytes = bytes
         self.limits = limits
-        header = try Self.naming { () throws(ImageProcessingError) in try SourceHeader(of: bytes) }
+        (header, reader) = try Self.naming { () throws(ImageProcessingError) in
+            try SourceHeader.read(bytes, pages: PageSelection(), maxPages: 1)
+        }
     }
 
     /// The size of the upright mark.
@@ -28,7 +31,8 @@ struct MarkSource: Sendable {
         try Self.naming { () throws(ImageProcessingError) in
             var timer = StageTimer()
             return try InProcessImageProcessor()
-                .image(for: job(size, count), header, framesUsed: count, &timer, interrupt: interrupt).frames
+                .image(for: job(size, count), header, reader: reader, framesUsed: count, &timer, interrupt: interrupt)
+                .frames
         }
     }
 
@@ -37,7 +41,7 @@ struct MarkSource: Sendable {
         try Self.naming { () throws(ImageProcessingError) in
             let job = job(size, frames)
             let plan = try InProcessImageProcessor.planned(job, header, framesUsed: frames)
-            let decoder = Decoder(source: bytes, header: header) { false }
+            let decoder = Decoder(source: bytes, header: header, headerReader: reader) { false }
             let raster = try decoder.raster(decoder.parameters(of: job, framesUsed: frames, as: plan.decode))
             return CostEstimate(
                 CostEstimate.Facts(

@@ -112,12 +112,13 @@ extension ImagePlan {
         }
         let job = ImageDescriber.preparing(prepared.job)
         let last = try InProcessImageProcessor.planned(job, header, framesUsed: framesUsed)
-        let decoder = Decoder(source: job.source, header: header) { false }
+        let decoder = Decoder(source: job.source, header: header, headerReader: prepared.reader) { false }
         let parameters = try decoder.parameters(of: job, framesUsed: framesUsed, as: last.decode)
         let marks = try prepared.costOfMarks(framesUsed: framesUsed, on: last.size)
         let encodings = try job.encodings(of: header, framesUsed: framesUsed, last)
-        self = try Self.planned(job, decoder, parameters, last: last, framesUsed: framesUsed)
-        let facts = try CostEstimate.Facts(job, decoder.raster(parameters), header, self, last)
+        let raster = try decoder.raster(parameters)
+        self = try Self.planned(job, decoder, parameters, raster, last: last, framesUsed: framesUsed)
+        let facts = CostEstimate.Facts(job, raster, header, self, last)
         let overview = try Self.costOfOverview(for: job, by: decoder, besides: parameters, facts)
         var fastest: (work: Double, decoding: Double, transforming: Double)?
         var chosen: (encoding: EncodingChoice, cost: CostEstimate, choiceWork: Double, bytes: Int, work: Double)?
@@ -155,14 +156,15 @@ extension ImagePlan {
 
     /// The plan of a job before its encoding is chosen.
     private static func planned(
-        _ job: ImageJob, _ decoder: Decoder, _ parameters: DecodeParameters, last: ChainPlan, framesUsed: Int
+        _ job: ImageJob, _ decoder: Decoder, _ parameters: DecodeParameters, _ raster: Decoder.Raster,
+        last: ChainPlan, framesUsed: Int
     ) throws(ImageProcessingError) -> ImagePlan {
         let header = decoder.header
         return ImagePlan(
             sourceFormat: header.format, sourceSize: header.size, sourceFrames: header.frames,
             sourceBytes: job.source.readableBytes, framesUsed: framesUsed,
             shrinkOnLoad: Double(parameters.shrink) / parameters.scale,
-            steps: try steps(of: job.chain, header, decoder.raster(parameters)), format: .json, size: last.size,
+            steps: try steps(of: job.chain, header, raster), format: .json, size: last.size,
             frames: 1, isExact: last.isSizeKnown, largest: last.largest, estimatedMemoryBytes: 0, gaps: header.gaps)
     }
 

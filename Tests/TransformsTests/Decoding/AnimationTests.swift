@@ -169,6 +169,17 @@ struct AnimationTests {
         #expect(fields.dropFirst().allSatisfy { $0 == ["icc-profile-data"] })
     }
 
+    @Test(arguments: ["disposal.gif", "disposal.png", "disposal.webp"])
+    func `With the reader of its header, a decoder does not walk the file again`(_ name: String) throws {
+        let source = try Fixture.image("animation/\(name)")
+        let (header, reader) = try SourceHeader.read(source, pages: PageSelection(), maxPages: 1)
+        let parameters = DecodeParameters(frames: header.frames)
+        let whole = try Decoder(source: source, header: header) { false }.decode(parameters)
+        let again = Decoder(source: ByteBuffer(), header: header, headerReader: reader) { false }
+        #expect(try again.raster(parameters).size == header.size)
+        #expect(try again.decode(parameters).image.samples() == whole.image.samples())
+    }
+
     @Test(arguments: ["disposal.gif", "disposal.webp", "opaque.gif"])
     func `The same animation, turned and scaled, is the same bytes every time`(_ name: String) throws {
         let source = try Fixture.image("animation/\(name)")
