@@ -28,7 +28,24 @@ extension CostEstimate.Facts {
     }
 }
 
+/// What becomes of the data of a JPEG whose result is JPEG XL, as far as its header says.
+public enum JPEGDataOutcome: String, Codable, Sendable, CaseIterable {
+    /// The result holds it (``Passthrough/auto``), also where lossless pixels are asked for: the JPEG itself is less
+    /// changed than its decoded pixels are.
+    case kept
+    /// The result holds it unless encoded pixels are smaller.
+    case keptIfSmaller = "kept-if-smaller"
+}
+
 extension ImageJob {
+    /// - Parameter facts: of the chosen encoding.
+    func outcomeOfJPEGData(_ header: SourceHeader, _ facts: CostEstimate.Facts) -> JPEGDataOutcome? {
+        guard facts.choiceWork > 0, facts.mayBeTranscoded, header.orientation == 1, header.conversionCost == .none,
+            JPEGXLTranscoder.isAvailable
+        else { return nil }
+        return output.keepsPixels ? .kept : .keptIfSmaller
+    }
+
     /// The source with no other metadata than a result, if it shows the same image as the result; in a format that
     /// holds it in fewer bytes, as a file of that format. Its header is read once more and has to say the same.
     ///

@@ -53,6 +53,8 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     public var encodingWork = 0.0
     /// What becomes of the gain map of the source; nil = it has none.
     public var gainMap: GainMapOutcome?
+    /// What becomes of the data of a JPEG; nil = pixels are encoded.
+    public var jpegData: JPEGDataOutcome?
     /// What of an SVG is not drawn as browsers draw it.
     public var gaps = SVGGaps()
 }
@@ -114,9 +116,9 @@ extension ImagePlan {
         let last = try InProcessImageProcessor.planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header, headerReader: prepared.reader) { false }
         let parameters = try decoder.parameters(of: job, framesUsed: framesUsed, as: last.decode)
+        let raster = try decoder.raster(parameters)
         let marks = try prepared.costOfMarks(framesUsed: framesUsed, on: last.size)
         let encodings = try job.encodings(of: header, framesUsed: framesUsed, last)
-        let raster = try decoder.raster(parameters)
         self = try Self.planned(job, decoder, parameters, raster, last: last, framesUsed: framesUsed)
         let facts = CostEstimate.Facts(job, raster, header, self, last)
         let overview = try Self.costOfOverview(for: job, by: decoder, besides: parameters, facts)
@@ -145,6 +147,7 @@ extension ImagePlan {
         format = chosen.encoding.format
         (effort, gainMap) = (chosen.encoding.efforts[format], prepared.outcomeOfGainMap(as: format))
         preferredFormat = encodings[0].format == format ? nil : encodings[0].format
+        jpegData = job.outcomeOfJPEGData(header, facts.encoded(by: chosen.encoding))
         frames = format.supportsMultipleFrames ? framesUsed : 1
         (choiceWork, encodingWork) = (chosen.choiceWork, chosen.cost.encodingWork)
         (estimatedMemoryBytes, expectedWork) = (chosen.bytes, chosen.work)
