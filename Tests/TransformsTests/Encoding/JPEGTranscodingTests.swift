@@ -73,7 +73,8 @@ struct JPEGTranscodingTests {
         {
             let job = ImageJob(source: source, chain: TransformChain(recipe), output: output)
             let (planned, result) = (try PreparedJob(job).plan(), try produce(source, recipe, output: output))
-            #expect(result.quality != .ofSource() || planned.jpegData != nil, "\(output)")
+            let isHeld = result.format == .jxl && result.quality == .ofSource()
+            #expect(!isHeld || planned.jpegData != nil, "\(output)")
             return planned.jpegData
         }
         let exact = OutputOptions(format: .jxl, lossless: true, passthrough: .auto)
