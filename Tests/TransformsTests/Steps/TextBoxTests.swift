@@ -53,7 +53,7 @@ struct TextBoxTests {
         }
         let ink = try Self.ink(drawn)
         #expect(drawn.box.height == 60 + 40 && drawn.lines.count == 1)
-        #expect(ink.left >= 40 && ink.left <= 46 && abs(ink.right - (drawn.box.width - 20)) <= 6)
+        #expect(ink.left >= 40 && ink.left <= 46 && abs(ink.right - (drawn.box.width - 20)) <= 8)
         #expect(ink.top >= 10 && ink.bottom < 70 && (30...50).contains(ink.height))
     }
 
