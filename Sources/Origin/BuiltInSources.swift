@@ -15,27 +15,29 @@ struct ColorSources: OriginFetching {
             body: ByteBuffer(string: Self.drawing(gradient)), requestedAt: now, receivedAt: now)
     }
 
-    /// A pixel as a drawing, which is drawn at the size of the canvas. It covers more than the pixel so that no edge of
-    /// a canvas is blended.
+    /// A vector image, which is drawn at the size of its canvas. It covers more than its area so that no edge of a
+    /// canvas is blended.
     private static func drawing(_ gradient: ColorGradient) -> String {
+        let (width, height) = (gradient.width, gradient.height)
         let isFlat = gradient.start == gradient.end
         let fill = isFlat ? paint("fill", gradient.start) : "fill=\"url(#g)\""
         return """
-            <svg xmlns="http://www.w3.org/2000/svg" width="1" height="1">\(isFlat ? "" : definition(gradient))\
-            <path d="M-1-1H2V2H-1z" \(fill)/></svg>
+            <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="\(height)">\
+            \(isFlat ? "" : definition(gradient))\
+            <path d="M-1-1H\(width + 1)V\(height + 1)H-1z" \(fill)/></svg>
             """
     }
 
-    /// The line through the middle of the pixel that is as long as CSS makes it: both ends are level with a corner.
+    /// The line through the middle that is as long as CSS makes it: both ends are level with a corner.
     private static func definition(_ gradient: ColorGradient) -> String {
         let radians = Double(gradient.angle) * .pi / 180
+        let (width, height) = (Double(gradient.width), Double(gradient.height))
         let (across, down) = (sin(radians), -cos(radians))
-        let half = (abs(across) + abs(down)) / 2
+        let half = (abs(across) * width + abs(down) * height) / 2
         // Adding 0 makes -0 positive.
-        func place(_ part: Double) -> String { "\(((0.5 + part) * 1e6).rounded() / 1e6 + 0)" }
-        let line =
-            "x1=\"\(place(-half * across))\" y1=\"\(place(-half * down))\" x2=\"\(place(half * across))\" "
-            + "y2=\"\(place(half * down))\""
+        func place(_ middle: Double, _ part: Double) -> String { "\(((middle + part) * 1e6).rounded() / 1e6 + 0)" }
+        let ends = [-half, half].map { (place(width / 2, $0 * across), place(height / 2, $0 * down)) }
+        let line = "x1=\"\(ends[0].0)\" y1=\"\(ends[0].1)\" x2=\"\(ends[1].0)\" y2=\"\(ends[1].1)\""
         return """
             <defs><linearGradient id="g" gradientUnits="userSpaceOnUse" \(line)>\
             <stop offset="0" \(paint("stop", gradient.start))/><stop offset="1" \(paint("stop", gradient.end))/>\

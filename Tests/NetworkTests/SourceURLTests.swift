@@ -38,6 +38,8 @@ struct SourceURLTests {
             ("color:///ff880080", "color:///ff880080"),
             ("color:///FF8800,0044CCff,090", "color:///ff8800,0044cc,90"),
             ("color:///ff8800,0044cc80,180", "color:///ff8800,0044cc80"),
+            ("color:///ff8800,0600x0040", "color:///ff8800,600x40"), ("color:///ff8800,1x1", "color:///ff8800"),
+            ("color:///ff8800,0044CC,180,1x9999", "color:///ff8800,0044cc,1x9999"),
             ("color:///ff8800ff,0044cc,0", "color:///ff8800,0044cc,0"),
             ("color:///ff8800,FF8800ff,45", "color:///ff8800"),
         ])
@@ -85,6 +87,9 @@ struct SourceURLTests {
             ("color:///ff8800,45", .invalidColorForm), ("color:///ff8800,0044cc,360", .invalidColorForm),
             ("color:///ff8800,0044cc,-1", .invalidColorForm), ("color:///ff8800,0044cc,", .invalidColorForm),
             ("color:///ff8800,0044cc,1.5", .invalidColorForm), ("color:///ff8800,0044cc,1,2", .invalidColorForm),
+            ("color:///600x400", .invalidColorForm), ("color:///ff8800,0x400", .invalidColorForm),
+            ("color:///ff8800,600x400,0044cc", .invalidColorForm), ("color:///ff8800,600x10000", .invalidColorForm),
+            ("color:///ff8800,600x", .invalidColorForm), ("color:///ff8800,1x2x3", .invalidColorForm),
             ("color:///,ff8800", .invalidColorForm), ("color:///ff8800,0044cc,0090", .invalidColorForm),
             ("s3:media/a", .invalidS3Form), ("s3:/media/a", .invalidS3Form), ("s3:///a", .invalidS3Form),
             ("s3://me@media/a", .invalidS3Form), ("s3://media:9000/a", .invalidS3Form),
@@ -158,6 +163,8 @@ struct SourceURLTests {
         let gradient = try #require(SourceURL(parsing: "color:///0180ff,0203040a,7").gradient)
         #expect(gradient.start == [1, 128, 255, 255] && gradient.end == [2, 3, 4, 10] && gradient.angle == 7)
         #expect(try SourceURL(parsing: "color:///0180ff,020304").gradient?.angle == 180)
+        let sized = try #require(SourceURL(parsing: "color:///0180ff,020304,600x40").gradient)
+        #expect(sized.angle == 180 && sized.width == 600 && sized.height == 40)
     }
 
     @Test func `what logs show leaves out the query`() throws {

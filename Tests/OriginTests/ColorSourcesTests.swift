@@ -32,6 +32,17 @@ struct ColorSourcesTests {
         #expect(text.contains("stop-color=\"rgb(0,68,204)\" stop-opacity=\"0.50"))
     }
 
+    @Test func `a size makes a drawing of that size, whose gradient has the angle itself`() async throws {
+        let url = try SourceURL(parsing: "color:///ff8800,0044cc,90,600x400")
+        let text = String(buffer: try await ColorSources().fetch(url).body)
+        #expect(text.contains("width=\"600\" height=\"400\"") && text.contains("d=\"M-1-1H601V401H-1z\""), "\(text)")
+        #expect(text.contains("x1=\"0.0\" y1=\"200.0\" x2=\"600.0\" y2=\"200.0\""), "\(text)")
+        let diagonal = try SourceURL(parsing: "color:///ff8800,0044cc,45,600x400")
+        #expect(
+            String(buffer: try await ColorSources().fetch(diagonal).body).contains(
+                "x1=\"50.0\" y1=\"450.0\" x2=\"550.0\" y2=\"-50.0\""))
+    }
+
     @Test func `another scheme is not a color`() async throws {
         let url = try SourceURL(parsing: "https://example.com/ff8800")
         await #expect(throws: OriginError.self) { try await ColorSources().fetch(url) }

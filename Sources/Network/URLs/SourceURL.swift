@@ -176,8 +176,9 @@ extension SourceURLError: CustomStringConvertible {
         case .invalidLocalForm:
             "A local URL has no host; write it as local:///folder/image.jpg."
         case .invalidColorForm:
-            "A color URL is color:/// with a color as RRGGBB or RRGGBBAA in hexadecimal, or with two colors and an "
-                + "angle from 0 to 359; write it as color:///ff8800 or color:///ff8800,0044cc,90."
+            "A color URL is color:/// with a color as RRGGBB or RRGGBBAA in hexadecimal, or two colors, an angle "
+                + "from 0 to 359 and a size with commas between; write it as color:///ff8800 or "
+                + "color:///ff8800,0044cc,90,600x400."
         case .invalidS3Form:
             "An S3 URL is s3://name/key, with '?' and '#' in the key percent-encoded; write it as "
                 + "s3://media/folder/image.jpg."
