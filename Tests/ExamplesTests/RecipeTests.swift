@@ -10,7 +10,7 @@ struct RecipeTests {
         for recipe in page.blocks(in: "sh") {
             let run = try server.run(recipe, acceptsProblems: page.path == "docs/errors.md")
             #expect(run.status == 0, "\(recipe)\n\(run.output)")
-            let isQuiet = recipe.contains(/-[a-z]*o\s/) || recipe.contains("darkroom transform")
+            let isQuiet = recipe.contains(/-[A-Za-z]*o\s/) || recipe.contains("darkroom transform")
             #expect(!run.output.isEmpty || isQuiet, "\(recipe)")
         }
     }
