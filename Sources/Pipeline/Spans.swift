@@ -173,7 +173,7 @@ extension PipelineError {
         case .loop: "proxy_loop_detected"
         case .cancelled: "canceled"
         case .failed: "_OTHER"
-        case .mark(let error): error.spanType
+        case .mark(let error, _): error.spanType
         }
     }
 }

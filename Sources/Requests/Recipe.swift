@@ -85,6 +85,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var padding: Padding?
     /// Another image drawn onto the image; nil = none.
     public var mark: Mark?
+    /// Drawn onto the finished image in this order, at most ``Layer/maxCount``.
+    public var layers: [Layer] = []
     /// Where images of generative models get a label, as their last step.
     public var aiLabel = AILabel.Place.none
     /// The rules for the order of steps and for sizes.

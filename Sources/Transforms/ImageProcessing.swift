@@ -154,8 +154,8 @@ public indirect enum ImageProcessingError: Error, Codable, Sendable, Equatable {
     case transformFailed(String)
     /// The encoder failed.
     case encodingFailed(String)
-    /// The image that a ``Mark`` draws failed with this error, not the source.
-    case mark(ImageProcessingError)
+    /// The image that a ``Mark`` or a ``Layer`` of this name draws failed with this error, not the source.
+    case mark(ImageProcessingError, name: String = "")
 }
 
 /// The time that each stage of processing an image took.

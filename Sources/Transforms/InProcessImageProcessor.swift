@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomRequests
 public import DarkroomVips
 import NIOCore
@@ -40,7 +41,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         }
         var timer = StageTimer()
         var image = try image(
-            for: ImageDescriber.preparing(job), header, mark: prepared.mark, framesUsed: framesUsed, &timer,
+            for: ImageDescriber.preparing(job), header, images: prepared.images, framesUsed: framesUsed, &timer,
             interrupt: interrupt)
         let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: image.first.hasAlpha)
         image.gainMap = planned.gainMap(for: image, as: format, interrupt: interrupt)
@@ -108,24 +109,24 @@ public struct InProcessImageProcessor: ImageProcessing {
 
     /// Decodes and runs the chain.
     func image(
-        for job: ImageJob, _ header: SourceHeader, mark: MarkSource? = nil, framesUsed: Int, _ timer: inout StageTimer,
-        interrupt: @escaping Interrupt
+        for job: ImageJob, _ header: SourceHeader, images: [String: MarkSource] = [:], framesUsed: Int,
+        _ timer: inout StageTimer, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         let plan = try Self.planned(job, header, framesUsed: framesUsed)
         var decoder = Decoder(source: job.source, header: header, interrupt: interrupt)
         do throws(ImageProcessingError) {
-            return try image(for: job, by: decoder, plan, mark: mark, framesUsed: framesUsed, &timer)
+            return try image(for: job, by: decoder, plan, images, framesUsed: framesUsed, &timer)
         } catch {
             guard case .corrupt = error, job.output.damaged == .show else { throw error }
             decoder.isPartial = true
-            var image = try image(for: job, by: decoder, plan, mark: mark, framesUsed: framesUsed, &timer)
+            var image = try image(for: job, by: decoder, plan, images, framesUsed: framesUsed, &timer)
             image.isDamaged = true
             return image
         }
     }
 
     private func image(
-        for job: ImageJob, by decoder: Decoder, _ plan: ChainPlan, mark: MarkSource?, framesUsed: Int,
+        for job: ImageJob, by decoder: Decoder, _ plan: ChainPlan, _ images: [String: MarkSource], framesUsed: Int,
         _ timer: inout StageTimer
     ) throws(ImageProcessingError) -> ImageFrames {
         let parameters = try decoder.parameters(of: job, framesUsed: framesUsed, as: plan.decode)
@@ -135,7 +136,7 @@ public struct InProcessImageProcessor: ImageProcessing {
             OverviewSource { try makeOverview(by: chain, of: job, decoder, pixels, parameters) }
         }
         return try transformed(
-            decoder.frames(of: pixels, parameters), by: job, decoder.header, mark, overview,
+            decoder.frames(of: pixels, parameters), by: job, decoder.header, images, overview,
             interrupt: decoder.interrupt)
     }
 
@@ -169,13 +170,13 @@ public struct InProcessImageProcessor: ImageProcessing {
     }
 
     private func transformed(
-        _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, _ mark: MarkSource?,
+        _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, _ images: [String: MarkSource],
         _ overview: OverviewSource?, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         var result: ImageFrames
         do {
             result = try job.chain.apply(
-                to: image, start: header.plan, mark: mark, overview: overview, limits: job.limits,
+                to: image, start: header.plan, images: images, overview: overview, limits: job.limits,
                 interrupt: interrupt)
         } catch let error as TransformError {
             throw .badParameter(error)
@@ -198,22 +199,25 @@ public struct InProcessImageProcessor: ImageProcessing {
 package struct PreparedJob: Sendable {
     let job: ImageJob
     let header: SourceHeader
-    /// Nil if the chain draws no mark.
-    private(set) var mark: MarkSource?
+    /// The images that the chain draws, by their content.
+    private(set) var images: [String: MarkSource] = [:]
     /// Nil if the source has none that can be applied.
     let gainMap: GainMapSource?
 
-    /// Reads the headers of source and mark. Throws if a header cannot be read.
+    /// Reads the headers of the source and of the images that are drawn. Throws if a header cannot be read.
     package init(_ job: ImageJob) throws(ImageProcessingError) {
         self.job = job
         if let digest = job.chain.digest { try digest.check(job.source) }
         header = try SourceHeader(
             of: job.source, pages: job.pages, maxPages: min(job.limits.maxFrames, HeaderLimits.maxComparedPages))
         gainMap = job.output.isHeaderOnly ? nil : GainMapSource(of: job.source, header)
-        guard !job.chain.marks.isEmpty else { return }
-        // Never an image without its mark.
-        guard let bytes = job.mark else { throw .transformFailed("the job has no bytes for its mark") }
-        mark = try MarkSource(bytes, limits: job.limits)
+        for drawing in job.chain.drawings where images[drawing.content] == nil {
+            // Never an image without its mark.
+            guard let image = job.images[drawing.content] else {
+                throw .transformFailed("the job has no bytes for its mark")
+            }
+            images[drawing.content] = try MarkSource(image.bytes.buffer, name: drawing.imageName, limits: job.limits)
+        }
     }
 
     /// See ``ImageProcessing/plan(_:interrupt:)``.
@@ -221,17 +225,16 @@ package struct PreparedJob: Sendable {
 
     package func planned() throws(ImageProcessingError) -> PlannedJob { PlannedJob(prepared: self, plan: try plan()) }
 
-    /// The cost of drawing the marks of the chain on a result of this size.
-    func costOfMarks(
+    /// The cost of drawing the images of the chain on a result of this size.
+    func costOfImages(
         framesUsed: Int, on size: PixelSize
     ) throws(ImageProcessingError) -> (bytes: Int, work: Double) {
         var (bytes, work) = (0, 0.0)
-        guard let mark else { return (bytes, work) }
-        for step in job.chain.marks {
-            let drawing = try mark.cost(
-                step.framesUsed(of: mark, on: framesUsed), at: step.size(of: mark.size, on: size))
-            bytes += drawing.bytes
-            work += drawing.work
+        for drawing in job.chain.drawings {
+            guard let image = images[drawing.content] else { continue }
+            let cost = try drawing.cost(of: image, framesUsed: framesUsed, on: size)
+            bytes += cost.bytes
+            work += cost.work + drawing.compositingWork(framesUsed: framesUsed, on: size)
         }
         return (bytes, work)
     }

@@ -119,6 +119,9 @@ struct ImageParametersTests {
         Row("marky", good: ["0", "-5", "10p"], bad: ["8193", "x", "", nil], beside: "&mark=a"),
         Row("markalpha", good: ["1", "50", "100"], bad: ["0", "101", "-1"] + notWhole, beside: "&mark=a"),
         Row("markblend", good: ["over", "color-dodge", "screen"], bad: ["", nil, "add"], beside: "&mark=a"),
+        Row(
+            "layers", good: ["a,b", "b,a"], bad: ["", nil, "a", "a,a", "A,b", "a,b,c", "a.b"],
+            beside: "&mark.a=logo&text.b=c"),
         Row("filt", good: ["greyscale", "sepia", "negate", "bitonal"], bad: ["", nil, "grayscale", "duotone"]),
         Row(
             "text",

@@ -33,7 +33,7 @@ struct ParameterReferenceTests {
             Rotate.self, Saturation.self, Sharpen.self, Text.self, Tint.self, Trim.self,
         ]
         let steps: [ParameterDocumentation.Step] = [.fetch, .decode, .encode, .cache, .respond]
-        let names = Set(transforms.map { "\($0)" } + steps.map(\.name) + ["\(EffectStep.self)"])
+        let names = Set(transforms.map { "\($0)" } + steps.map(\.name) + ["\(EffectStep.self)", "\(Layer.self)"])
         for parameter in ImageQueryGrammar().table.parameters {
             #expect(names.contains(parameter.documentation.step.name), "\(parameter.name)")
         }

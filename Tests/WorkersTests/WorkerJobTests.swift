@@ -57,6 +57,13 @@ struct WorkerJobTests {
         all.gamut = .source
         all.mark = Mark(
             width: .percent(20), height: .pixels(9), anchor: .top, x: .pixels(-1), opacity: 3, blend: .screen)
+        var part = Recipe()
+        part.box = Box(horizontal: .percent(5), vertical: .pixels(6))
+        part.steps = [.flip]
+        var layer = Layer(
+            "a-1", .picture(Picture(part)), x: Place(.end, distance: .percent(-1)), y: Place(.start))
+        (layer.opacity, layer.blend) = (5, .multiply)
+        all.layers = [layer, layer]
         var attention = Recipe(resampling: .linear)
         attention.orientation = .none
         attention.box = Box(width: 9, height: 9)
@@ -239,7 +246,7 @@ struct WorkerJobTests {
         let names = Mirror(reflecting: ImageJob.drawing()).children.compactMap(\.label)
         #expect(
             names.filter { ImageJob.CodingKeys(stringValue: $0) == nil } == [
-                "sharedSource", "sharedMark", "expectedWork", "client", "trustsMark",
+                "sharedSource", "images", "expectedWork", "client",
             ])
         let image = ProcessedImage(
             body: ByteBuffer(), format: .png, size: PixelSize(width: 1, height: 2), frames: 3, sourceFormat: .svg,

@@ -37,8 +37,8 @@ extension ImageResolver {
                 for: request.upgradeKey, urgency: request.urgency, deadline: request.deadline
             ) { urgency throws(PipelineError) in
                 let pixels = producer.pixels
-                let mark = try await originalOfMark(of: request)
-                let plan = try await pixels.plan(pixels.job(for: request, from: original, mark: mark), urgency)
+                let parts = try await originalsOfParts(of: request)
+                let plan = try await pixels.plan(pixels.job(for: request, from: original, parts: parts), urgency)
                 return isSlow(request, plan)
             }.value
         } catch {
@@ -98,7 +98,7 @@ extension ImageResolver {
         let job = request.inBackground.without(.interim)
         // Without the reservation of the download, which others wait for. The bytes are bounded by the jobs themselves.
         let held = original?.released
-        let bytes = (held?.body.count ?? 0) + (job.mark?.original?.body.count ?? 0)
+        let bytes = (held?.body.count ?? 0) + (job.parts?.heldBytes ?? 0)
         upgrades.start(request.upgradeKey, holding: bytes, urgency: job.urgency) { () async throws(PipelineError) in
             guard cache.isCurrent(job.access, held?.record) else { throw .cancelled }
             let isStored: Bool

@@ -124,7 +124,7 @@ struct ImageResolver: Sendable {
 
     /// The inquiry about a request, with what is known of its source without waiting.
     func inquiry(_ request: ResolvedRequest) -> Inquiry {
-        let look = request.lacksMark ? nil : cache.lookAtOnce(request.access)
+        let look = request.lacksParts ? nil : cache.lookAtOnce(request.access)
         return Inquiry(request, look, now: now())
     }
 
@@ -292,12 +292,12 @@ struct ImageResolver: Sendable {
         return response
     }
 
-    /// Produces a request's variant, with its mark if it has one.
+    /// Produces a request's variant, with the images that it draws.
     func produce(
         _ request: ResolvedRequest, from original: Original
     ) async throws(PipelineError) -> VariantProducer.Produced {
         try await producer.produce(request, from: original) { () async throws(PipelineError) in
-            try await originalOfMark(of: request)
+            try await originalsOfParts(of: request)
         }
     }
 

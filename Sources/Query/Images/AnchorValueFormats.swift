@@ -44,6 +44,10 @@ extension ValueFormat where Value == Anchor? {
     static var markAnchor: ValueFormat { anchors(["tile": nil]) { $0 } }
 }
 
+extension ValueFormat where Value == Anchor {
+    static var layerAnchor: ValueFormat { anchors { $0 } }
+}
+
 extension ValueFormat where Value == Position {
     /// One of nine points.
     static var anchor: ValueFormat { anchors { $0.position } }

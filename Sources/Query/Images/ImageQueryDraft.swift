@@ -43,6 +43,12 @@ struct ImageQueryDraft: Sendable {
     var mark = Mark()
     /// Its text is empty if there is none.
     var text = Text("")
+    /// Named images, by their names.
+    var markParts: [String: MarkPartDraft] = [:]
+    /// Named texts, by their names.
+    var textParts: [String: TextPartDraft] = [:]
+    /// The names of the layers from the lowest to the highest; nil = images in the order of their names, then texts.
+    var layers: [String]?
 
     static let middle = 0.5
 
@@ -78,6 +84,7 @@ struct ImageQueryDraft: Sendable {
         target = query.output.target ?? target
         mark = query.recipe.mark ?? Mark()
         output = query.output
+        writeParts(limits)
     }
 
     /// The query that the parameters describe. Values that change nothing become the default, so that equal images have
@@ -111,6 +118,7 @@ struct ImageQueryDraft: Sendable {
         if !query.output.mayBeLossy { query.slowQuality = nil }
         if !query.output.mayHoldProfile { query.recipe.gamut = .sRGB }
         query.recipe.mark = try finishedMark(limits)
+        try finishParts(&query, limits)
         return query
     }
 
@@ -152,7 +160,7 @@ struct ImageQueryDraft: Sendable {
             "Parameters 'textsize', 'textcolor' and 'texta' require 'text'.")
         try require(
             (hasText || !recipe.steps.contains(.text))
-                && (query.mark != nil || !recipe.steps.contains(where: \.drawsMark)),
+                && (query.mark != nil || !recipe.steps.contains(where: \.drawsUnnamedMark)),
             "steps", "Steps 'text' and 'mark' of parameter 'steps' require a parameter of the same name.")
     }
 

@@ -58,7 +58,8 @@ package struct ImageQueryGrammar: Sendable {
         self.dialect = dialect
         var draft = ImageQueryDraft(limits)
         change(&draft)
-        table = ParameterTable(rows, initial: draft)
+        let drawsParts = rows.contains { $0.name == "layers" }
+        table = ParameterTable(rows, families: drawsParts ? PartParameters.families(limits) : [], initial: draft)
     }
 
     /// The grammar of `/info`, which is `/image` with `output=json` and without parameters that need pixels to change.
@@ -131,6 +132,7 @@ package struct ExplainGrammar: Sendable {
             "Fetches the source if it is not cached, so that the plan can be explained.")
         table = ParameterTable(
             grammar.table.parameters.map { Parameter($0, in: \Draft.image) } + [fetch],
+            families: grammar.table.families.map { ParameterFamily($0, in: \Draft.image) },
             initial: Draft(image: grammar.table.initial))
     }
 
@@ -168,6 +170,9 @@ package struct FileQuery: Sendable {
         let image = try ImageQueryGrammar(limits: limits).parseWithoutSource(
             query, elsewhere: "Parameter 'url' does not apply to a file.")
         try require(image.mark == nil, "mark", "Parameter 'mark' does not apply to a file.")
+        try require(
+            image.recipe.layers.isEmpty && image.parts.isEmpty, "layers",
+            "Named images and texts do not apply to a file.")
         recipe = image.recipe
         pages = image.pages
         output = image.output

@@ -199,6 +199,15 @@ extension TextBox: ScalableStep {
     }
 }
 
+extension TextBox {
+    /// The box with its lengths multiplied by `dpr`.
+    ///
+    /// - Parameter name: the parameter that gives the text.
+    func multiplied(by ratio: Hundredths, named name: String) throws(InvalidParameter) -> TextBox {
+        ratio == .one ? self : try multiplied(by: LengthScale(ratio: ratio, parameter: name))
+    }
+}
+
 extension TextBox.Shadow: ScalableStep {
     fileprivate mutating func multiply(by scale: LengthScale) throws(InvalidParameter) {
         x = try scale.pixels(x, atMost: Self.offsets.upperBound)

@@ -114,7 +114,7 @@ extension ImagePlan {
         let last = try InProcessImageProcessor.planned(job, header, framesUsed: framesUsed)
         let decoder = Decoder(source: job.source, header: header) { false }
         let parameters = try decoder.parameters(of: job, framesUsed: framesUsed, as: last.decode)
-        let marks = try prepared.costOfMarks(framesUsed: framesUsed, on: last.size)
+        let images = try prepared.costOfImages(framesUsed: framesUsed, on: last.size)
         let encodings = try job.encodings(of: header, framesUsed: framesUsed, last)
         self = try Self.planned(job, decoder, parameters, last: last, framesUsed: framesUsed)
         let facts = try CostEstimate.Facts(job, decoder.raster(parameters), header, self, last)
@@ -125,13 +125,13 @@ extension ImagePlan {
             let encoded = facts.encoded(by: encoding)
             let cost = CostEstimate(encoded)
             let gainMap = prepared.costOfGainMap(as: encoding.format, last)
-            let work = cost.work + marks.work + overview.work + gainMap.work
+            let work = cost.work + images.work + overview.work + gainMap.work
             if fastest.map({ work < $0.work }) ?? true {
                 fastest = (work, cost.decodingWork + overview.work, cost.transformingWork)
             }
             // Whatever is no number is refused too.
             guard work <= Double(job.limits.maxProcessingMilliseconds) else { continue }
-            let bytes = cost.bytes + marks.bytes + overview.bytes + gainMap.bytes
+            let bytes = cost.bytes + images.bytes + overview.bytes + gainMap.bytes
             let isLean = bytes <= Self.maxNegotiatedBytes
             if chosen == nil || isLean { chosen = (encoding, cost, encoded.choiceWork, bytes, work) }
             if isLean || encoding.format == encodings.last?.format { break }
@@ -154,7 +154,7 @@ extension ImagePlan {
     static let maxNegotiatedBytes = 1 << 30
 
     /// The plan of a job before its encoding is chosen.
-    private static func planned(
+    static func planned(
         _ job: ImageJob, _ decoder: Decoder, _ parameters: DecodeParameters, last: ChainPlan, framesUsed: Int
     ) throws(ImageProcessingError) -> ImagePlan {
         let header = decoder.header

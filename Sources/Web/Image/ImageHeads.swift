@@ -59,12 +59,12 @@ struct ImageHeads {
 
     /// The records whose origins' tags a response has. A record is never changed, but replaced.
     private struct TagBasis: Equatable {
-        private let records: (own: SourceRecord?, mark: SourceRecord?)
+        private let records: [SourceRecord]
 
-        init(_ image: ImageResponse) { records = (image.record, image.markRecord) }
+        init(_ image: ImageResponse) { records = [image.record].compactMap(\.self) + image.partRecords }
 
         static func == (left: TagBasis, right: TagBasis) -> Bool {
-            left.records.own === right.records.own && left.records.mark === right.records.mark
+            left.records.elementsEqual(right.records) { $0 === $1 }
         }
     }
 

@@ -53,7 +53,7 @@ extension ImageProcessingError {
             .badParameter(TransformError(parameter: Self.cut(error.parameter), reason: Self.cut(error.reason)))
         case .transformFailed(let text): .transformFailed(Self.cut(text))
         case .encodingFailed(let text): .encodingFailed(Self.cut(text))
-        case .mark(let error): .mark(error.shortened)
+        case .mark(let error, let name): .mark(error.shortened, name: Self.cut(name))
         }
     }
 

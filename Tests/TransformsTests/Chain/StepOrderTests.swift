@@ -61,6 +61,7 @@ struct StepOrderTests {
         "mask": [.with { $0.mask = .circle }],
         "padding": [.with { $0.padding = Padding(1) }],
         "mark": [.with { $0.mark = Mark() }],
+        "layers": [.with { $0.layers = [Layer("a", .picture(Picture()))] }],
         "gamut": [.with { $0.gamut = .p3 }, .with { $0.gamut = .source }],
         "aiLabel": [.with { $0.aiLabel = .topLeft }],
     ]
