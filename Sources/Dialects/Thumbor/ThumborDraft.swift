@@ -15,6 +15,8 @@ struct ThumborDraft: OptionDraft {
     var focals: [(x: Double, y: Double, area: Double, isRelative: Bool)] = []
     /// Entries of `steps`.
     var steps: [String] = []
+    /// The URLs of the images that steps draw: the first one is `mark`, the others are named by their numbers.
+    var drawn: [String] = []
     /// Further parameters, each at most once.
     var parameters = QueryString()
     var format: String?

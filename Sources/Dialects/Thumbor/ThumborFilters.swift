@@ -188,7 +188,7 @@ enum ThumborFilters {
     private static let overlays: [Row] = [
         Row(
             "watermark", "image,x,y,alpha[,w_ratio[,h_ratio]]",
-            "`mark` with step `mark`; all watermarks of a path have one image, whose animation plays along; "
+            "`mark`, and `mark.2`, `mark.3`, … for other images, with step `mark`; animations play along; "
                 + "a ratio alone is of the width"
         ) { arguments, draft throws(InvalidParameter) in try draft.addWatermark(arguments) },
         Row(
