@@ -36,6 +36,9 @@ public struct ImageJob: Codable, Sendable {
     public var efforts: EncoderEfforts
     /// The limits on source and result.
     public var limits: PixelLimits
+    /// The length of the result as WebP, if it was encoded before; nil = unknown. An AVIF that is compared with it saves
+    /// encoding it again.
+    package var webPBytes: Int?
     /// The ``ImagePlan/expectedWork`` of the plan; nil = unknown. A worker that takes far longer is stopped.
     package var expectedWork: Double?
     /// The client that the job is for; nil = unknown, or several.
@@ -44,7 +47,7 @@ public struct ImageJob: Codable, Sendable {
     package var trustsMark = false
 
     package enum CodingKeys: CodingKey, CaseIterable {
-        case identity, cachesDecoded, pages, chain, resampling, output, efforts, limits
+        case identity, cachesDecoded, pages, chain, resampling, output, efforts, limits, webPBytes
     }
 
     /// A job that by default uses no cache, default pages, fast resampling, the source's own format and default limits.

@@ -166,11 +166,16 @@ public struct ProcessingStages: Hashable, Codable, Sendable {
     public var transform: Duration?
     /// Encoding, or describing the image as text.
     public var encode: Duration
+    /// The part of ``encode`` in another format, with which the result was compared; nil = it was not compared.
+    public var compare: Duration?
 
-    public init(decode: Duration? = nil, transform: Duration? = nil, encode: Duration = .zero) {
+    public init(
+        decode: Duration? = nil, transform: Duration? = nil, encode: Duration = .zero, compare: Duration? = nil
+    ) {
         self.decode = decode
         self.transform = transform
         self.encode = encode
+        self.compare = compare
     }
 }
 
@@ -187,7 +192,10 @@ struct StageTimer {
 
     mutating func finishTransforming() { stages.transform = stopwatch.lap() }
 
-    mutating func finishEncoding() { stages.encode = stopwatch.lap() }
+    /// - Parameter comparison: the time that encoding in another format took; nil = there was no comparison.
+    mutating func finishEncoding(_ comparison: Duration?) {
+        (stages.encode, stages.compare) = (stopwatch.lap(), comparison)
+    }
 }
 
 /// Measures consecutive intervals.

@@ -44,32 +44,59 @@ public struct InProcessImageProcessor: ImageProcessing {
             interrupt: interrupt)
         let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: image.first.hasAlpha)
         image.gainMap = planned.gainMap(for: image, as: format, interrupt: interrupt)
-        let (body, quality): (ByteBuffer, ResultQuality?)
-        if format.isText {
-            (body, quality) = (
-                try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format), nil
-            )
-        } else {
-            (body, quality) = try encoded(
-                image, by: job, header, framesUsed: framesUsed, as: format, planned.plan, &timer,
+        let encoded =
+            format.isText
+            ? EncodedImage(
+                body: try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format),
+                format: format)
+            : try preferred(
+                image, by: job, header, framesUsed: framesUsed, as: format, planned.plan, &timer, interrupt: interrupt)
+        timer.finishEncoding(encoded.comparison)
+        return ProcessedImage(
+            body: encoded.body, format: encoded.format, size: image.size,
+            frames: encoded.format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
+            isProven: !image.isDamaged, isDamaged: image.isDamaged, quality: encoded.quality,
+            gaps: header.gaps, effort: encoded.format == format ? planned.plan.effort : job.efforts[encoded.format],
+            stages: timer.stages)
+    }
+
+    /// The chain's result in a format, or as WebP if that is preferable to the AVIF and the plan compares them.
+    private func preferred(
+        _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, framesUsed: Int, as format: OutputFormat,
+        _ plan: ImagePlan, _ timer: inout StageTimer, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> EncodedImage {
+        guard plan.webPChoiceWork != nil, plan.format == format else {
+            return try encoded(
+                image, by: job, header, framesUsed: framesUsed, as: format, plan, &timer, interrupt: interrupt)
+        }
+        let pixels: ImageFrames
+        do throws(VipsError) {
+            pixels = try image.mapFrames { frame throws(VipsError) in try frame.rendered(interrupt: interrupt) }
+        } catch {
+            throw interrupt() ? .interrupted : .encodingFailed(error.description)
+        }
+        timer.finishTransforming()
+        func encode(as format: OutputFormat) throws(ImageProcessingError) -> EncodedImage {
+            var (job, unused) = (job, StageTimer())
+            job.output = job.output.converted(to: format)
+            return try encoded(
+                pixels, by: job, header, framesUsed: framesUsed, as: format, plan.compared(as: format), &unused,
                 interrupt: interrupt)
         }
-        timer.finishEncoding()
-        return ProcessedImage(
-            body: body, format: format, size: image.size,
-            frames: format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
-            isProven: !image.isDamaged, isDamaged: image.isDamaged, quality: quality,
-            gaps: header.gaps, effort: planned.plan.effort, stages: timer.stages)
+        return try WebPComparison(output: job.output, knownBytes: job.webPBytes).result(
+            for: pixels.first,
+            avif: { () throws(ImageProcessingError) in try encode(as: .avif) },
+            webP: { () throws(ImageProcessingError) in try encode(as: .webp) })
     }
 
     /// The chain's result in a format, or the pixel data of the source.
     private func encoded(
         _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, framesUsed: Int, as format: OutputFormat,
         _ plan: ImagePlan, _ timer: inout StageTimer, interrupt: @escaping Interrupt
-    ) throws(ImageProcessingError) -> (body: ByteBuffer, quality: ResultQuality?) {
+    ) throws(ImageProcessingError) -> EncodedImage {
         let isTranscodable = format.transcodes(header.format)
         let (choiceWork, encodingWork) = format == plan.format ? (plan.choiceWork, plan.encodingWork) : (0, 0)
-        func unchanged(mostBytes: Int) -> (body: ByteBuffer, quality: ResultQuality?)? {
+        func unchanged(mostBytes: Int) -> EncodedImage? {
             job.unchangedSource(
                 header, framesUsed: framesUsed, as: format, transcodes: choiceWork > 0, image, mostBytes: mostBytes)
         }

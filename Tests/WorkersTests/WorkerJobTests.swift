@@ -95,6 +95,7 @@ struct WorkerJobTests {
         #expect(EncodedJob(crossed) == encoded)
         #expect(crossed.chain.recipe == recipe && crossed.chain.key == job.chain.key)
         #expect(crossed.output == job.output && crossed.limits == limits && crossed.pages == job.pages)
+        #expect(crossed.webPBytes == 9)
         #expect(crossed.identity == "b" && crossed.cachesDecoded && crossed.resampling == recipe.resampling)
         #expect(crossed.workIdentity == job.workIdentity)
     }
@@ -146,9 +147,11 @@ struct WorkerJobTests {
             var job = ImageJob.drawing(format: .png)
             job.output = output
             job.pages.first = PageSelection.smallest
+            job.webPBytes = 9
             job.efforts = EncoderEfforts(webp: 1, avif: 3, jxl: 5, png: 7)
             let crossed = try #require(EncodedJob(job)).job(source: SharedBytes(job.source))
             #expect(crossed.output == output && crossed.efforts == job.efforts && crossed.pages == job.pages)
+            #expect(crossed.webPBytes == 9)
         }
     }
 

@@ -4,6 +4,7 @@ import DarkroomMachine
 import DarkroomRequests
 import DarkroomTransforms
 import DarkroomWaiting
+import NIOCore
 
 // Answers in two steps: if the requested output takes long to encode, the request is answered in a quicker output, and
 // the requested output is encoded in the background.
@@ -89,17 +90,21 @@ extension ImageResolver {
         }
         var response = response
         response.isInterim = true
-        if original != nil || !request.cache.policy.isOnlyIfCached { upgrade(request, from: original) }
+        if original != nil || !request.cache.policy.isOnlyIfCached {
+            var job = request.inBackground.without(.interim)
+            // Another original may look different.
+            if original != nil, response.format == .webp { job.webPBytes = response.body.readableBytes }
+            upgrade(job, from: original)
+        }
         return response
     }
 
-    /// Starts making the request's own output in the background.
-    private func upgrade(_ request: ResolvedRequest, from original: Original?) {
-        let job = request.inBackground.without(.interim)
+    /// Starts a job that makes a request's own output in the background.
+    private func upgrade(_ job: ResolvedRequest, from original: Original?) {
         // Without the reservation of the download, which others wait for. The bytes are bounded by the jobs themselves.
         let held = original?.released
         let bytes = (held?.body.count ?? 0) + (job.mark?.original?.body.count ?? 0)
-        upgrades.start(request.upgradeKey, holding: bytes, urgency: job.urgency) { () async throws(PipelineError) in
+        upgrades.start(job.upgradeKey, holding: bytes, urgency: job.urgency) { () async throws(PipelineError) in
             guard cache.isCurrent(job.access, held?.record) else { throw .cancelled }
             let isStored: Bool
             if let held {

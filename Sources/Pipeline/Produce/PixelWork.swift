@@ -38,6 +38,7 @@ struct PixelWork: Sendable {
         job.sharedSource = original.body
         job.sharedMark = mark?.body
         job.trustsMark = input.trustsMark
+        job.webPBytes = request.webPBytes
         return job
     }
 

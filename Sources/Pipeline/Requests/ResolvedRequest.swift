@@ -29,6 +29,8 @@ struct ResolvedRequest: Sendable {
     var observer: (any DownloadObserver)?
     /// The mark that the chain draws; nil without a mark, or while its content is unknown.
     var mark: ResolvedMark?
+    /// See `ImageJob.webPBytes`.
+    var webPBytes: Int?
     /// Whether the response keeps the source's bytes.
     var keepsOriginal = KeepsOriginal.never
 

@@ -56,6 +56,10 @@ extension ImagePipeline {
         }
         if case .planned(let plan) = plan {
             explanation.format = plan.format
+            if decision.step == .useVariant, !stored.isInterim, let made = stored.variant?.record.format {
+                explanation.format = made
+                if plan.webPChoiceWork != nil, made != plan.format { explanation.outdoneFormat = plan.format }
+            }
             explanation.limits = plan.usage(of: resolver.producer.pixels.limits)
         }
         let interim = stored.isInterim || decision.step == .useVariant ? stored.interim : nil

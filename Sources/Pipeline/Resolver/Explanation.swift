@@ -17,6 +17,9 @@ public struct Explanation: Sendable {
     public var freshness: Verdict
     /// The output format; nil if it depends on a source that is not available.
     public var format: OutputFormat?
+    /// The preferred format, if the cached image has ``format`` instead because that keeps a drawing exact or takes no
+    /// more bytes; else nil.
+    public var outdoneFormat: OutputFormat?
     /// The preferred format that the request is not answered in yet; nil if it is answered in its own.
     public var upgrade: Upgrade?
     /// How the variant is produced, or would be produced if it were not cached.

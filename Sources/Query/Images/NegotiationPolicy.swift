@@ -71,21 +71,27 @@ package struct ClientPreferences: Hashable, Sendable {
 extension ImageQuery {
     /// The encoding for a client.
     package func output(for preferences: ClientPreferences) -> OutputOptions {
-        guard let best = preferences.formats.first else {
-            return limited(output, preferences)
-        }
+        guard let best = best(of: preferences) else { return limited(output, preferences) }
         let alternative = preferences.formats.contains(.webp) ? AlternativeFormat.webp : .natural
         return limited(output.converted(to: best, alternative: alternative), preferences)
     }
 
     /// The output to answer with while the preferred output takes too long; nil if the preferred output is quick.
     package func interimOutput(for preferences: ClientPreferences) -> OutputOptions? {
-        guard let best = preferences.formats.first, best != .webp, !waitsForBest, !waitsForDisk,
+        guard let best = best(of: preferences), best != .webp, !waitsForBest, !waitsForDisk,
             !preferences.showsOnlyBest
         else { return nil }
         return limited(
             preferences.formats.contains(.webp)
                 ? output.converted(to: .webp, alternative: .natural) : output.converted(to: nil), preferences)
+    }
+
+    /// The preferred format of those that the client accepts; nil = none. Without loss, AVIF is the largest, and the
+    /// near-lossless mode is WebP's.
+    private func best(of preferences: ClientPreferences) -> OutputFormat? {
+        let formats = preferences.formats.formats
+        guard output.lossless || output.nearLossless else { return formats.first }
+        return formats.first { output.nearLossless ? $0 == .webp : $0 != .avif } ?? formats.first
     }
 
     /// The options without formats that the client may not show, and with the quality for a slow connection.

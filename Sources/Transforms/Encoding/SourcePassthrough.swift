@@ -42,7 +42,7 @@ extension ImageJob {
     func unchangedSource(
         _ header: SourceHeader, framesUsed: Int, as format: OutputFormat, transcodes: Bool, _ result: ImageFrames,
         mostBytes: Int
-    ) -> (body: ByteBuffer, quality: ResultQuality?)? {
+    ) -> EncodedImage? {
         let transcoding = transcodes && format.transcodes(header.format) ? format.row.transcoding : nil
         let own = transcoding?.source ?? format
         guard output.mayKeepPixels(of: header.format), !result.isDamaged, result.isUnchanged, !result.isP3,
@@ -55,7 +55,9 @@ extension ImageJob {
             let file = ResultMetadata(of: result, output.metadata, in: format).adding(toBare: bare),
             file.readableBytes <= mostBytes
         else { return nil }
-        return (file, .ofSource(fits: output.maxBytes.map { file.readableBytes <= $0 } ?? true))
+        return EncodedImage(
+            body: file, format: format,
+            quality: .ofSource(fits: output.maxBytes.map { file.readableBytes <= $0 } ?? true))
     }
 }
 

@@ -47,8 +47,12 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     /// cached decodes.
     public var expectedWork = 0.0
     /// The part of ``expectedWork`` for choosing an encoding by the pixels: whether rows of a PNG are filtered, and
-    /// whether a drawing is smaller without loss, or a JPEG as JPEG XL. 0 = there is no choice, or not enough time.
+    /// whether a drawing is smaller without loss, a JPEG as JPEG XL, or an AVIF as WebP. 0 = there is no choice, or not
+    /// enough time.
     public var choiceWork = 0.0
+    /// The part of ``choiceWork`` in which the WebP is chosen that an AVIF is compared with; nil = the result is not
+    /// compared.
+    public var webPChoiceWork: Double?
     /// The part of ``expectedWork`` for encoding, without ``choiceWork``.
     public var encodingWork = 0.0
     /// What becomes of the gain map of the source; nil = it has none.
@@ -120,7 +124,7 @@ extension ImagePlan {
         let facts = try CostEstimate.Facts(job, decoder.raster(parameters), header, self, last)
         let overview = try Self.costOfOverview(for: job, by: decoder, besides: parameters, facts)
         var fastest: (work: Double, decoding: Double, transforming: Double)?
-        var chosen: (encoding: EncodingChoice, cost: CostEstimate, choiceWork: Double, bytes: Int, work: Double)?
+        var chosen: (encoding: EncodingChoice, cost: CostEstimate, facts: CostEstimate.Facts, bytes: Int, work: Double)?
         for encoding in encodings {
             let encoded = facts.encoded(by: encoding)
             let cost = CostEstimate(encoded)
@@ -133,7 +137,7 @@ extension ImagePlan {
             guard work <= Double(job.limits.maxProcessingMilliseconds) else { continue }
             let bytes = cost.bytes + marks.bytes + overview.bytes + gainMap.bytes
             let isLean = bytes <= Self.maxNegotiatedBytes
-            if chosen == nil || isLean { chosen = (encoding, cost, encoded.choiceWork, bytes, work) }
+            if chosen == nil || isLean { chosen = (encoding, cost, encoded, bytes, work) }
             if isLean || encoding.format == encodings.last?.format { break }
         }
         guard let chosen else {
@@ -145,7 +149,8 @@ extension ImagePlan {
         (effort, gainMap) = (chosen.encoding.efforts[format], prepared.outcomeOfGainMap(as: format))
         preferredFormat = encodings[0].format == format ? nil : encodings[0].format
         frames = format.supportsMultipleFrames ? framesUsed : 1
-        (choiceWork, encodingWork) = (chosen.choiceWork, chosen.cost.encodingWork)
+        (choiceWork, encodingWork) = (chosen.facts.choiceWork, chosen.cost.encodingWork)
+        webPChoiceWork = chosen.facts.webPChoiceWork
         (estimatedMemoryBytes, expectedWork) = (chosen.bytes, chosen.work)
     }
 

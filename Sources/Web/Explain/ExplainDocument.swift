@@ -173,8 +173,11 @@ extension ExplainDocument.Format {
 }
 
 extension ExplainDocument.Format {
-    /// The reason of a format that is cheaper than the preferred one; nil = it is the preferred one.
+    /// The reason of a format that replaces the preferred one; nil = it is the preferred one.
     private static func replacement(_ explanation: Explanation) -> String? {
+        if let outdone = explanation.outdoneFormat {
+            return "As \(outdone.rawValue), the image is not smaller, or a drawing that loses detail."
+        }
         guard case .planned(let plan) = explanation.plan, let preferred = plan.preferredFormat,
             plan.format == explanation.format
         else { return nil }

@@ -7,7 +7,7 @@ extension ProcessedImage {
     /// Whether the values are possible for the job.
     func isPlausible(for job: ImageJob) -> Bool {
         let numbers = [size.width, size.height, frames]
-        let durations = [stages?.decode, stages?.transform, stages?.encode].compactMap { $0 }
+        let durations = [stages?.decode, stages?.transform, stages?.encode, stages?.compare].compactMap { $0 }
         return numbers.allSatisfy((1...SourceHeader.maxSide).contains) && job.output.permits(format)
             && (quality?.isSource != true || job.output.mayKeepPixels(of: sourceFormat))
             && (0...9).contains(effort ?? 0)
@@ -27,7 +27,8 @@ extension ImagePlan {
         let numbers = [sourceFrames, sourceBytes, framesUsed, frames, estimatedMemoryBytes]
         return steps.count <= WireEncoder.maxListCount && steps.allSatisfy { $0.name.utf8.count <= 64 }
             && shrinkOnLoad.isFinite && (0...9).contains(effort ?? 0) && (0...1e18).contains(expectedWork)
-            && (0...1e18).contains(choiceWork) && (0...1e18).contains(encodingWork)
+            && (0...1e18).contains(choiceWork) && (0...1e18).contains(webPChoiceWork ?? 0)
+            && (0...1e18).contains(encodingWork)
             && gaps.isSubset(of: .all)
             && sizes.flatMap { [$0.width, $0.height] }.allSatisfy((0...SourceHeader.maxSide).contains)
             && numbers.allSatisfy((0...1 << 60).contains)
