@@ -36,8 +36,8 @@ public struct ImageJob: Codable, Sendable {
     public var efforts: EncoderEfforts
     /// The limits on source and result.
     public var limits: PixelLimits
-    /// The length of the result as WebP, if it was encoded before; nil = unknown. An AVIF that is compared with it saves
-    /// encoding it again.
+    /// The length of the result as WebP, if it was encoded before; nil = unknown. A comparison with an AVIF then need not
+    /// encode it again.
     package var webPBytes: Int?
     /// The ``ImagePlan/expectedWork`` of the plan; nil = unknown. A worker that takes far longer is stopped.
     package var expectedWork: Double?

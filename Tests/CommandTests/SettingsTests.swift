@@ -120,7 +120,7 @@ struct SettingsTests {
         "log-format": "logfmt", "log-hits": "false", "log-sources": "path", "playground": "false",
         "allow-robots": "true", "compat": "wsrv",
         "marks": "logo=https://example.com/logo.png", "webp-effort": "6", "avif-effort": "3",
-        "formats": "avif,webp", "avif-budget": "1s",
+        "formats": "webp,jxl", "avif-budget": "1s",
         "client-hints": "true", "iiif": "true", "response-tags": "fastly",
         "purge-to": "varnish=http://edge:6081/;method=BAN,webhook=https://hooks.example/x;secret-file=\(secretFile)",
         "thumbor-key": "my-security-key", "thumbor-key-file": tokenFile, "thumbor-signature-type": "sha256",

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomQuery
 
 struct FormatNegotiationTests {
-    private static let webP = NegotiationPolicy().formats
+    private static let webP = FormatList([.webp]) ?? FormatList()
 
     private func list(_ text: String) throws -> FormatList {
         text.isEmpty ? FormatList() : try #require(FormatList(parsing: text))

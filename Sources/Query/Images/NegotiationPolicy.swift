@@ -9,7 +9,7 @@ package struct NegotiationPolicy: Hashable, Sendable {
     /// The formats for which the server has no encoder. They are never chosen, even where a query lists them.
     package var unwritable = FormatList()
 
-    package init(formats: FormatList = FormatList([.webp]) ?? FormatList(), usesClientHints: Bool = false) {
+    package init(formats: FormatList = FormatList([.avif, .webp]) ?? FormatList(), usesClientHints: Bool = false) {
         self.formats = formats
         self.usesClientHints = usesClientHints
     }

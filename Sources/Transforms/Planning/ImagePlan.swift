@@ -149,9 +149,8 @@ extension ImagePlan {
         (effort, gainMap) = (chosen.encoding.efforts[format], prepared.outcomeOfGainMap(as: format))
         preferredFormat = encodings[0].format == format ? nil : encodings[0].format
         frames = format.supportsMultipleFrames ? framesUsed : 1
-        (choiceWork, encodingWork) = (chosen.facts.choiceWork, chosen.cost.encodingWork)
-        webPChoiceWork = chosen.facts.webPChoiceWork
-        (estimatedMemoryBytes, expectedWork) = (chosen.bytes, chosen.work)
+        (choiceWork, webPChoiceWork) = (chosen.facts.choiceWork, chosen.facts.webPChoiceWork)
+        (estimatedMemoryBytes, expectedWork, encodingWork) = (chosen.bytes, chosen.work, chosen.cost.encodingWork)
     }
 
     /// The most memory of a format, where another may replace it. It is half of what a worker has by default, and no

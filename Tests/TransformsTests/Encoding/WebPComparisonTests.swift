@@ -41,9 +41,10 @@ struct WebPComparisonTests {
             let result = try produce(source, .box(160), output: output)
             let avif = try produce(source, .box(160), output: output.converted(to: .avif)).body
             let webP = try produce(source, .box(160), output: output.converted(to: .webp)).body
-            #expect(result.body == (avif.readableBytes < webP.readableBytes ? avif : webP))
+            let isExact = webP.readableBytesView.firstRange(of: Array("VP8L".utf8)) != nil
+            #expect(result.body == (avif.readableBytes < webP.readableBytes && !isExact ? avif : webP))
             #expect(SourceFormat(sniffing: result.body)?.mediaType == result.format.mediaType)
-            #expect(try #require(result.stages?.compare) > .zero)
+            #expect((result.stages?.compare != nil) == !isExact)
         }
     }
 
