@@ -95,7 +95,6 @@ struct WorkerJobTests {
         #expect(EncodedJob(crossed) == encoded)
         #expect(crossed.chain.recipe == recipe && crossed.chain.key == job.chain.key)
         #expect(crossed.output == job.output && crossed.limits == limits && crossed.pages == job.pages)
-        #expect(crossed.webPBytes == 9)
         #expect(crossed.identity == "b" && crossed.cachesDecoded && crossed.resampling == recipe.resampling)
         #expect(crossed.workIdentity == job.workIdentity)
     }
