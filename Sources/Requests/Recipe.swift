@@ -7,6 +7,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var digest: SourceDigest?
     /// The orientation to apply; by default the source's own.
     public var orientation: Orient.Rule = .auto
+    /// Hides faces before everything else shows them; nil = they stay.
+    public var redaction: Redaction?
     /// What is cut off each side before everything else; nil = nothing.
     public var inset: Inset?
     /// A rectangle of the upright source, which must lie within it; nil = the whole image.

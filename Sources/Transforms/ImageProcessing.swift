@@ -108,17 +108,19 @@ public struct ProcessedImage: Codable, Sendable {
     public var gaps: SVGGaps
     /// The effort of the encoder; nil for formats without efforts.
     public var effort: Int?
+    /// The number of faces that were found for the result; nil = none were looked for.
+    public var faces: Int?
     /// The time that each stage took; nil if the stages were not run or not measured.
     public var stages: ProcessingStages?
 
     private enum CodingKeys: CodingKey {
-        case format, size, frames, sourceFormat, isProven, isDamaged, quality, gaps, effort, stages
+        case format, size, frames, sourceFormat, isProven, isDamaged, quality, gaps, effort, faces, stages
     }
 
     public init(
         body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,
         isProven: Bool = true, isDamaged: Bool = false, quality: ResultQuality? = nil, gaps: SVGGaps = [],
-        effort: Int? = nil, stages: ProcessingStages? = nil
+        effort: Int? = nil, faces: Int? = nil, stages: ProcessingStages? = nil
     ) {
         self.body = body
         self.format = format
@@ -130,6 +132,7 @@ public struct ProcessedImage: Codable, Sendable {
         self.quality = quality
         self.gaps = gaps
         self.effort = effort
+        self.faces = faces
         self.stages = stages
     }
 }

@@ -59,7 +59,7 @@ public struct InProcessImageProcessor: ImageProcessing {
             body: body, format: format, size: image.size,
             frames: format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
             isProven: !image.isDamaged, isDamaged: image.isDamaged, quality: quality,
-            gaps: header.gaps, effort: planned.plan.effort, stages: timer.stages)
+            gaps: header.gaps, effort: planned.plan.effort, faces: image.faces?.count, stages: timer.stages)
     }
 
     /// The chain's result in a format, or the pixel data of the source.
@@ -134,12 +134,19 @@ public struct InProcessImageProcessor: ImageProcessing {
         let overview = job.chain.overview.map { chain in
             OverviewSource { try makeOverview(by: chain, of: job, decoder, pixels, parameters) }
         }
-        return try transformed(
-            decoder.frames(of: pixels, parameters), by: job, decoder.header, mark, overview,
-            interrupt: decoder.interrupt)
+        let faces = FaceFinders(of: job) { chain in try makeOverview(by: chain, of: job, decoder, pixels, parameters) }
+        let frames = try decoder.frames(of: pixels, parameters)
+        var result = try transformed(
+            frames, by: job, decoder.header, mark, overview, faces, interrupt: decoder.interrupt)
+        do { _ = try faces.described?.faces(of: frames, interrupt: decoder.interrupt) } catch {
+            throw decoder.interrupt() ? .interrupted : .transformFailed("\(error)")
+        }
+        result.faces = faces.known
+        return result
     }
 
-    /// The copy on which a crop decides. The pixels of the result serve if the decoder would deliver the same ones.
+    /// The copy on which a crop decides, or in which faces are looked for. The pixels of the result serve if the
+    /// decoder would deliver the same ones.
     private func makeOverview(
         by chain: TransformChain, of job: ImageJob, _ decoder: Decoder, _ pixels: DecodedPixels,
         _ parameters: DecodeParameters
@@ -170,12 +177,12 @@ public struct InProcessImageProcessor: ImageProcessing {
 
     private func transformed(
         _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, _ mark: MarkSource?,
-        _ overview: OverviewSource?, interrupt: @escaping Interrupt
+        _ overview: OverviewSource?, _ faces: FaceFinders, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         var result: ImageFrames
         do {
             result = try job.chain.apply(
-                to: image, start: header.plan, mark: mark, overview: overview, limits: job.limits,
+                to: image, start: header.plan, mark: mark, overview: overview, faces: faces, limits: job.limits,
                 interrupt: interrupt)
         } catch let error as TransformError {
             throw .badParameter(error)
@@ -187,7 +194,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         try job.limits.check(output: result.size, setBy: job.chain.sizeParameter)
         result.isFromGray = image.first.bands <= 2
         result.isP3 = job.chain.gamut.makesP3(of: image.first)
-        if job.output.mayKeepPixels(of: header.format) {
+        if job.output.mayKeepPixels(of: header.format), !job.chain.hidesFaces {
             result.isUnchanged = job.chain.hasLeft(image, in: result, start: header.plan, interrupt: interrupt)
         }
         return result

@@ -65,7 +65,7 @@ extension Recipe {
         let scaleDown = ScaleDownLimits(limits, rotationDegrees: rotationDegrees, padding: padding ?? Padding(0))
         let limits = self.scaleDown ? scaleDown : nil
         let steps = ([digest] + scalingCanvasDown(to: limits).steps(scaleDownLimits: limits) + [AILabel(self)])
-            .compactMap { $0 }
+            .compactMap { $0 }.hidingFaces(redaction).withFaceZoom
         return gamut == .sRGB || suitsP3(steps) ? steps : steps.inSRGB
     }
 

@@ -160,6 +160,8 @@ public struct TransformContext: Sendable {
     var mark: MarkSource?
     /// The copy on which a ``CoverCrop`` decides; nil if it decides on its image.
     var overview: OverviewSource?
+    /// What finds the faces that steps hide and show.
+    var faces = FaceFinders()
 }
 
 /// Why a transform is impossible for this image: the request is at fault, not the source.

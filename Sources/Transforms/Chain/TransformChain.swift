@@ -142,7 +142,7 @@ public struct TransformChain: Sendable {
     /// - Parameter limits: the limits of every raster, which may be larger than planned after a trim; nil = no limits.
     func apply(
         to source: ImageFrames, start: ChainPlan, mark: MarkSource? = nil, overview: OverviewSource? = nil,
-        limits: PixelLimits? = nil, interrupt: @escaping Interrupt
+        faces: FaceFinders = FaceFinders(), limits: PixelLimits? = nil, interrupt: @escaping Interrupt
     ) throws -> ImageFrames {
         var isShrunk = start.size != source.size
         var image = source
@@ -152,7 +152,8 @@ public struct TransformChain: Sendable {
             try limits?.check(intermediate: plan.largest, setBy: sizeParameter)
             image = try transform.apply(
                 transform.reading.prepared(image, interrupt: interrupt),
-                context: TransformContext(plan: plan, interrupt: interrupt, mark: mark, overview: overview))
+                context: TransformContext(
+                    plan: plan, interrupt: interrupt, mark: mark, overview: overview, faces: faces))
             if plan.decode != .undecided { isShrunk = false }
             if !isShrunk { plan = plan.changingSize(to: image.size) }
         }

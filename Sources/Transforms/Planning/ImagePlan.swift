@@ -118,7 +118,7 @@ extension ImagePlan {
         let encodings = try job.encodings(of: header, framesUsed: framesUsed, last)
         self = try Self.planned(job, decoder, parameters, last: last, framesUsed: framesUsed)
         let facts = try CostEstimate.Facts(job, decoder.raster(parameters), header, self, last)
-        let overview = try Self.costOfOverview(for: job, by: decoder, besides: parameters, facts)
+        let overview = try Self.costOfCopies(for: job, by: decoder, besides: parameters, facts)
         var fastest: (work: Double, decoding: Double, transforming: Double)?
         var chosen: (encoding: EncodingChoice, cost: CostEstimate, choiceWork: Double, bytes: Int, work: Double)?
         for encoding in encodings {
@@ -164,28 +164,6 @@ extension ImagePlan {
             shrinkOnLoad: Double(parameters.shrink) / parameters.scale,
             steps: try steps(of: job.chain, header, decoder.raster(parameters)), format: .json, size: last.size,
             frames: 1, isExact: last.isSizeKnown, largest: last.largest, estimatedMemoryBytes: 0, gaps: header.gaps)
-    }
-
-    /// The cost of the copy on which a crop by content decides (``Overview``): its own decode, or reducing the pixels
-    /// that are decoded for the result, if these serve.
-    private static func costOfOverview(
-        for job: ImageJob, by decoder: Decoder, besides parameters: DecodeParameters, _ facts: CostEstimate.Facts
-    ) throws(ImageProcessingError) -> (bytes: Int, work: Double) {
-        guard let chain = job.chain.overview else { return (0, 0) }
-        let last: ChainPlan
-        do { last = try chain.plan(decoder.header.plan) } catch { throw .badParameter(error) }
-        let own = try decoder.parameters(of: job, framesUsed: parameters.frames, as: last.decode)
-        guard own != parameters else {
-            let area = Double(facts.rasterArea) / Double(max(facts.frames, 1))
-            return (0, area * Overview.nanosecondsPerPixel / 1e6)
-        }
-        // About what the decoder delivers. To ask it would mean to read a drawing once more.
-        let size = decoder.header.size.scaled(by: own.scale / Double(own.shrink))
-        var facts = facts
-        (facts.rasterArea, facts.rasterBytes) = (size.area, size.area.saturatingMultiply(by: 4))
-        facts.filterNanosecondsPerPixel = decoder.header.filters.nanosecondsPerPixel(rows: size.height)
-        // The decoder of drawings holds the pixels twice.
-        return (facts.rasterBytes.saturatingMultiply(by: 2), CostEstimate(facts).decodingWork)
     }
 
     private init(headerOnly header: SourceHeader, bytes: Int) {
