@@ -77,7 +77,7 @@ struct VariantProducer: Sendable {
 
         let record = VariantRecord(
             content: original.record.content, format: image.format, size: image.size, sourceBytes: original.body.count,
-            digest: digest.hex, quality: image.quality, gaps: image.gaps)
+            digest: digest.hex, quality: image.quality, gaps: image.gaps, faces: image.faces)
         let entry = StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest)
         // If only the header was read, the remaining bytes may be corrupt: neither the original nor the result is
         // stored. The same holds for a damaged original.

@@ -44,6 +44,9 @@ public struct ImageResponse: Sendable {
     public var quality: ResultQuality?
     /// What of an SVG is not drawn as browsers draw it.
     public var gaps = SVGGaps()
+    /// The number of faces that were found for the image; nil = none were looked for. A crop to faces that found none
+    /// shows the most salient part.
+    public var faces: Int?
     /// The origin's response fields about the source and its caching: the fields in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
     /// The image, if the request accepts that it stays on disk until it is sent; ``body`` is empty then.

@@ -348,7 +348,7 @@ struct ImageResolver: Sendable {
             body: body, format: variant.format, size: variant.size, sourceBytes: variant.sourceBytes,
             digest: variant.digest, lastModified: record.lastModified, age: record.freshness.age(at: now),
             remaining: record.freshness.remaining(at: now), cachePolicy: record.cachePolicy, cache: report,
-            timings: timings, quality: variant.quality, gaps: variant.gaps, originFields: record.response.fields,
-            record: record)
+            timings: timings, quality: variant.quality, gaps: variant.gaps, faces: variant.faces,
+            originFields: record.response.fields, record: record)
     }
 }

@@ -18,8 +18,9 @@ protocol WorkerLauncher: Sendable {
 final class ZygoteLauncher: WorkerLauncher {
     /// Maximum time from the start of a zygote to its readiness.
     private static let startMilliseconds: Int32 = 30_000
-    /// Maximum time of a fork, which takes about one millisecond.
-    private static let forkMilliseconds: Int32 = 2_000
+    /// Maximum time of a fork, which takes about one millisecond, and half a second before that if the zygote makes a
+    /// detector of faces.
+    private static let forkMilliseconds: Int32 = 5_000
 
     private let configuration: WorkerConfiguration
     private let zygote = Mutex<ChildProcess?>(nil)

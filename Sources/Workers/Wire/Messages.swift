@@ -13,6 +13,8 @@ struct WorkerSetup: Codable, Sendable {
     var maxDecodedEntryBytes: Int
     var memoryBytes: Int
     var maxResultBytes: Int
+    /// Whether workers find faces.
+    var findsFaces: Bool
 }
 
 /// A request to a zygote to fork a worker, whose end of its socket is attached; and the reply to it.

@@ -13,6 +13,7 @@ extension ProcessedImage {
             && (0...9).contains(effort ?? 0)
             && (!isDamaged || job.output.damaged == .show && !isProven)
             && gaps.isSubset(of: sourceFormat.isVector ? .all : [])
+            && (0...FaceDetector.maxFaces).contains(faces ?? 0)
             && durations.allSatisfy((.zero...Self.maxDuration).contains)
     }
 
