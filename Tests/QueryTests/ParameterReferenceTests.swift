@@ -29,7 +29,8 @@ struct ParameterReferenceTests {
             Blur.self, Border.self, Brightness.self, ColorConversion.self, ContainExtend.self, Contrast.self,
             CoverCrop.self, Crop.self, Duotone.self, Filter.self, Flatten.self, Flip.self, Flop.self, Gamma.self,
             Hue.self, Inset.self,
-            LayoutResize.self, Lightness.self, Mark.self, Mask.self, Orient.self, Pad.self, Pixelate.self, Resize.self,
+            LayoutResize.self, Lightness.self, Mark.self, Mask.self, Orient.self, Pad.self, Pixelate.self,
+            Redaction.self, Resize.self,
             Rotate.self, Saturation.self, Sharpen.self, Text.self, Tint.self, Trim.self,
         ]
         let steps: [ParameterDocumentation.Step] = [.fetch, .decode, .encode, .cache, .respond]

@@ -74,6 +74,12 @@ struct ProcessingSettings: SettingTheme {
         help: "Default of the query parameter 'damaged'.")
     let gamut = Setting(
         "gamut", .choice(of: Gamut.self), default: .sRGB, help: "Default of the query parameter 'gamut'.")
+    let faces = Setting(
+        "faces", .boolean, default: false,
+        help: """
+            Whether requests may have faces looked for: a=face, redact=face and the field faces of /info. It takes a \
+            build with \(FaceDetector.package).
+            """)
     let aiLabel = Setting(
         "ai-label", .choice(of: AILabel.Place.self), default: AILabel.Place.none,
         help: """

@@ -67,10 +67,15 @@ extension Settings {
 
     /// The bounds of query parameters.
     var grammarLimits: QueryLimits {
-        QueryLimits(
+        var limits = QueryLimits(
             maxOutputSide: self.limits.maxOutputSide, maxFrames: self.limits.maxFrames,
             defaultDamaged: self.processing.damaged, defaultGamut: self.processing.gamut)
+        limits.findsFaces = findsFaces
+        return limits
     }
+
+    /// Whether faces are looked for.
+    private var findsFaces: Bool { self.processing.faces && FaceDetector.isBuiltIn }
 
     var pixelLimits: PixelLimits {
         PixelLimits(
@@ -139,6 +144,7 @@ extension Settings {
             memoryBytes: self.processing.workerMemory, maxResultBytes: min(largestResult, self.processing.workerMemory),
             jobTimeout: self.limits.requestTimeout, quarantine: self.processing.quarantine)
         workers.subcommand = EntryPoint.zygoteCommand
+        workers.findsFaces = findsFaces
         return workers
     }
 }

@@ -103,7 +103,7 @@ extension ThumborDraft {
         guard fit == .cover, focals.isEmpty else { return }
         let anchor = [path.vertical, path.horizontal].compactMap { ["middle", "center"].contains($0) ? nil : $0 }
         if path.isSmart {
-            query.append("a", "attention")
+            query.append("a", limits.findsFaces ? "faces" : "attention")
         } else if !anchor.isEmpty {
             query.append("a", anchor.joined(separator: "-"))
         }

@@ -22,6 +22,7 @@ struct ImageQueryDraft: Sendable {
     var shownWidth: Int?
     var withoutEnlargement = false
     var place = PlaceName.position(.center)
+    var faceZoom = 0.0
     var focalX = Self.middle
     var focalY = Self.middle
     var format = OutputName.negotiated
@@ -65,6 +66,7 @@ struct ImageQueryDraft: Sendable {
         switch query.recipe.position {
         case .anchor(let x, let y), .focal(let x, let y): if place == .focal { (focalX, focalY) = (x, y) }
         case .point(let x, let y): focus = FocusPoint(x: x, y: y)
+        case .faces(let focus): faceZoom = focus.zoom
         case .entropy, .attention: break
         }
         swapsSides = query.recipe.box.swapsSides
@@ -97,6 +99,7 @@ struct ImageQueryDraft: Sendable {
             "Parameter 'pick' requires 'n', the number of frames.")
         // A single frame is the first one.
         if query.pages.count == 1 { query.pages.isThinned = false }
+        try finishFaces(limits)
         try finishBox(&query.recipe, limits)
         try finishDetails(&query.recipe)
         // A transparent background makes a difference only around an opaque image.

@@ -12,6 +12,8 @@ package struct QueryLimits: Hashable, Sendable {
     package var defaultGamut: Gamut
     /// The formats for which the server has no encoder.
     package var unwritable: Set<OutputFormat> = []
+    /// Whether the server looks for faces.
+    package var findsFaces = true
 
     package init(
         maxOutputSide: Int = 8192, maxFrames: Int = PixelLimits.unlimitedFrames,
@@ -21,6 +23,14 @@ package struct QueryLimits: Hashable, Sendable {
         self.maxFrames = maxFrames
         self.defaultDamaged = defaultDamaged
         self.defaultGamut = defaultGamut
+    }
+
+    /// Throws if the server does not look for faces.
+    func requireFaces(_ parameter: String) throws(InvalidParameter) {
+        try require(
+            findsFaces, parameter,
+            "Parameter '\(parameter)' refers to faces, which this server does not look for; its operator can turn on the "
+                + "setting faces.")
     }
 
     /// Throws if the server has no encoder for the format.
@@ -84,9 +94,11 @@ package struct ImageQueryGrammar: Sendable {
         return image
     }
 
-    /// Name and values of every parameter, in the order of the documentation.
+    /// Name and values of every parameter that the server supports, in the order of the documentation.
     package var summaries: [ParameterSummary] {
-        table.parameters.map { ParameterSummary(name: $0.name, values: $0.schema.expected) }
+        table.parameters.filter { limits.findsFaces || !["facezoom", "redact"].contains($0.name) }.map {
+            ParameterSummary(name: $0.name, values: $0.schema.expected)
+        }
     }
 
     /// Reads a query as received after the `?`.

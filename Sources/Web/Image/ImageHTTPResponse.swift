@@ -109,6 +109,7 @@ struct ImageHTTPResponse {
         fields[.quality] = image.quality?.description
         fields[.damaged] = image.isDamaged ? "?1" : nil
         if !image.gaps.isEmpty { fields[.undrawn] = image.gaps.names.joined(separator: ", ") }
+        fields[.faces] = image.faces.map(String.init)
         fields[.placeholderBlurHash] = image.placeholders?.blurHash
         fields[.placeholderThumbHash] = image.placeholders?.thumbHash
         fields[.placeholderColor] = image.placeholders?.dominantColor
