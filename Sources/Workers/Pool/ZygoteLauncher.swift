@@ -18,9 +18,8 @@ protocol WorkerLauncher: Sendable {
 final class ZygoteLauncher: WorkerLauncher {
     /// Maximum time from the start of a zygote to its readiness.
     private static let startMilliseconds: Int32 = 30_000
-    /// Maximum time of a fork, which takes about one millisecond, and half a second before that if the zygote makes a
-    /// detector of faces.
-    private static let forkMilliseconds: Int32 = 5_000
+    /// Maximum time of a fork, which takes about one millisecond.
+    private static let forkMilliseconds: Int32 = 2_000
 
     private let configuration: WorkerConfiguration
     private let zygote = Mutex<ChildProcess?>(nil)
@@ -34,7 +33,9 @@ final class ZygoteLauncher: WorkerLauncher {
         let reply: WorkerFork
         do throws(WireError) {
             try zygote.socket.send(WorkerFork(), attached: socket)
-            reply = try self.reply(of: zygote, within: Self.forkMilliseconds)
+            // The second fork waits until the zygote has made the detector of faces, which takes processor time.
+            let limit = configuration.findsFaces ? Self.startMilliseconds : Self.forkMilliseconds
+            reply = try self.reply(of: zygote, within: limit)
         } catch {
             self.zygote.withLock { $0 = nil }
             throw .failed("the zygote could not fork: \(error)")
