@@ -122,7 +122,9 @@ let package = Package(
         room("Requests", sees: ["HTTPCaching", "Machine", "Network"]),
         room("Query", sees: ["Requests", "HTTPCaching", "Network"], packages: [crypto]),
         room("Dialects", sees: ["Query", "Requests", "Network"], packages: [crypto]),
-        room("Transforms", sees: ["Requests", "Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
+        // Without dlib's headers (libdlib-dev) it compiles to functions that find nothing.
+        .target(name: "DarkroomCFaces", path: "Sources/CFaces"),
+        room("Transforms", sees: ["CFaces", "Requests", "Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
         room(
             "ObjectStorage", sees: ["Network", "HTTPCaching", "HTTPClient", "Waiting"],
             packages: [asyncHTTPClient, crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL]),

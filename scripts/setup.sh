@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the system libraries that the package links: libvips with its codecs, zlib, Brotli and Zstandard for HTTP, the
-# Public Suffix List, and SQLite for GRDB.
+# Public Suffix List, and SQLite for GRDB. Also the headers of dlib, from which the detector of faces is compiled: without
+# them, Darkroom is built without it.
 # Returns quickly if they are present; uses sudo only to install missing packages.
 set -euo pipefail
 
@@ -24,8 +25,13 @@ libraries_present() {
     command -v pkg-config >/dev/null && pkg-config --exists "${modules[@]}"
 }
 
+# Homebrew's headers are not on the compiler's path, so the detector is built on Linux only.
+detector_present() {
+    [ "$(uname -s)" = Darwin ] || [ -e /usr/include/dlib/image_processing/frontal_face_detector.h ]
+}
+
 present() {
-    libraries_present && [ -z "$(missing_codecs)" ]
+    libraries_present && [ -z "$(missing_codecs)" ] && detector_present
 }
 
 as_root() {
@@ -62,6 +68,10 @@ elif command -v apt-get >/dev/null; then
     if [ ${#codecs[@]} -gt 0 ]; then
         echo "Installing ${codecs[*]}" >&2
         apt_install "${codecs[@]}"
+    fi
+    if ! detector_present; then
+        echo "Installing libdlib-dev" >&2
+        (apt_install libdlib-dev) || echo "Without libdlib-dev, Darkroom is built without the detector of faces." >&2
     fi
 else
     echo "No apt-get or brew: install pkg-config, and libvips 8.14 or later, SQLite 3, zlib, Brotli, zstd and libpsl with their headers." >&2

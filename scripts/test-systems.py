@@ -220,7 +220,7 @@ def check_missing_codecs(system: Guest) -> None:
             enum = next(line for line in offered.splitlines() if "enum: [auto, origin, " in line)
             check((" avif," in enum) == (codec != "aomenc"), f"the contract without {codec}: {enum}")
             accept = {"Accept": "image/avif,image/webp"}
-            negotiated = server.ask("/image?url=local:///formats/photo.jpg&w=48&formats=avif,webp&wait=best", headers=accept)
+            negotiated = server.ask("/image?url=local:///formats/photo.jpg&w=300&formats=avif,webp&wait=best", headers=accept)
             wanted = "image/webp" if codec == "aomenc" else "image/avif"
             check(negotiated.headers.get("content-type") == wanted, f"without {codec}: negotiated {negotiated.headers}")
         finally:

@@ -30,7 +30,7 @@ KNOTS = {
     "jpeg": [30, 45, 60, 70, 78, 84, 90, 95], "webp": [30, 50, 65, 76, 84, 92], "avif": [30, 45, 57, 68, 80],
     "jxl": [45, 62, 75, 85, 92],
 }  # fmt: skip
-DEFAULTS = {"jpeg": 80, "webp": 82, "avif": 68, "jxl": 80}
+DEFAULTS = {"jpeg": 80, "webp": 82, "avif": 67, "jxl": 80}
 MIDDLING = {"jpeg": 72, "webp": 75, "avif": 60, "jxl": 72}
 TUNED = ([1, 20, 30, 45, 57, 68, 80, 92, 100], [1, 11, 24, 41, 53, 63, 74, 91, 100])
 """`AVIFQuality.tuned`."""

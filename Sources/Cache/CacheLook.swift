@@ -1,8 +1,48 @@
 import DarkroomHTTPCaching
 import DarkroomMachine
-import DarkroomRequests
+package import DarkroomNetwork
+package import DarkroomRequests
 package import DarkroomStore
+package import DarkroomWaiting
 package import NIOCore
+
+/// A tier in which an entry was found.
+public enum CacheTier: String, Sendable {
+    case memory, disk, shared
+}
+
+/// A request as the caches see it.
+package struct CacheAccess: Sendable {
+    package let keys: RequestKeys
+    package let source: SourceURL
+    /// What the request decodes, of which some may have failed to decode.
+    package let part: SourcePart
+    package let options: CacheOptions
+    /// The source's purge epoch when the request started. Results are stored only while it is current.
+    package let epoch: PurgeEpoch
+    /// When the request's waits end; nil if something else ends them.
+    package let deadline: Deadline?
+    /// The tenant's part of the caches; nil = entries are stored without counting.
+    package let share: CacheShare?
+
+    package init(
+        keys: RequestKeys, source: SourceURL, part: SourcePart, options: CacheOptions, epoch: PurgeEpoch,
+        deadline: Deadline?, share: CacheShare? = nil
+    ) {
+        self.keys = keys
+        self.source = source
+        self.part = part
+        self.options = options
+        self.epoch = epoch
+        self.deadline = deadline
+        self.share = share
+    }
+}
+
+extension SourceURL {
+    /// The host in lowercase without the port; empty for local files.
+    package var hostName: String { host.map { "\($0)".lowercased() } ?? "" }
+}
 
 /// Whether a lookup changes anything.
 package enum LookMode: Sendable {
@@ -62,45 +102,47 @@ package struct FoundVariant: Sendable {
     }
 }
 
-// MARK: Without waiting
+// MARK: At once
+
+// A lookup has two halves. The half at once never waits: it reads memory, and files that the system has in memory.
+// What it does not find, and only that, is looked up in the tiers that have to be waited for.
 
 extension ImageCache {
-    /// The known state of the source, if finding it needs no waiting: from memory, or from a file that the system has
-    /// in memory. Nil means that ``look(_:_:)`` has to look.
+    /// The known state of the source, if finding it needs no waiting. Nil means that ``look(_:_:)`` has to look.
     ///
     /// A newer download whose image is still being processed does not delay a fresh image in memory.
     package func lookAtOnce(_ access: CacheAccess) -> CacheLook? {
         guard !access.options.waitsForDisk else { return nil }
         if let record = storedRecord(access) ?? originalInUse(access)?.record { return CacheLook(record: record) }
         let (keys, epoch) = (access.keys, epochs.current)
-        guard let disk, access.options.query.variants.contains(.disk),
-            let entries = disk.entriesAtOnce(for: [keys.record, keys.variant]), entries.count == 2,
-            let record = records.decode(entries[0], of: keys.source)
+        guard findsVariantWithRecord(access), let found = disk?.entriesAtOnce(for: [keys.record, keys.variant])
         else { return nil }
-        promote(record, access, since: epoch)
-        var look = CacheLook(record: record)
-        (look.onDisk, look.epoch) = (entries[1], epoch)
-        return look
+        var look = CacheLook()
+        add(found, to: &look, access, since: epoch)
+        return look.record == nil ? nil : look
     }
 
-    /// A variant of this content, if finding it needs no waiting. Nil means that ``variant(_:of:for:_:_:)`` has to
-    /// look.
+    /// A variant of this content, if finding it needs no waiting. Nil means that ``furtherVariant(_:of:for:_:_:)`` has
+    /// to look.
     package func variantAtOnce(
-        _ key: EntryKey, of content: StoreKey, for access: CacheAccess, _ look: CacheLook
+        _ key: EntryKey, of content: StoreKey, for access: CacheAccess, _ look: CacheLook, _ mode: LookMode = .use
     ) -> FoundVariant? {
-        if let found = recentVariant(key, of: content, for: access) { return found }
+        if let found = recentVariant(key, of: content, for: access, mode) { return found }
         guard let disk, access.options.query.variants.contains(.disk) else { return nil }
         if key == access.keys.variant, let entry = look.onDisk {
-            return onDisk(entry, key, of: content, access, since: look.epoch ?? access.epoch)
+            return onDisk(entry, key, of: content, access, since: look.epoch ?? access.epoch, mode)
         }
+        guard mode == .use else { return nil }
         let epoch = epochs.current
         return onDisk(disk.entriesAtOnce(for: [key])?.first, key, of: content, access, since: epoch)
     }
 
     /// A variant that another request may have stored a moment ago.
-    package func recentVariant(_ key: EntryKey, of content: StoreKey, for access: CacheAccess) -> FoundVariant? {
+    package func recentVariant(
+        _ key: EntryKey, of content: StoreKey, for access: CacheAccess, _ mode: LookMode = .use
+    ) -> FoundVariant? {
         guard access.options.query.variants.contains(.memory) else { return nil }
-        return FoundVariant(memory.entry(for: key), of: content, .memory)
+        return FoundVariant(memory.entry(key, mode), of: content, .memory)
     }
 
     /// The source's record, if it is stored and reading it needs no waiting.
@@ -125,38 +167,49 @@ extension ImageCache {
         guard newestRecord(access) == nil, shared == nil || !tiers.contains(.shared) else { return false }
         return disk.map { !tiers.contains(.disk) || $0.isAbsent(access.keys.record) } ?? true
     }
+
+    /// Whether one lookup on disk finds the variant along with the record.
+    private func findsVariantWithRecord(_ access: CacheAccess) -> Bool {
+        !access.options.waitsForDisk && access.options.query.variants.contains(.disk)
+    }
+
+    /// Adds what one lookup on disk has found, up to the first that is missing: the record if it was unknown, then the
+    /// variant.
+    private func add(
+        _ found: [StoredEntry], to look: inout CacheLook, _ access: CacheAccess, since epoch: PurgeEpoch
+    ) {
+        var found = found[...]
+        if look.record == nil {
+            guard let entry = found.popFirst() else { return }
+            look.record = records.decode(entry, of: access.keys.source)
+            if let record = look.record { promote(record, access, since: epoch) }
+        }
+        (look.onDisk, look.epoch) = (.some(found.first), epoch)
+    }
 }
 
-// MARK: With waiting
+// MARK: Further
 
 extension ImageCache {
     /// Looks up the source in this process's memory and on this machine. One lookup on disk finds record and variant.
     package func look(_ access: CacheAccess, _ mode: LookMode = .use) async -> CacheLook {
         var look = CacheLook(record: newestRecord(access, mode))
-        let (keys, tiers) = (access.keys, access.options.query)
+        let keys = access.keys
         guard let disk else { return look }
-        if mode == .use, !access.options.waitsForDisk, tiers.variants.contains(.disk) {
-            let known = look.record
-            let entries = await withCheckedContinuation { continuation in
-                let wanted = known == nil ? [keys.record, keys.variant] : [keys.variant]
+        if mode == .use, findsVariantWithRecord(access) {
+            let wanted = look.record == nil ? [keys.record, keys.variant] : [keys.variant]
+            let found = await withCheckedContinuation { continuation in
                 if let disk = disk as? any DeferringStore {
                     disk.lookDeferring(for: wanted) { continuation.resume(returning: $0) }
                 } else {
                     disk.look(for: wanted) { continuation.resume(returning: $0) }
                 }
             }
-            guard known == nil else {
-                look.onDisk = .some(entries.first)
-                return look
-            }
-            look.record = entries.first.flatMap { records.decode($0, of: keys.source) }
-            if !entries.isEmpty { look.onDisk = .some(entries.count > 1 ? entries[1] : nil) }
-        } else if look.record == nil, tiers.union.contains(.disk) {
+            add(found, to: &look, access, since: access.epoch)
+        } else if look.record == nil, access.options.query.union.contains(.disk) {
             look.record = await disk.entry(keys.record, mode).flatMap { records.decode($0, of: keys.source) }
-        } else {
-            return look
+            if mode == .use, let record = look.record { promote(record, access, since: access.epoch) }
         }
-        if mode == .use, let record = look.record { promote(record, access, since: access.epoch) }
         return look
     }
 
@@ -198,20 +251,16 @@ extension ImageCache {
             && !records.unconfirmedRecords.concerns(record, isOnDisk: true)
     }
 
-    /// Looks for a variant of this content in the tiers that the request reads.
-    package func variant(
-        _ key: EntryKey, of content: StoreKey, for access: CacheAccess, _ look: CacheLook = CacheLook(),
-        _ mode: LookMode = .use
+    /// Looks for a variant of this content that ``variantAtOnce(_:of:for:_:_:)`` has not found.
+    package func furtherVariant(
+        _ key: EntryKey, of content: StoreKey, for access: CacheAccess, _ look: CacheLook, _ mode: LookMode = .use
     ) async -> FoundVariant? {
         let tiers = access.options.query.variants
-        if tiers.contains(.memory), let found = FoundVariant(memory.entry(key, mode), of: content, .memory) {
-            return found
-        }
         let isOwn = key == access.keys.variant
-        if tiers.contains(.disk), let disk {
-            var entry = isOwn ? look.onDisk : nil
-            if entry == nil { entry = .some(await disk.entry(key, mode)) }
-            if let found = onDisk(entry ?? nil, key, of: content, access, since: access.epoch, mode) { return found }
+        if tiers.contains(.disk), let disk, !isOwn || look.onDisk == nil,
+            let found = onDisk(await disk.entry(key, mode), key, of: content, access, since: access.epoch, mode)
+        {
+            return found
         }
         guard tiers.contains(.shared), let shared else { return nil }
         var known = isOwn ? look.inSharedTier : nil

@@ -3,26 +3,53 @@ import Foundation
 import HTTPTypes
 import NIOCore
 
-/// Makes the pixel of a `color:` URL. Nothing is read or fetched.
+/// Makes the drawing of a `color:` URL. Nothing is read or fetched.
 struct ColorSources: OriginFetching {
     func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
-        guard let channels = request.url.colorChannels else {
+        guard let gradient = request.url.gradient else {
             throw .invalidURL(.unsupportedScheme(request.url.scheme.rawValue))
         }
         let now = Date()
         return OriginResponse(
             url: request.url, status: .ok, headers: [.cacheControl: "max-age=31536000"],
-            body: ByteBuffer(string: Self.drawing(channels)), requestedAt: now, receivedAt: now)
+            body: ByteBuffer(string: Self.drawing(gradient)), requestedAt: now, receivedAt: now)
     }
 
-    /// The pixel as a drawing, which covers more than the pixel so that no edge of a canvas is blended.
-    private static func drawing(_ channels: [UInt8]) -> String {
-        let (red, green, blue) = (channels[0], channels[1], channels[2])
-        let opacity = Double(channels[3]) / 255
+    /// A vector image, which is drawn at the size of its canvas. It covers more than its area so that no edge of a
+    /// canvas is blended.
+    private static func drawing(_ gradient: ColorGradient) -> String {
+        let (width, height) = (gradient.width, gradient.height)
+        let isFlat = gradient.start == gradient.end
+        let fill = isFlat ? paint("fill", gradient.start) : "fill=\"url(#g)\""
         return """
-            <svg xmlns="http://www.w3.org/2000/svg" width="1" height="1">\
-            <path d="M-1-1H2V2H-1z" fill="rgb(\(red),\(green),\(blue))" fill-opacity="\(opacity)"/></svg>
+            <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="\(height)">\
+            \(isFlat ? "" : definition(gradient))\
+            <path d="M-1-1H\(width + 1)V\(height + 1)H-1z" \(fill)/></svg>
             """
+    }
+
+    /// The line through the middle that is as long as CSS makes it: both ends are level with a corner.
+    private static func definition(_ gradient: ColorGradient) -> String {
+        let radians = Double(gradient.angle) * .pi / 180
+        let (width, height) = (Double(gradient.width), Double(gradient.height))
+        let (across, down) = (sin(radians), -cos(radians))
+        let half = (abs(across) * width + abs(down) * height) / 2
+        // Adding 0 makes -0 positive.
+        func place(_ middle: Double, _ part: Double) -> String { "\(((middle + part) * 1e6).rounded() / 1e6 + 0)" }
+        let ends = [-half, half].map { (place(width / 2, $0 * across), place(height / 2, $0 * down)) }
+        let line = "x1=\"\(ends[0].0)\" y1=\"\(ends[0].1)\" x2=\"\(ends[1].0)\" y2=\"\(ends[1].1)\""
+        return """
+            <defs><linearGradient id="g" gradientUnits="userSpaceOnUse" \(line)>\
+            <stop offset="0" \(paint("stop", gradient.start))/><stop offset="1" \(paint("stop", gradient.end))/>\
+            </linearGradient></defs>
+            """
+    }
+
+    /// The attributes of a color: `fill` and `fill-opacity`, or `stop-color` and `stop-opacity`.
+    private static func paint(_ kind: String, _ channels: [UInt8]) -> String {
+        let (red, green, blue) = (channels[0], channels[1], channels[2])
+        let name = kind == "fill" ? kind : "\(kind)-color"
+        return "\(name)=\"rgb(\(red),\(green),\(blue))\" \(kind)-opacity=\"\(Double(channels[3]) / 255)\""
     }
 }
 

@@ -158,7 +158,9 @@ public final class ImagePipeline: Sendable {
         var request = resolve(request, observer: observer)
         request.keepsOriginal = keepsOriginal
         var inquiry = resolver.inquiry(request)
-        if let found = resolver.answerNow(&inquiry) { return finished(showingMark(found, request), request, stopwatch) }
+        if let found = resolver.answerNow(&inquiry) {
+            return finished(showingParts(found, request), request, stopwatch)
+        }
         return try await answer(to: inquiry, stopwatch)
     }
 
@@ -166,11 +168,11 @@ public final class ImagePipeline: Sendable {
     private func answer(to inquiry: Inquiry, _ stopwatch: Stopwatch) async throws(PipelineError) -> ImageResponse {
         var inquiry = inquiry
         let request = inquiry.request
-        if !request.lacksMark {
+        if !request.lacksParts {
             // No deadline counts yet: a disk that does not answer counts as a miss after a few seconds.
             await resolver.look(&inquiry)
             if let found = resolver.answerNow(&inquiry) {
-                return finished(showingMark(found, request), request, stopwatch)
+                return finished(showingParts(found, request), request, stopwatch)
             }
         }
         return finished(try await imageWithinTimeout(inquiry), request, stopwatch)
@@ -240,7 +242,7 @@ extension ImagePipeline {
         return CacheLocation(original: tiers(.original), variant: tiers(.variant))
     }
 
-    /// The size of a request's result, from the known summary of its source. A mark does not change the size.
+    /// The size of a request's result, from the known summary of its source. Drawn images do not change the size.
     ///
     /// - Throws: ``PipelineError/badParameter(_:)`` as the request would.
     package func size(of request: ImageRequest, from source: SourceSummary) throws(PipelineError) -> PlannedSize {
@@ -297,9 +299,9 @@ extension ImagePipeline {
 
 /// A request whose chain and keys were derived once, to look its image up in the caches again and again.
 package final class ImageLookup: Sendable {
-    fileprivate let request: ResolvedRequest
-    /// The request with the mark that was current at the last call; nil without a mark.
-    fileprivate let marked = Mutex<ResolvedRequest?>(nil)
+    let request: ResolvedRequest
+    /// The request with the drawn images that were current at the last call; nil without such images.
+    let complete = Mutex<ResolvedRequest?>(nil)
 
     fileprivate init(_ request: ResolvedRequest) { self.request = request }
 }
@@ -340,7 +342,7 @@ extension ImagePipeline {
         var inquiry = resolver.inquiry(request)
         if let found = resolver.answerNow(&inquiry) {
             try requireAllowedSources(of: request.input)
-            return .found(finished(showingMark(found, request), request, stopwatch))
+            return .found(finished(showingParts(found, request), request, stopwatch))
         }
         inquiry.request = renewed(request, client: client, priority: priority)
         if mayRefuse, let refusal = resolver.refusal(&inquiry) {
@@ -360,25 +362,11 @@ extension ImagePipeline {
         (request.input.client, request.input.priority) = (client, priority)
         request.urgency = Urgency(priority, client: client, deadline: .now + configuration.requestTimeout)
         request.epoch = resolver.cache.epoch(of: request.keys.source, request.source)
-        if let mark = request.mark, let asked = markRequest(of: request.input, request.urgency) {
-            request.mark = ResolvedMark(asked, mark.record)
+        let (input, urgency) = (request.input, request.urgency)
+        let renewed = request.parts?.found.map { known in
+            ResolvedPart(known.part, partRequest(known.part, of: input, urgency), known.record)
         }
-        return request
-    }
-
-    /// The request with its mark as it is known at once; nil if the mark has to be waited for.
-    private func currentRequest(of lookup: ImageLookup) -> ResolvedRequest? {
-        guard lookup.request.input.mark != nil else { return lookup.request }
-        let last = lookup.marked.withLock(\.self) ?? lookup.request
-        guard let asked = last.mark?.request ?? markRequest(of: last.input, last.urgency),
-            let mark = resolver.markAtOnce(for: asked)
-        else { return nil }
-        var request = last
-        if last.mark?.record !== mark.record {
-            if last.mark?.record.content != mark.record.content { request = resolve(last.input, mark: mark) }
-            request.mark = mark
-            lookup.marked.withLock { [request] in $0 = request }
-        }
+        if let renewed { request.parts?.found = renewed }
         return request
     }
 

@@ -159,7 +159,7 @@ extension PipelineError {
         case .invalidURL: "invalid_url"
         case .badParameter: "bad_parameter"
         case .notAllowed: "not_allowed"
-        case .notFound(let status): status.map(String.init) ?? "not_found"
+        case .notFound(let status, _): status.map(String.init) ?? "not_found"
         case .tooLarge: "too_large"
         case .unsupported, .missingDecoder, .outdatedDecoder: "unsupported"
         case .corrupt: "corrupt"
@@ -173,7 +173,7 @@ extension PipelineError {
         case .loop: "proxy_loop_detected"
         case .cancelled: "canceled"
         case .failed: "_OTHER"
-        case .mark(let error): error.spanType
+        case .mark(let error, _): error.spanType
         }
     }
 }

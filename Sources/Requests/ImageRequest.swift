@@ -27,11 +27,9 @@ public struct ImageRequest: Sendable {
     /// The failures that ``fallback`` is used for, by their status: 403, 404, 410, 413, 415, 422, 502, 503 or 504.
     /// Default: empty, which stands for all.
     public var fallbackStatuses: Set<Int> = []
-    /// An image to draw onto the result, at the place in ``Recipe/mark``; nil = none. It is fetched and cached like a
-    /// source. If it fails, so does the request.
-    public var mark: SourceURL?
-    /// Whether this server's operator chose the mark, rather than the client.
-    package var trustsMark = false
+    /// The images that are drawn onto the result: by ``Recipe/mark``, ``Recipe/steps`` and ``Recipe/layers``. Each is
+    /// fetched and cached like a source.
+    public var parts: [PartImage] = []
     /// Placeholders to return along with the image: any of `color`, `blurHash`, `thumbHash` and `lqip`. They change
     /// neither the image's bytes nor its cache key.
     public var placeholders: ImageDetails
@@ -73,6 +71,15 @@ public struct ImageRequest: Sendable {
             source: data.address, recipe: recipe, pages: pages, output: output, priority: priority, cache: cache,
             placeholders: placeholders)
         self.data = data
+    }
+
+    /// The image to draw at the place in ``Recipe/mark``: the part without a name. Nil = none.
+    public var mark: SourceURL? {
+        get { parts.first { $0.name.isEmpty }?.source }
+        set {
+            parts.removeAll { $0.name.isEmpty }
+            if let newValue { parts.insert(PartImage("", newValue), at: 0) }
+        }
     }
 
     /// Replaces the source by bytes that the caller holds.

@@ -23,6 +23,8 @@ public struct Layout: Hashable, Codable, Sendable {
             case anchor(Anchor)
             /// The most salient part (libvips `smartcrop`).
             case attention
+            /// Around faces; `attention` if none is found.
+            case faces(FaceFocus.Choice)
             /// The point at the shares ``Gravity/x`` and ``Gravity/y`` of width and height.
             case focal
         }

@@ -114,7 +114,8 @@ extension Layout.Gravity {
         let offsets = parts.dropFirst().compactMap(Layout.number)
         guard offsets.count == parts.count - 1 else { return nil }
         self.init(point, x: offsets.first ?? 0, y: offsets.last ?? 0)
-        guard point != .attention || offsets.isEmpty, point != .focal || !offsets.isEmpty,
+        let choosesByPixels = if case .faces = point { true } else { point == .attention }
+        guard !choosesByPixels || offsets.isEmpty, point != .focal || !offsets.isEmpty,
             point != .focal || offsets.allSatisfy((0...1).contains), offsets.allSatisfy({ abs($0) <= 1_000_000 })
         else { return nil }
     }
@@ -129,6 +130,8 @@ extension Layout.Gravity.Point {
     fileprivate init?(name: String) {
         switch name {
         case "attention": self = .attention
+        case "face": self = .faces(.largest)
+        case "faces": self = .faces(.all)
         case "focal": self = .focal
         default:
             guard let anchor = Anchor(rawValue: name) else { return nil }
@@ -140,6 +143,7 @@ extension Layout.Gravity.Point {
         switch self {
         case .anchor(let anchor): anchor.rawValue
         case .attention: "attention"
+        case .faces(let choice): choice.rawValue
         case .focal: "focal"
         }
     }

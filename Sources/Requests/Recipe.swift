@@ -7,6 +7,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var digest: SourceDigest?
     /// The orientation to apply; by default the source's own.
     public var orientation: Orient.Rule = .auto
+    /// Hides faces before everything else shows them; nil = they stay.
+    public var redaction: Redaction?
     /// What is cut off each side before everything else; nil = nothing.
     public var inset: Inset?
     /// A rectangle of the upright source, which must lie within it; nil = the whole image.
@@ -85,6 +87,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var padding: Padding?
     /// Another image drawn onto the image; nil = none.
     public var mark: Mark?
+    /// Drawn onto the finished image in this order, at most ``Layer/maxCount``.
+    public var layers: [Layer] = []
     /// Where images of generative models get a label, as their last step.
     public var aiLabel = AILabel.Place.none
     /// The rules for the order of steps and for sizes.

@@ -4,7 +4,7 @@ public import NIOCore
 
 /// One piece of pixel work: a source, the changes to make, and the form of the result.
 ///
-/// `Codable` except for the bytes of source and mark, unless its chain has custom transforms.
+/// `Codable` except for the bytes of source and images, unless its chain has custom transforms.
 public struct ImageJob: Codable, Sendable {
     /// The encoded bytes of the source.
     public var source: ByteBuffer {
@@ -13,13 +13,13 @@ public struct ImageJob: Codable, Sendable {
     }
     /// The same bytes in the form in which another process reads them without a copy.
     package var sharedSource = SharedBytes(ByteBuffer())
-    /// The encoded bytes of the image that a ``Mark`` of the chain draws; nil = none.
+    /// The encoded bytes of the image that a ``Mark`` without ``Mark/content`` draws; nil = none.
     public var mark: ByteBuffer? {
-        get { sharedMark?.buffer }
-        set { sharedMark = newValue.map { SharedBytes($0) } }
+        get { images[""]?.bytes.buffer }
+        set { images[""] = newValue.map { DrawnImage(SharedBytes($0)) } }
     }
-    /// The same bytes in the form in which another process reads them without a copy.
-    package var sharedMark: SharedBytes?
+    /// The images that the chain draws, by their ``Mark/content`` or ``Picture/content``.
+    package var images: [String: DrawnImage] = [:]
     /// The SHA-256 of the source's bytes in hexadecimal, by which a cached decode is found; nil = no cache is used.
     public var identity: String?
     /// Whether the decoded image is cached for further jobs on the same source. Needs `identity`.
@@ -36,15 +36,16 @@ public struct ImageJob: Codable, Sendable {
     public var efforts: EncoderEfforts
     /// The limits on source and result.
     public var limits: PixelLimits
+    /// The length of the result as WebP, if it was encoded before; nil = unknown. A comparison with an AVIF then need
+    /// not encode it again.
+    package var webPBytes: Int?
     /// The ``ImagePlan/expectedWork`` of the plan; nil = unknown. A worker that takes far longer is stopped.
     package var expectedWork: Double?
     /// The client that the job is for; nil = unknown, or several.
     package var client: String?
-    /// Whether this server's operator chose the mark, so that a drawing is no reason for caution.
-    package var trustsMark = false
 
     package enum CodingKeys: CodingKey, CaseIterable {
-        case identity, cachesDecoded, pages, chain, resampling, output, efforts, limits
+        case identity, cachesDecoded, pages, chain, resampling, output, efforts, limits, webPBytes
     }
 
     /// A job that by default uses no cache, default pages, fast resampling, the source's own format and default limits.
@@ -63,6 +64,11 @@ public struct ImageJob: Codable, Sendable {
         self.output = output
         self.efforts = efforts
         self.limits = limits
+    }
+
+    /// The image that the chain draws under a name; nil if it draws none.
+    package func drawnImage(_ name: String) -> DrawnImage? {
+        chain.drawings.first { $0.imageName == name }.flatMap { images[$0.content] }
     }
 
     /// The number of frames or pages that the job decodes; 1 if the output holds a single frame only.
@@ -84,6 +90,19 @@ public struct ImageJob: Codable, Sendable {
                     + "fewer, for example with n=\(max(1, HeaderLimits.maxFrames - header.page + 1)).")
         }
         return used
+    }
+}
+
+/// An image that a job draws onto its source.
+package struct DrawnImage: Sendable {
+    /// The encoded bytes.
+    package var bytes: SharedBytes
+    /// Whether this server's operator chose the image, so that a drawing is no reason for caution.
+    package var isTrusted = false
+
+    package init(_ bytes: SharedBytes, isTrusted: Bool = false) {
+        self.bytes = bytes
+        self.isTrusted = isTrusted
     }
 }
 

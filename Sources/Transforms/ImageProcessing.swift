@@ -108,17 +108,19 @@ public struct ProcessedImage: Codable, Sendable {
     public var gaps: SVGGaps
     /// The effort of the encoder; nil for formats without efforts.
     public var effort: Int?
+    /// The number of faces that were found for the result; nil = none were looked for.
+    public var faces: Int?
     /// The time that each stage took; nil if the stages were not run or not measured.
     public var stages: ProcessingStages?
 
     private enum CodingKeys: CodingKey {
-        case format, size, frames, sourceFormat, isProven, isDamaged, quality, gaps, effort, stages
+        case format, size, frames, sourceFormat, isProven, isDamaged, quality, gaps, effort, faces, stages
     }
 
     public init(
         body: ByteBuffer, format: OutputFormat, size: PixelSize, frames: Int, sourceFormat: SourceFormat,
         isProven: Bool = true, isDamaged: Bool = false, quality: ResultQuality? = nil, gaps: SVGGaps = [],
-        effort: Int? = nil, stages: ProcessingStages? = nil
+        effort: Int? = nil, faces: Int? = nil, stages: ProcessingStages? = nil
     ) {
         self.body = body
         self.format = format
@@ -130,6 +132,7 @@ public struct ProcessedImage: Codable, Sendable {
         self.quality = quality
         self.gaps = gaps
         self.effort = effort
+        self.faces = faces
         self.stages = stages
     }
 }
@@ -154,8 +157,8 @@ public indirect enum ImageProcessingError: Error, Codable, Sendable, Equatable {
     case transformFailed(String)
     /// The encoder failed.
     case encodingFailed(String)
-    /// The image that a ``Mark`` draws failed with this error, not the source.
-    case mark(ImageProcessingError)
+    /// The image that a ``Mark`` or a ``Layer`` of this name draws failed with this error, not the source.
+    case mark(ImageProcessingError, name: String = "")
 }
 
 /// The time that each stage of processing an image took.
@@ -166,11 +169,16 @@ public struct ProcessingStages: Hashable, Codable, Sendable {
     public var transform: Duration?
     /// Encoding, or describing the image as text.
     public var encode: Duration
+    /// The part of ``encode`` in another format, with which the result was compared; nil = it was not compared.
+    public var compare: Duration?
 
-    public init(decode: Duration? = nil, transform: Duration? = nil, encode: Duration = .zero) {
+    public init(
+        decode: Duration? = nil, transform: Duration? = nil, encode: Duration = .zero, compare: Duration? = nil
+    ) {
         self.decode = decode
         self.transform = transform
         self.encode = encode
+        self.compare = compare
     }
 }
 
@@ -187,7 +195,10 @@ struct StageTimer {
 
     mutating func finishTransforming() { stages.transform = stopwatch.lap() }
 
-    mutating func finishEncoding() { stages.encode = stopwatch.lap() }
+    /// - Parameter comparison: the time that encoding in another format took; nil = there was no comparison.
+    mutating func finishEncoding(_ comparison: Duration?) {
+        (stages.encode, stages.compare) = (stopwatch.lap(), comparison)
+    }
 }
 
 /// Measures consecutive intervals.

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomRequests
 public import DarkroomVips
 import NIOCore
@@ -40,36 +41,63 @@ public struct InProcessImageProcessor: ImageProcessing {
         }
         var timer = StageTimer()
         var image = try image(
-            for: ImageDescriber.preparing(job), header, mark: prepared.mark, framesUsed: framesUsed, &timer,
-            interrupt: interrupt)
+            for: ImageDescriber.preparing(job), header, reader: prepared.reader, images: prepared.images,
+            framesUsed: framesUsed, &timer, interrupt: interrupt)
         let format = job.output.resultFormat(of: header.format, frames: framesUsed, hasAlpha: image.first.hasAlpha)
         image.gainMap = planned.gainMap(for: image, as: format, interrupt: interrupt)
-        let (body, quality): (ByteBuffer, ResultQuality?)
-        if format.isText {
-            (body, quality) = (
-                try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format), nil
-            )
-        } else {
-            (body, quality) = try encoded(
-                image, by: job, header, framesUsed: framesUsed, as: format, planned.plan, &timer,
+        let encoded =
+            format.isText
+            ? EncodedImage(
+                body: try ImageDescriber(job: job, header: header, interrupt: interrupt).describe(image, as: format),
+                format: format)
+            : try preferred(
+                image, by: job, header, framesUsed: framesUsed, as: format, planned.plan, &timer, interrupt: interrupt)
+        timer.finishEncoding(encoded.comparison)
+        return ProcessedImage(
+            body: encoded.body, format: encoded.format, size: image.size,
+            frames: encoded.format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
+            isProven: !image.isDamaged, isDamaged: image.isDamaged, quality: encoded.quality,
+            gaps: header.gaps, effort: encoded.format == format ? planned.plan.effort : job.efforts[encoded.format],
+            faces: image.faces?.count, stages: timer.stages)
+    }
+
+    /// The chain's result in a format, or as WebP if that is preferable to the AVIF and the plan compares them.
+    private func preferred(
+        _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, framesUsed: Int, as format: OutputFormat,
+        _ plan: ImagePlan, _ timer: inout StageTimer, interrupt: @escaping Interrupt
+    ) throws(ImageProcessingError) -> EncodedImage {
+        guard plan.webPChoiceWork != nil, plan.format == format else {
+            return try encoded(
+                image, by: job, header, framesUsed: framesUsed, as: format, plan, &timer, interrupt: interrupt)
+        }
+        let pixels: ImageFrames
+        do throws(VipsError) {
+            pixels = try image.mapFrames { frame throws(VipsError) in try frame.rendered(interrupt: interrupt) }
+        } catch {
+            throw interrupt() ? .interrupted : .encodingFailed(error.description)
+        }
+        timer.finishTransforming()
+        func encode(as format: OutputFormat) throws(ImageProcessingError) -> EncodedImage {
+            var (job, unused) = (job, StageTimer())
+            job.output = job.output.converted(to: format)
+            return try encoded(
+                pixels, by: job, header, framesUsed: framesUsed, as: format, plan.compared(as: format), &unused,
                 interrupt: interrupt)
         }
-        timer.finishEncoding()
-        return ProcessedImage(
-            body: body, format: format, size: image.size,
-            frames: format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
-            isProven: !image.isDamaged, isDamaged: image.isDamaged, quality: quality,
-            gaps: header.gaps, effort: planned.plan.effort, stages: timer.stages)
+        return try WebPComparison(output: job.output, knownBytes: job.webPBytes).result(
+            for: pixels.first,
+            avif: { () throws(ImageProcessingError) in try encode(as: .avif) },
+            webP: { () throws(ImageProcessingError) in try encode(as: .webp) })
     }
 
     /// The chain's result in a format, or the pixel data of the source.
     private func encoded(
         _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, framesUsed: Int, as format: OutputFormat,
         _ plan: ImagePlan, _ timer: inout StageTimer, interrupt: @escaping Interrupt
-    ) throws(ImageProcessingError) -> (body: ByteBuffer, quality: ResultQuality?) {
+    ) throws(ImageProcessingError) -> EncodedImage {
         let isTranscodable = format.transcodes(header.format)
         let (choiceWork, encodingWork) = format == plan.format ? (plan.choiceWork, plan.encodingWork) : (0, 0)
-        func unchanged(mostBytes: Int) -> (body: ByteBuffer, quality: ResultQuality?)? {
+        func unchanged(mostBytes: Int) -> EncodedImage? {
             job.unchangedSource(
                 header, framesUsed: framesUsed, as: format, transcodes: choiceWork > 0, image, mostBytes: mostBytes)
         }
@@ -107,25 +135,27 @@ public struct InProcessImageProcessor: ImageProcessing {
     }
 
     /// Decodes and runs the chain.
+    ///
+    /// - Parameter reader: the reader that the header was read by.
     func image(
-        for job: ImageJob, _ header: SourceHeader, mark: MarkSource? = nil, framesUsed: Int, _ timer: inout StageTimer,
-        interrupt: @escaping Interrupt
+        for job: ImageJob, _ header: SourceHeader, reader: SourceReader, images: [String: MarkSource] = [:],
+        framesUsed: Int, _ timer: inout StageTimer, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         let plan = try Self.planned(job, header, framesUsed: framesUsed)
-        var decoder = Decoder(source: job.source, header: header, interrupt: interrupt)
+        var decoder = Decoder(source: job.source, header: header, headerReader: reader, interrupt: interrupt)
         do throws(ImageProcessingError) {
-            return try image(for: job, by: decoder, plan, mark: mark, framesUsed: framesUsed, &timer)
+            return try image(for: job, by: decoder, plan, images, framesUsed: framesUsed, &timer)
         } catch {
             guard case .corrupt = error, job.output.damaged == .show else { throw error }
             decoder.isPartial = true
-            var image = try image(for: job, by: decoder, plan, mark: mark, framesUsed: framesUsed, &timer)
+            var image = try image(for: job, by: decoder, plan, images, framesUsed: framesUsed, &timer)
             image.isDamaged = true
             return image
         }
     }
 
     private func image(
-        for job: ImageJob, by decoder: Decoder, _ plan: ChainPlan, mark: MarkSource?, framesUsed: Int,
+        for job: ImageJob, by decoder: Decoder, _ plan: ChainPlan, _ images: [String: MarkSource], framesUsed: Int,
         _ timer: inout StageTimer
     ) throws(ImageProcessingError) -> ImageFrames {
         let parameters = try decoder.parameters(of: job, framesUsed: framesUsed, as: plan.decode)
@@ -134,12 +164,19 @@ public struct InProcessImageProcessor: ImageProcessing {
         let overview = job.chain.overview.map { chain in
             OverviewSource { try makeOverview(by: chain, of: job, decoder, pixels, parameters) }
         }
-        return try transformed(
-            decoder.frames(of: pixels, parameters), by: job, decoder.header, mark, overview,
-            interrupt: decoder.interrupt)
+        let faces = FaceFinders(of: job) { chain in try makeOverview(by: chain, of: job, decoder, pixels, parameters) }
+        let frames = try decoder.frames(of: pixels, parameters)
+        var result = try transformed(
+            frames, by: job, decoder.header, images, overview, faces, interrupt: decoder.interrupt)
+        do { _ = try faces.described?.faces(of: frames, interrupt: decoder.interrupt) } catch {
+            throw decoder.interrupt() ? .interrupted : .transformFailed("\(error)")
+        }
+        result.faces = faces.known
+        return result
     }
 
-    /// The copy on which a crop decides. The pixels of the result serve if the decoder would deliver the same ones.
+    /// The copy on which a crop decides, or in which faces are looked for. The pixels of the result serve if the
+    /// decoder would deliver the same ones.
     private func makeOverview(
         by chain: TransformChain, of job: ImageJob, _ decoder: Decoder, _ pixels: DecodedPixels,
         _ parameters: DecodeParameters
@@ -169,13 +206,13 @@ public struct InProcessImageProcessor: ImageProcessing {
     }
 
     private func transformed(
-        _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, _ mark: MarkSource?,
-        _ overview: OverviewSource?, interrupt: @escaping Interrupt
+        _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, _ images: [String: MarkSource],
+        _ overview: OverviewSource?, _ faces: FaceFinders, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ImageFrames {
         var result: ImageFrames
         do {
             result = try job.chain.apply(
-                to: image, start: header.plan, mark: mark, overview: overview, limits: job.limits,
+                to: image, start: header.plan, images: images, overview: overview, faces: faces, limits: job.limits,
                 interrupt: interrupt)
         } catch let error as TransformError {
             throw .badParameter(error)
@@ -187,7 +224,7 @@ public struct InProcessImageProcessor: ImageProcessing {
         try job.limits.check(output: result.size, setBy: job.chain.sizeParameter)
         result.isFromGray = image.first.bands <= 2
         result.isP3 = job.chain.gamut.makesP3(of: image.first)
-        if job.output.mayKeepPixels(of: header.format) {
+        if job.output.mayKeepPixels(of: header.format), !job.chain.hidesFaces {
             result.isUnchanged = job.chain.hasLeft(image, in: result, start: header.plan, interrupt: interrupt)
         }
         return result
@@ -198,22 +235,26 @@ public struct InProcessImageProcessor: ImageProcessing {
 package struct PreparedJob: Sendable {
     let job: ImageJob
     let header: SourceHeader
-    /// Nil if the chain draws no mark.
-    private(set) var mark: MarkSource?
+    let reader: SourceReader
+    /// The images that the chain draws, by their content.
+    private(set) var images: [String: MarkSource] = [:]
     /// Nil if the source has none that can be applied.
     let gainMap: GainMapSource?
 
-    /// Reads the headers of source and mark. Throws if a header cannot be read.
+    /// Reads the headers of the source and of the images that are drawn. Throws if a header cannot be read.
     package init(_ job: ImageJob) throws(ImageProcessingError) {
         self.job = job
         if let digest = job.chain.digest { try digest.check(job.source) }
-        header = try SourceHeader(
-            of: job.source, pages: job.pages, maxPages: min(job.limits.maxFrames, HeaderLimits.maxComparedPages))
+        (header, reader) = try SourceHeader.read(
+            job.source, pages: job.pages, maxPages: min(job.limits.maxFrames, HeaderLimits.maxComparedPages))
         gainMap = job.output.isHeaderOnly ? nil : GainMapSource(of: job.source, header)
-        guard !job.chain.marks.isEmpty else { return }
-        // Never an image without its mark.
-        guard let bytes = job.mark else { throw .transformFailed("the job has no bytes for its mark") }
-        mark = try MarkSource(bytes, limits: job.limits)
+        for drawing in job.chain.drawings where images[drawing.content] == nil {
+            // Never an image without its mark.
+            guard let image = job.images[drawing.content] else {
+                throw .transformFailed("the job has no bytes for its mark")
+            }
+            images[drawing.content] = try MarkSource(image.bytes.buffer, name: drawing.imageName, limits: job.limits)
+        }
     }
 
     /// See ``ImageProcessing/plan(_:interrupt:)``.
@@ -221,17 +262,16 @@ package struct PreparedJob: Sendable {
 
     package func planned() throws(ImageProcessingError) -> PlannedJob { PlannedJob(prepared: self, plan: try plan()) }
 
-    /// The cost of drawing the marks of the chain on a result of this size.
-    func costOfMarks(
+    /// The cost of drawing the images of the chain on a result of this size.
+    func costOfImages(
         framesUsed: Int, on size: PixelSize
     ) throws(ImageProcessingError) -> (bytes: Int, work: Double) {
         var (bytes, work) = (0, 0.0)
-        guard let mark else { return (bytes, work) }
-        for step in job.chain.marks {
-            let drawing = try mark.cost(
-                step.framesUsed(of: mark, on: framesUsed), at: step.size(of: mark.size, on: size))
-            bytes += drawing.bytes
-            work += drawing.work
+        for drawing in job.chain.drawings {
+            guard let image = images[drawing.content] else { continue }
+            let cost = try drawing.cost(of: image, framesUsed: framesUsed, on: size)
+            bytes += cost.bytes
+            work += cost.work + drawing.compositingWork(framesUsed: framesUsed, on: size)
         }
         return (bytes, work)
     }

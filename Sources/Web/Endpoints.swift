@@ -124,6 +124,8 @@ extension Endpoints {
             basePath: configuration.adminAddress == nil ? configuration.basePath : "")
         srcset = SrcsetEndpoint(image: image, pipeline, imageMetrics)
         playground = PlaygroundEndpoint(configuration)
-        contract = ContractEndpoint(without: configuration.limits.unwritable, problemBase: configuration.problemBase)
+        contract = ContractEndpoint(
+            without: configuration.limits.unwritable, findsFaces: configuration.limits.findsFaces,
+            problemBase: configuration.problemBase)
     }
 }

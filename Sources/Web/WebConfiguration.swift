@@ -76,7 +76,7 @@ package struct WebConfiguration: Sendable {
 
     /// Whether images require a signature, by a key of this server or of the paths of another service, or the admin
     /// token.
-    package var requiresSignature: Bool { !access.signingKeys.isEmpty || pathDialect?.requiresSignature == true }
+    package var requiresSignature: Bool { access.requiresSignature(with: pathDialect) }
 
     /// The sites whose scripts may read responses below `/iiif`: all, as the Image API requires.
     var iiifOrigins: CORSPolicy { servesIIIF ? .all : .none }
@@ -120,4 +120,35 @@ package struct Access: Hashable, Sendable {
 
     /// Everything is allowed to everyone.
     package init() {}
+
+    /// Whether images require a signature or the admin token on a server that accepts these paths.
+    package func requiresSignature(with paths: (any PathDialect)?) -> Bool {
+        !signingKeys.isEmpty || paths?.requiresSignature == true
+    }
+}
+
+extension Authorizer {
+    init(_ configuration: WebConfiguration) {
+        let access = configuration.access
+        self.init(
+            keys: access.signingKeys, presets: access.presets, presetsOnly: access.presetsOnly,
+            hasPathKeys: configuration.pathDialect?.requiresSignature == true, now: configuration.now)
+    }
+}
+
+extension URLSigner {
+    /// Signs as a server of this configuration.
+    package init(_ configuration: WebConfiguration) {
+        self.init(
+            keys: configuration.access.signingKeys, authorizer: Authorizer(configuration), limits: configuration.limits,
+            sourceMap: configuration.sourceMap, prefix: configuration.urlPrefix, dialect: configuration.dialect)
+    }
+}
+
+extension ImageURLBuilder {
+    init(_ configuration: WebConfiguration) {
+        self.init(
+            prefix: configuration.urlPrefix, limits: configuration.limits, keys: configuration.access.signingKeys,
+            dialect: configuration.dialect)
+    }
 }

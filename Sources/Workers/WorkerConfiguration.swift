@@ -18,6 +18,8 @@ package struct WorkerConfiguration: Sendable {
     package var jobTimeout: Duration
     /// How long inputs that killed a worker are refused; zero disables the quarantine. Default: 1 hour.
     package var quarantine: Duration
+    /// Whether workers look for faces, for which the zygote makes the detector. Default: false.
+    package var findsFaces = false
 
     /// Processor time that every job may take, whatever its estimate.
     #if DEBUG
@@ -83,7 +85,7 @@ package struct WorkerConfiguration: Sendable {
             parent: Int(getpid()), isIsolated: isolation != .none, decodedBytes: share,
             // As with one shared cache: at most a third of it for one image.
             maxDecodedEntryBytes: min(decodedBytes / 3, share), memoryBytes: memoryBytes,
-            maxResultBytes: maxResultBytes)
+            maxResultBytes: maxResultBytes, findsFaces: findsFaces)
     }
 }
 

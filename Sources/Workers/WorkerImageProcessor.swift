@@ -136,7 +136,7 @@ package struct WorkerImageProcessor: ImageProcessing {
     ) throws(ImageProcessingError) -> Answer {
         if let error = pool.quarantineError(for: job) { throw error }
         guard let encoded = EncodedJob(job) else { throw Self.customTransforms }
-        var inputs: (source: MemoryFile, mark: MemoryFile?)?
+        var inputs: SealedInputs?
         var kills = 0
         let planned = request == .process ? encoded : nil
         while let worker = pool.take(for: job.identity, planned: planned, interrupt: interrupt) {
@@ -147,7 +147,7 @@ package struct WorkerImageProcessor: ImageProcessing {
                 let call = pool.call(worker.process, interrupt: interrupt, processorBudget: budget) { job.isDrawing }
                 let reply =
                     try worker.isPlanned
-                    ? call.send(.go) : call.send(request, encoded, with: inputs?.source, mark: inputs?.mark)
+                    ? call.send(.go) : call.send(request, encoded, with: inputs)
                 result = try Self.result(reply, read)
                 pool.release(worker, after: job, encoded, reply.message)
             } catch {
@@ -172,8 +172,8 @@ package struct WorkerImageProcessor: ImageProcessing {
 
     private func sealedInputs(
         of job: ImageJob, for worker: WorkerPool.Lent
-    ) throws(ImageProcessingError) -> (source: MemoryFile, mark: MemoryFile?) {
-        do { return (try job.sharedSource.inFile(), try job.sharedMark?.inFile()) } catch {
+    ) throws(ImageProcessingError) -> SealedInputs {
+        do { return try SealedInputs(job) } catch {
             pool.release(worker.number, worker.decoded)
             throw .transformFailed("no shared memory is available for the source")
         }
@@ -244,26 +244,28 @@ extension ImageJob {
 
     /// The source, if only its content can make the job very long, as with a drawing.
     fileprivate var unboundedSource: Quarantine.Subject? {
-        guard sharedMark == nil, isOfDrawing else { return nil }
+        guard images.isEmpty, isOfDrawing else { return nil }
         return subject
     }
 
-    /// Whether the source, or a mark that a client chose, is a drawing.
+    /// Whether the source, or an image that a client chose to draw on it, is a drawing.
     fileprivate var isDrawing: Bool {
         if isOfDrawing { return true }
-        return !trustsMark && mark.flatMap { SourceFormat(sniffing: $0)?.isVector } ?? false
+        return images.values.contains { image in
+            !image.isTrusted && SourceFormat(sniffing: image.bytes.buffer)?.isVector ?? false
+        }
     }
 
     fileprivate var isOfDrawing: Bool { SourceFormat(sniffing: source)?.isVector ?? false }
 
-    /// The subject that crashed a worker: the source or, if the mark may be at fault, only this work.
+    /// The subject that crashed a worker: the source or, if a drawn image may be at fault, only this work.
     fileprivate var suspect: Quarantine.Subject? {
-        sharedMark == nil ? subject : workIdentity.map { .work($0) }
+        images.isEmpty ? subject : workIdentity.map { .work($0) }
     }
 
-    /// The error of a job that crashed a worker. The choice of a mark must not make the source count as corrupt.
+    /// The error of a job that crashed a worker. The choice of other images must not make the source count as corrupt.
     fileprivate func crash(_ reason: String) -> ImageProcessingError {
-        sharedMark == nil ? .corrupt(reason) : .transformFailed(reason)
+        images.isEmpty ? .corrupt(reason) : .transformFailed(reason)
     }
 }
 

@@ -94,8 +94,11 @@ struct SourceRecordTests {
             #expect(VariantRecord(record.bytes) == record)
         }
         record.gaps = .all
-        #expect(VariantRecord(record.bytes) == record)
-        for (place, code) in [(2, UInt8(101)), (1, 255)] {
+        for faces in [nil, 0, 100] {
+            record.faces = faces
+            #expect(VariantRecord(record.bytes) == record)
+        }
+        for (place, code) in [(3, UInt8(101)), (2, 255), (1, 101)] {
             var bytes = record.bytes
             bytes.setInteger(code, at: bytes.writerIndex - place)
             #expect(VariantRecord(bytes) == nil)

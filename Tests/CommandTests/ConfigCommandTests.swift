@@ -23,7 +23,7 @@ struct ConfigCommandTests {
     }
 
     @Test(arguments: [
-        "port: x\n", "prot: 1\n", "port: [1\n", "- a\n", "host: 0.0.0.0\n", "min-fresh: 400d\n",
+        "port: x\n", "prot: 1\n", "port: [1\n", "- a\n", "host: 0.0.0.0\n", "connect-timeout: 20s\n",
         "local-root: /no/such/folder\n", "signing-keys: {k1: short}\n",
     ])
     func `An invalid file is refused as at startup`(text: String) throws {
@@ -33,7 +33,7 @@ struct ConfigCommandTests {
         #expect(check.status == (text.hasPrefix("local-root") ? 1 : 78))
         #expect(start.status == check.status)
         #expect(check.errors == start.errors)
-        #expect(check.errors.contains("darkroom.yaml") || check.errors.contains("min-fresh"))
+        #expect(check.errors.contains("darkroom.yaml") || check.errors.contains("connect-timeout"))
         #expect(check.output.isEmpty)
     }
 
@@ -83,7 +83,7 @@ struct ConfigCommandTests {
             """
         let combinations = """
             host: 0.0.0.0
-            min-fresh: 400d
+            connect-timeout: 20s
             presets:
               good: w=1
               bad: w=wide
@@ -92,11 +92,11 @@ struct ConfigCommandTests {
               - {id: k1, secret: 0123456789abcdef0123456789-secret}
               - {id: k2, secret: short}
             """
-        // Because of line 2, the lifetimes cannot be compared, and the server may look more exposed than is meant.
+        // Because of line 2, the timeouts cannot be compared, and the server may look more exposed than is meant.
         let both = """
             host: 0.0.0.0
-            max-fresh: soon
-            min-fresh: 400d
+            download-timeout: soon
+            connect-timeout: 20s
             presets: {bad: w=wide}
             local-root: /no/such/folder
             """
@@ -133,15 +133,14 @@ struct ConfigCommandTests {
         let file = try URL.temporaryFile(
             "darkroom.yaml", "# ports\nport: 1\nqueue-depth: 2\nallow-hosts: ['*.a.org']\n")
         let run = try DarkroomProcess.run(
-            ["config", "print", "--config", file.path, "--max-frames", "9"], environment: ["DARKROOM_PORT": "3"])
+            ["config", "print", "--config", file.path, "--max-redirects", "9"], environment: ["DARKROOM_PORT": "3"])
         #expect(run.status == 0)
         let lines = run.output.split(separator: "\n").map { line in
             line.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
         }
         for line in [
-            "port: 3 # DARKROOM_PORT", "queue-depth: 2 # \(file.path):3", "max-frames: 9 # --max-frames",
+            "port: 3 # DARKROOM_PORT", "queue-depth: 2 # \(file.path):3", "max-redirects: 9 # --max-redirects",
             "allow-hosts: \"*.a.org\" # \(file.path):4", "idle-timeout: 30s # default", "# admin-port: none # default",
-            "# max-inflight-bytes: half of memory-budget # default",
             "pixel-workers: \(ResourceDefaults.current.pixelWorkers) # default: number of usable CPU cores",
         ] {
             #expect(lines.contains(line), "\(line)")

@@ -38,7 +38,6 @@ struct FreshnessRouteTests {
         ([], [], false), ([], ["--default-fresh", "0s"], true),
         (["Cache-Control: no-store"], ["--respect-origin", "false"], false),
         (["Cache-Control: max-age=0"], ["--min-fresh", "1h"], false),
-        (["Cache-Control: max-age=60"], ["--max-fresh", "1ms"], true),
     ])
     func `Origin and operator decide together how long a picture is fresh`(
         fields: [String], flags: [String], asks: Bool

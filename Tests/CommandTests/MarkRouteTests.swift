@@ -119,7 +119,7 @@ struct MarkRouteTests {
         let server = try await server(origin)
         let query = "url=\(origin.url())&mark=logo&markw=10p"
         var explanation = try await Client.get("\(server.base)/explain?\(query)&w=80")
-        #expect(String(buffer: explanation.body).contains(#""mark":{"url":"logo"}"#))
+        #expect(String(buffer: explanation.body).contains(#""parts":[{"parameter":"mark","url":"logo"}]"#))
         #expect(try await server.image(origin.url(), "w=80&mark=logo&markw=10p").status == 200)
         explanation = try await Client.get("\(server.base)/explain?\(query)&w=80")
         let markup = try await Client.get("\(server.base)/srcset?\(query)&widths=80")
@@ -127,6 +127,6 @@ struct MarkRouteTests {
             let text = String(buffer: answer.body)
             #expect(answer.status == 200 && text.contains("mark=logo") && !text.contains("logo.png"))
         }
-        #expect(String(buffer: explanation.body).contains(#""mark":{"digest":""#))
+        #expect(String(buffer: explanation.body).contains(#""parts":[{"digest":""#))
     }
 }

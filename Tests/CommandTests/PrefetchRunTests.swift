@@ -18,33 +18,19 @@ struct PrefetchRunTests {
             failures: failures.map { Failure(url: $0, query: "", detail: "") })
     }
 
-    /// One opening of the event stream: the states that it sends, and whether it ends with the job.
-    private enum Stream: Sendable {
-        case ends([PrefetchJobState])
-        case breaks([PrefetchJobState])
-        case fails(PrefetchFailure)
-    }
+    private typealias Answer = Result<PrefetchJobState, PrefetchFailure>
 
     /// The run of a list of one image per job, and what it reported.
     private func run(
-        _ list: String, starts: [Result<PrefetchJobState, PrefetchFailure>] = [], streams: [Stream],
-        clock: TestClock = TestClock { _ in true }
+        _ list: String, starts: [Answer] = [], states: [Answer], clock: TestClock = TestClock { _ in true }
     ) async -> (counts: PrefetchRun.Counts, failure: PrefetchRun.Failure?, failures: [String]) {
         let starts = Mutex(starts)
-        let streams = Mutex(streams)
+        let states = Mutex(states)
         let server = PrefetchRun.Server { _ throws(PrefetchFailure) in
             let next = starts.withLock { $0.isEmpty ? nil : $0.removeFirst() }
             return try next?.get() ?? Self.job(.running)
-        } watch: { _, onProgress throws(PrefetchFailure) in
-            switch streams.withLock({ $0.removeFirst() }) {
-            case .ends(let states):
-                for state in states { onProgress(state) }
-                return states.last
-            case .breaks(let states):
-                for state in states { onProgress(state) }
-                return nil
-            case .fails(let failure): throw failure
-            }
+        } state: { _ throws(PrefetchFailure) in
+            try states.withLock { $0.removeFirst() }.get()
         }
         let run = PrefetchRun(server, clock: clock)
         let reported = Mutex<[String]>([])
@@ -57,12 +43,12 @@ struct PrefetchRunTests {
         return (run.counts, failure, reported.withLock(\.self))
     }
 
-    @Test func `Progress is that of the last event, and each failure is reported once`() async {
+    @Test func `Progress is the last state, and each failure is reported once`() async {
         let states = [
             Self.job(.running), Self.job(.running, done: 3, failures: ["a"]),
             Self.job(.done, done: 8, failures: ["a", "b"]),
         ]
-        let run = await run("x", streams: [.ends(states)])
+        let run = await run("x", states: states.map { .success($0) })
         #expect(run.failure == nil)
         #expect(run.counts == PrefetchRun.Counts(done: 8, failed: 2, bytes: 800))
         #expect(run.failures == ["a", "b"])
@@ -90,51 +76,58 @@ struct PrefetchRunTests {
         var last = Self.job(.done, done: 10)
         last.bytes = .max
         let images = Array(repeating: "x", count: 10_001).joined(separator: "\n")
-        let run = await run(images, streams: [.ends([last]), .ends([last])])
+        let run = await run(images, states: [.success(last), .success(last)])
         #expect(run.failure == nil)
         #expect(run.counts == PrefetchRun.Counts(done: 20, failed: 0, bytes: .max))
     }
 
-    @Test func `A stream that breaks is opened again, and failures are not repeated`() async {
+    @Test func `Questions become rarer, up to one a second`() async {
+        let clock = TestClock { _ in true }
+        let running = Array(repeating: Answer.success(Self.job(.running)), count: 5)
+        _ = await run("x", states: running + [.success(Self.job(.done))], clock: clock)
+        #expect(clock.skipped == [100, 200, 400, 800, 1000, 1000].map { .milliseconds($0) })
+    }
+
+    @Test func `A server that does not answer is asked again, and failures are not repeated`() async {
         let clock = TestClock { _ in true }
         let run = await run(
             "x",
-            streams: [
-                .breaks([Self.job(.running, done: 1, failures: ["a"])]), .fails(.connection("Connection refused.")),
-                .ends([Self.job(.done, done: 9, failures: ["a"])]),
+            states: [
+                .success(Self.job(.running, done: 1, failures: ["a"])), .failure(.connection("Connection refused.")),
+                .failure(.connection("Connection refused.")), .success(Self.job(.done, done: 9, failures: ["a"])),
             ], clock: clock)
         #expect(run.failure == nil)
         #expect(run.counts.done == 9)
         #expect(run.failures == ["a"])
-        #expect(clock.skipped == [.seconds(1), .seconds(2)])
+        #expect(clock.skipped.suffix(2) == [.seconds(1), .seconds(2)])
     }
 
-    @Test func `A connection that stays away ends the run, and an event in between begins the count anew`() async {
+    @Test func `A server that stays away ends the run, and an answer in between begins the count anew`() async {
         let id = UUID()
         let clock = TestClock { _ in true }
-        let lost = Stream.fails(.connection("Connection refused."))
+        let lost = Answer.failure(.connection("Connection refused."))
         let run = await run(
             "x", starts: [.success(Self.job(.running, id: id))],
-            streams: [lost, lost, .breaks([Self.job(.running, done: 2)])] + Array(repeating: lost, count: 5),
+            states: [lost, lost, .success(Self.job(.running, done: 2))] + Array(repeating: lost, count: 6),
             clock: clock)
         #expect(run.failure == .lost(id, reason: "Connection refused."))
         #expect(run.counts.done == 2)
-        #expect(clock.skipped.count == 7)
+        #expect(clock.skipped.count == 9)
     }
 
     @Test func `A job that the server has forgotten or canceled is not waited for`() async {
-        let forgotten = await run("x", streams: [.fails(.refused(status: 404, detail: "", member: nil))])
+        let forgotten = await run("x", states: [.failure(.refused(status: 404, detail: "", member: nil))])
         #expect(forgotten.failure == .forgotten)
-        let canceled = await run("x\ny", streams: [.ends([Self.job(.cancelled, done: 4)])])
+        let canceled = await run("x\ny", states: [.success(Self.job(.cancelled, done: 4))])
         #expect(canceled.failure == .canceled)
         #expect(canceled.counts.done == 4)
     }
 
     @Test func `A refused list names the line, and another refusal is the server's`() async {
         let refused = PrefetchFailure.refused(status: 400, detail: "Not a URL.", member: "urls[0]")
-        #expect(await run("#\nx", starts: [.failure(refused)], streams: []).failure == .line(2, detail: "Not a URL."))
+        #expect(await run("#\nx", starts: [.failure(refused)], states: []).failure == .line(2, detail: "Not a URL."))
         let access = PrefetchFailure.refused(status: 401, detail: "No token.", member: nil)
-        #expect(await run("x", starts: [.failure(access)], streams: []).failure == .server(access))
+        #expect(await run("x", starts: [.failure(access)], states: []).failure == .server(access))
         #expect(access.sentence("http://a", hasToken: true).hasSuffix("is not the server's admin-token."))
         #expect(access.sentence("http://a", hasToken: false).hasSuffix("or name a file with --token-file."))
     }
@@ -147,7 +140,7 @@ struct PrefetchRunTests {
             arrive.yield()
             for await state in answers { return state }
             throw .connection("canceled")
-        } watch: { _, _ throws(PrefetchFailure) in
+        } state: { _ throws(PrefetchFailure) in
             throw .connection("canceled")
         }
         let run = PrefetchRun(server, clock: TestClock())

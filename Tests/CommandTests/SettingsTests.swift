@@ -33,7 +33,7 @@ struct SettingsTests {
         #expect(settings.processing.isolation == .auto && settings.processing.quarantine == .seconds(3600))
         #expect(settings.processing.queueDepth == 64)
         #expect(settings.processing.memoryBudget == PipelineConfiguration().memoryBudgetBytes)
-        #expect(settings.maxInFlightBytes == settings.processing.memoryBudget / 2)
+        #expect(settings.transferBytes == settings.processing.memoryBudget / 2)
         #expect(settings.origins.downloadsPerHost == 6)
         #expect(settings.origins.maxDownloads == 64)
         #expect(settings.origins.maxRedirects == 5)
@@ -57,13 +57,6 @@ struct SettingsTests {
         return file.path
     }()
 
-    /// A file of one field.
-    private static let fieldsFile: String = {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("fields-\(UUID().uuidString).json")
-        try? Data(#"{"img.example.com": {"Authorization": "Bearer abc"}}"#.utf8).write(to: file)
-        return file.path
-    }()
-
     private static let tokenFile: String = {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("token-\(UUID().uuidString)")
         try? Data("correct-horse-battery\n".utf8).write(to: file)
@@ -80,13 +73,12 @@ struct SettingsTests {
     static let others: [String: String] = [
         "host": "localhost", "port": "0", "admin-host": "localhost", "admin-port": "0",
         "trusted-proxies": "127.0.0.0/8", "rate-limit": "1000/s", "max-connections": "3000",
-        "header-timeout": "9s", "body-timeout": "9s", "idle-timeout": "9s",
-        "write-timeout": "9s", "max-unsent-bytes": "1", "shutdown-grace": "9s",
+        "idle-timeout": "9s", "write-timeout": "9s", "shutdown-grace": "9s",
         "unix-socket": "/tmp/x.sock", "base-path": "/img", "cache-dir": "/tmp/x", "cache-disk-bytes": "1GiB",
         "cache-memory-bytes": "0",
         "cache-decoded-bytes": "0", "cache-max-age": "7d",
         "cache-key-drop-query": "*.a.org=utm_*", "respect-origin": "false", "default-fresh": "0", "min-fresh": "5m",
-        "max-fresh": "30d", "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
+        "stale-while-revalidate": "1m", "stale-if-error": "0s", "variant-max-age": "90s",
         "failure-memory": "false",
         "allow-gps": "true", "uploads": "true",
         "admin-token": "correct-horse-battery", "admin-token-file": tokenFile,
@@ -108,25 +100,26 @@ struct SettingsTests {
         "source-map": "cdn=https://img.example.com/", "s3-sources": "media=media-bucket/a/",
         "s3-stores": "minio=http://minio:9000?profile=minio",
         "allow-networks": "127.0.0.0/8", "allow-hosts": "*.b.org", "allow-ports": "8080", "max-source-bytes": "512KiB",
-        "max-source-pixels": "1000", "max-animation-pixels": "70000000", "max-frames": "9", "max-output-side": "400",
+        "max-source-pixels": "1000", "max-animation-pixels": "70000000", "max-output-side": "400",
         "max-output-pixels": "9000", "max-processing-time": "3s", "max-redirects": "0", "connect-timeout": "500ms",
         "download-timeout": "9s",
         "request-timeout": "2m", "pixel-workers": "7", "worker-memory": "1GiB",
         "isolation": "none", "quarantine": "0",
         "queue-depth": "1", "memory-budget": "100MiB",
-        "damaged": "show", "gamut": "source", "ai-label": "top-left", "ignored-parameters": "utm_*,fbclid",
+        "damaged": "show", "gamut": "source", "ai-label": "top-left", "faces": "true",
+        "ignored-parameters": "utm_*,fbclid",
         "missing-max-age": "5s",
-        "downloads-per-host": "2", "max-downloads": "8", "max-inflight-bytes": "1", "log-level": "debug",
+        "downloads-per-host": "2", "max-downloads": "8", "log-level": "debug",
         "log-format": "logfmt", "log-hits": "false", "log-sources": "path", "playground": "false",
         "allow-robots": "true", "compat": "wsrv",
-        "marks": "logo=https://example.com/logo.png", "webp-effort": "6", "avif-effort": "3",
-        "formats": "avif,webp", "avif-budget": "1s",
+        "marks": "logo=https://example.com/logo.png", "avif-effort": "3",
+        "formats": "webp,jxl", "avif-budget": "1s",
         "client-hints": "true", "iiif": "true", "response-tags": "fastly",
         "purge-to": "varnish=http://edge:6081/;method=BAN,webhook=https://hooks.example/x;secret-file=\(secretFile)",
         "thumbor-key": "my-security-key", "thumbor-key-file": tokenFile, "thumbor-signature-type": "sha256",
         "thumbor-signature-length": "40",
         "origin-fields": "img.example.com=Referer: https://example.com/",
-        "origin-fields-file": fieldsFile, "forbidden-is-missing": "s3://media,img.example.com",
+        "forbidden-is-missing": "s3://media,img.example.com",
     ]
 
     @Test(arguments: SettingsTable.rows.map(\.name))
@@ -208,7 +201,7 @@ struct SettingsTests {
 
     @Test func `A refusal of another setting does not repeat the token`() throws {
         let flags: [String: String] = ["admin-token": "correct-horse-battery"]
-        for (key, value) in [("port", "x"), ("min-fresh", "366d"), ("local-root", "/no/such/folder")] {
+        for (key, value) in [("port", "x"), ("connect-timeout", "20s"), ("local-root", "/no/such/folder")] {
             let sentence = try Settings.refusal(flags.merging([key: value]) { $1 })
             #expect(!sentence.isEmpty)
             #expect(!sentence.contains("horse"))
@@ -229,14 +222,14 @@ struct SettingsTests {
         ("log-format", "xml"), ("log-hits", "no"), ("cache-key-drop-query", "utm_*"), ("host", ""),
         ("cache-decoded-bytes", "-1"),
         ("cache-max-age", "0s"),
-        ("cache-max-age", ""), ("respect-origin", "yes"), ("max-fresh", "0s"),
+        ("cache-max-age", ""), ("respect-origin", "yes"),
         ("allow-gps", "yes"), ("public-url", ""), ("public-url", "img.example.com"),
         ("public-url", "ftp://a.org"),
         ("public-url", "https://a.org/?x"), ("public-url", "https://a.org/#x"), ("public-url", "https://me@a.org"),
         ("public-url", "local:///a"),
         ("admin-token", ""),
         ("local-root", "/no/such/folder"), ("trusted-proxies", "10.0.0.1/8"), ("rate-limit", "20"), ("rate-limit", ""),
-        ("max-connections", "0"), ("header-timeout", "0s"), ("body-timeout", "0"),
+        ("max-connections", "0"),
         ("idle-timeout", "5"), ("write-timeout", "-1s"), ("shutdown-grace", "9"),
     ])
     func `An invalid value is refused with the name of its setting`(key: String, value: String) throws {
@@ -247,7 +240,7 @@ struct SettingsTests {
 
     @Test(arguments: [
         ["admin-port": "8080"], ["connect-timeout": "20s"], ["download-timeout": "40s"], ["downloads-per-host": "65"],
-        ["max-source-pixels": "130000000"], ["max-output-pixels": "10"], ["min-fresh": "366d"],
+        ["max-source-pixels": "130000000"], ["max-output-pixels": "10"],
     ])
     func `An impossible combination is refused with the names of both settings`(flags: [String: String]) throws {
         let sentence = try Settings.refusal(flags)

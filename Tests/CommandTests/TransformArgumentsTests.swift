@@ -26,7 +26,7 @@ import Testing
 
     @Test func `The help lists the parameters by theme, and no parameter of a source or of caches`() {
         let help = TransformFiles.helpMessage(columns: 100)
-        for words in ["size: --w --h", "effects: --blur", "encoding: --output", "--fit", "--duotone", "--q"] {
+        for words in ["size: --w --h", "effects: --redact --blur", "encoding: --output", "--fit", "--duotone", "--q"] {
             #expect(help.contains(words), "\(words)")
         }
         for name in ["--url", "--markw", "--maxage"] { #expect(!help.contains(name), "\(name)") }

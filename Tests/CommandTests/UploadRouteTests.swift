@@ -105,7 +105,9 @@ struct UploadRouteTests {
     }
 
     @Test func `Bodies that lie or never end leave the server as it was`() async throws {
-        let server = try await server(["--body-timeout", "5s", "--max-source-bytes", "1MiB"])
+        let server = try await server([
+            "--request-timeout", "5s", "--download-timeout", "5s", "--max-source-bytes", "1MiB",
+        ])
         let head = "POST /image?w=9 HTTP/1.1\r\nHost: x\r\nContent-Type: image/jpeg\r\n"
         let large = String(repeating: "x", count: 70_000)
         let cases: [(request: String, status: String)] = [

@@ -31,6 +31,15 @@ struct Document: CustomTestStringConvertible, Sendable {
 
     func blocks(in language: String) -> [String] { blocks.filter { $0.language == language }.map(\.text) }
 
+    /// Flags for a server with the presets of the page, if its recipes use them.
+    func settingsOfPresets() throws -> [String] {
+        guard blocks(in: "sh").contains(where: { $0.contains(" -d preset=") }) else { return [] }
+        let presets = blocks(in: "yaml").filter { $0.hasPrefix("presets:") }.map { $0.trimmingPrefix("presets:\n") }
+        let file = try DocumentedServer.temporaryFolder().appendingPathComponent("presets.yaml")
+        try Data("presets:\n\(presets.joined())".utf8).write(to: file)
+        return ["--config", file.path]
+    }
+
     /// The text without its blocks.
     var prose: String {
         text.components(separatedBy: "\n```").enumerated().filter { $0.offset % 2 == 0 }.map(\.element).joined()

@@ -6,11 +6,11 @@ import Testing
 struct RecipeTests {
     @Test(arguments: try (Document.pages + [Document("README.md")]).filter { !$0.blocks(in: "sh").isEmpty })
     func `Every recipe of a page works`(page: Document) throws {
-        let server = try DocumentedServer()
+        let server = try DocumentedServer(page.settingsOfPresets())
         for recipe in page.blocks(in: "sh") {
             let run = try server.run(recipe, acceptsProblems: page.path == "docs/errors.md")
             #expect(run.status == 0, "\(recipe)\n\(run.output)")
-            let isQuiet = recipe.contains(/-[a-z]*o\s/) || recipe.contains("darkroom transform")
+            let isQuiet = recipe.contains(/-[A-Za-z]*o\s/) || recipe.contains("darkroom transform")
             #expect(!run.output.isEmpty || isQuiet, "\(recipe)")
         }
     }

@@ -133,6 +133,24 @@ struct FreshnessTests {
         #expect(freshness.staleWhileRevalidate == .seconds(7))
     }
 
+    @Test(
+        arguments: [
+            ([], nil), (["Cache-Control: max-age=9"], 9), (["Cache-Control: max-age=9", "Age: 5"], 4),
+            (["Cache-Control: no-store"], 0), (["Cache-Control: private, max-age=9"], 0),
+            (["Cache-Control: no-store, must-understand, max-age=9"], 0), (["CDN-Cache-Control: no-store"], 0),
+            (["CDN-Cache-Control: max-age=99"], 99),
+            (["CDN-Cache-Control: max-age=99", "Cache-Control: max-age=9"], 9),
+            (["CDN-Cache-Control: max-age=9", "Cache-Control: max-age=99"], 9),
+            (["CDN-Cache-Control: max-age=99", "Cache-Control: no-store"], 0),
+            (["CDN-Cache-Control: max-age=99", "Expires: \(Origin.date(-9))"], 0),
+        ] as [([String], Int?)])
+    func `clients keep a failure no longer than what concerns them allows`(fields: [String], seconds: Int?) {
+        let response = Origin.response(fields, status: 404)
+        #expect(response.clientLifetime(FreshnessPolicy()) == seconds.map { .seconds($0) })
+        let deaf = FreshnessPolicy(respectsOrigin: false)
+        #expect(response.clientLifetime(deaf) == nil)
+    }
+
     @Test func `failures get only what their origin states`() {
         let policy = FreshnessPolicy()
         func lifetime(_ fields: [String]) -> Duration? {

@@ -36,6 +36,12 @@ struct SourceURLTests {
             ("LOCAL:///a.jpg?v=2#x", "local:///a.jpg?v=2"),
             ("color:///FF8800", "color:///ff8800"), ("color:///ff8800FF", "color:///ff8800"),
             ("color:///ff880080", "color:///ff880080"),
+            ("color:///FF8800,0044CCff,090", "color:///ff8800,0044cc,90"),
+            ("color:///ff8800,0044cc80,180", "color:///ff8800,0044cc80"),
+            ("color:///ff8800,0600x0040", "color:///ff8800,600x40"), ("color:///ff8800,1x1", "color:///ff8800"),
+            ("color:///ff8800,0044CC,180,1x9999", "color:///ff8800,0044cc,1x9999"),
+            ("color:///ff8800ff,0044cc,0", "color:///ff8800,0044cc,0"),
+            ("color:///ff8800,FF8800ff,45", "color:///ff8800"),
         ])
     func canonical(text: String, expected: String) throws {
         #expect(try SourceURL(parsing: text).canonical == expected)
@@ -77,7 +83,14 @@ struct SourceURLTests {
             ("color:red", .invalidColorForm), ("color:///red", .invalidColorForm),
             ("color:////ff8800", .invalidColorForm), ("color:///ff880", .invalidColorForm),
             ("color:///ff8800#", .invalidColorForm), ("color:///ff8800?a", .invalidColorForm),
-            ("color:///ffé800", .invalidColorForm),
+            ("color:///ffé800", .invalidColorForm), ("color:///ff8800,", .invalidColorForm),
+            ("color:///ff8800,45", .invalidColorForm), ("color:///ff8800,0044cc,360", .invalidColorForm),
+            ("color:///ff8800,0044cc,-1", .invalidColorForm), ("color:///ff8800,0044cc,", .invalidColorForm),
+            ("color:///ff8800,0044cc,1.5", .invalidColorForm), ("color:///ff8800,0044cc,1,2", .invalidColorForm),
+            ("color:///600x400", .invalidColorForm), ("color:///ff8800,0x400", .invalidColorForm),
+            ("color:///ff8800,600x400,0044cc", .invalidColorForm), ("color:///ff8800,600x10000", .invalidColorForm),
+            ("color:///ff8800,600x", .invalidColorForm), ("color:///ff8800,1x2x3", .invalidColorForm),
+            ("color:///,ff8800", .invalidColorForm), ("color:///ff8800,0044cc,0090", .invalidColorForm),
             ("s3:media/a", .invalidS3Form), ("s3:/media/a", .invalidS3Form), ("s3:///a", .invalidS3Form),
             ("s3://me@media/a", .invalidS3Form), ("s3://media:9000/a", .invalidS3Form),
             ("s3://-media/a", .invalidS3Form), ("s3://mé/a", .invalidS3Form), ("s3://[::1]/a", .invalidS3Form),
@@ -141,9 +154,17 @@ struct SourceURLTests {
     }
 
     @Test func `a color has four channels, and no other URL has any`() throws {
-        #expect(try SourceURL(parsing: "color:///0180ff").colorChannels == [1, 128, 255, 255])
-        #expect(try SourceURL(parsing: "color:///0180ff0a").colorChannels == [1, 128, 255, 10])
-        #expect(try SourceURL(parsing: "local:///0180ff").colorChannels == nil)
+        #expect(try SourceURL(parsing: "color:///0180ff").gradient?.start == [1, 128, 255, 255])
+        #expect(try SourceURL(parsing: "color:///0180ff0a").gradient?.start == [1, 128, 255, 10])
+        #expect(try SourceURL(parsing: "local:///0180ff").gradient == nil)
+    }
+
+    @Test func `a gradient leads from one color to another, by default downward`() throws {
+        let gradient = try #require(SourceURL(parsing: "color:///0180ff,0203040a,7").gradient)
+        #expect(gradient.start == [1, 128, 255, 255] && gradient.end == [2, 3, 4, 10] && gradient.angle == 7)
+        #expect(try SourceURL(parsing: "color:///0180ff,020304").gradient?.angle == 180)
+        let sized = try #require(SourceURL(parsing: "color:///0180ff,020304,600x40").gradient)
+        #expect(sized.angle == 180 && sized.width == 600 && sized.height == 40)
     }
 
     @Test func `what logs show leaves out the query`() throws {

@@ -14,20 +14,31 @@ import Testing
 struct FailureMemoryTests {
     @Test(
         arguments: [
-            (HTTPFields(), 60.0), ([.cacheControl: "max-age=10"], 10), ([.cacheControl: "max-age=300"], 300),
-        ] as [(HTTPFields, Double)])
+            (HTTPFields(), nil), ([.cacheControl: "max-age=10"], 10), ([.cacheControl: "max-age=300"], 300),
+        ] as [(HTTPFields, Double?)])
     func `A missing source is remembered as long as its origin says, else a minute`(
-        fields: HTTPFields, seconds: Double
+        fields: HTTPFields, stated: Double?
     ) async throws {
         let bench = try Bench()
         bench.origin.answer(.status(404, fields))
-        #expect(try await bench.failure() == .notFound(status: 404))
-        bench.wall.advance(seconds: seconds - 1)
-        #expect(try await bench.failure() == .remembered(.notFound(status: 404), retryAfterSeconds: 1))
+        let failure = PipelineError.notFound(status: 404, lifetime: stated.map { .seconds($0) })
+        #expect(try await bench.failure() == failure)
+        bench.wall.advance(seconds: (stated ?? 60) - 1)
+        #expect(try await bench.failure() == .remembered(failure, retryAfterSeconds: 1))
         #expect(bench.origin.fetches.value == 1)
         bench.wall.advance(seconds: 2)
         _ = try await bench.failure()
         #expect(bench.origin.fetches.value == 2)
+    }
+
+    @Test(arguments: ["no-store", "private", "no-cache", "private, max-age=60", "max-age=0"])
+    func `An origin may forbid caches to know that a source is missing`(control: String) async throws {
+        let bench = try Bench()
+        bench.origin.answer(.status(404, [.cacheControl: control]))
+        for count in 1...2 {
+            #expect(try await bench.failure() == .notFound(status: 404, lifetime: .zero))
+            #expect(bench.origin.fetches.value == count)
+        }
     }
 
     @Test func `A missing source that was never cached costs the disk nothing`() async throws {

@@ -24,7 +24,7 @@ struct InterimAnswersTests {
         _ bench: Bench, width: Int = 20, mode: CacheMode = .default, waits: Bool = false
     ) throws -> ImageRequest {
         var request = try bench.request(width: width, mode: mode)
-        request.output = OutputOptions(format: .avif, alternative: .webp)
+        request.output = OutputOptions(format: .avif, alternative: .natural)
         request.interim = waits ? nil : OutputOptions(format: .webp)
         return request
     }
@@ -123,7 +123,7 @@ struct InterimAnswersTests {
     @Test func `An image with a mark is answered in the quicker format too`() async throws {
         let bench = try Bench.withMark(encodingBudget: .nanoseconds(1))
         var request = try bench.markedRequest()
-        request.output = OutputOptions(format: .avif, alternative: .webp)
+        request.output = OutputOptions(format: .avif, alternative: .natural)
         request.interim = OutputOptions(format: .webp)
         let first = try await bench.pipeline.image(for: request)
         #expect(first.format == .webp && first.isInterim)

@@ -63,8 +63,8 @@ struct MarkTests {
         _ = try await bench.askMarked()
         let earlier = bench.pipeline.resolve(try bench.markedRequest())
         let request = bench.pipeline.renewed(earlier, client: "b", priority: .high)
-        let mark = try #require(request.mark)
-        #expect(mark.record === earlier.mark?.record)
+        let mark = try #require(request.parts?.found.first)
+        #expect(mark.record === earlier.parts?.found.first?.record)
         #expect(mark.request.urgency === request.urgency)
         #expect(request.urgency.clients == ["b"] && request.urgency.level == .high)
     }
@@ -184,7 +184,7 @@ struct MarkTests {
             #expect(await bench.failure(of: request) == .mark(error), "\(error)")
             #expect(bench.fetches(of: "/a.png") == 0 && bench.fetches(of: "/b.png") == 0)
             let again = await bench.failure(of: request)
-            guard case .mark(let remembered)? = again else {
+            guard case .mark(let remembered, _)? = again else {
                 Issue.record("not an error of the mark")
                 continue
             }
@@ -201,7 +201,7 @@ struct MarkTests {
         let stale = try await bench.askMarked()
         #expect(stale.body == image.body && stale.cache.staleBecause != nil && stale.remaining < .zero)
         bench.wall.advance(seconds: 600)
-        guard case .mark(let error)? = await bench.failure(of: try bench.markedRequest()),
+        guard case .mark(let error, _)? = await bench.failure(of: try bench.markedRequest()),
             case .originFailed = error.cause
         else {
             Issue.record("not the mark's failure")
@@ -238,12 +238,12 @@ struct MarkTests {
         let bench = try Bench.withMark()
         let request = try bench.markedRequest()
         let before = try await bench.pipeline.explain(request)
-        #expect(before.mark?.contentDigest == nil && before.mark?.source == Bench.markURL)
+        #expect(before.parts.first?.contentDigest == nil && before.parts.first?.source == Bench.markURL)
         #expect(bench.origin.fetches.value == 0)
         _ = try await bench.askMarked()
         let after = try await bench.pipeline.explain(request)
         let digest = StoreKey(hashing: try Bench.mark().readableBytesView).hex
-        #expect(after.mark?.contentDigest == digest)
+        #expect(after.parts.first?.contentDigest == digest)
         #expect(after.keys.variant != before.keys.variant && after.keys.source == before.keys.source)
         #expect(after.caches.first { $0.kind == .variant }?.tiers == [.memory, .disk])
         guard case .planned(let plan) = after.plan else {
@@ -280,7 +280,8 @@ struct MarkTests {
         let bench = try Bench.withMark()
         let account = Account()
         var request = try bench.markedRequest()
-        (request.account, request.trustsMark) = (account, isOperators)
+        request.account = account
+        request.parts[0].isTrusted = isOperators
         _ = try await bench.pipeline.image(for: request)
         #expect(account.charges.value == charges)
     }

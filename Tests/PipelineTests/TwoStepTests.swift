@@ -22,7 +22,7 @@ struct TwoStepTests {
 
     private func request(_ bench: Bench, width: Int = 20, waits: Bool = false) throws -> ImageRequest {
         var request = try bench.request(width: width)
-        request.output = OutputOptions(format: .avif, alternative: .webp)
+        request.output = OutputOptions(format: .avif, alternative: .natural)
         request.interim = waits ? nil : OutputOptions(format: .webp)
         return request
     }
@@ -88,6 +88,7 @@ struct TwoStepTests {
         request.recipe.box = Box(width: 800, height: 800)
         request.recipe.enlarge = true
         request.recipe.filter = .sepia
+        request.output = OutputOptions(format: .avif, alternative: .webp)
         let explained = try await bench.pipeline.explain(request, fetch: true)
         #expect(explained.format == .webp && explained.upgrade == nil)
         for _ in 0..<2 {
@@ -95,6 +96,31 @@ struct TwoStepTests {
             #expect(image.format == .webp && !image.isInterim)
         }
         #expect(jobs(bench, .avif) == 1 && bench.pipeline.formatUpgrades.interimAnswers == 0)
+    }
+
+    @Test func `A drawing keeps the quicker format for good, and is compared once`() async throws {
+        let bench = try bench()
+        var request = try request(bench)
+        request.output = OutputOptions(format: .avif, alternative: .webp)
+        let first = try await bench.pipeline.image(for: request)
+        #expect(first.format == .webp && first.isInterim)
+        await bench.pipeline.resolver.upgrades.jobs.drain()
+        for _ in 0..<2 {
+            let image = try await bench.pipeline.image(for: request)
+            #expect(image.format == .webp && !image.isInterim && image.digest == first.digest)
+            #expect(image.cache.variant == .memory)
+        }
+        #expect(jobs(bench, .avif) == 1 && outcomes(bench) == ["made": 1])
+        #expect(bench.processing.jobs.last?.webPBytes == first.body.readableBytes)
+        let explained = try await bench.pipeline.explain(request)
+        #expect(explained.format == .webp && explained.outdoneFormat == .avif && explained.upgrade == nil)
+        // A client without WebP has another key.
+        var onlyAVIF = try self.request(bench, waits: true)
+        onlyAVIF.output = OutputOptions(format: .avif, alternative: .natural)
+        #expect(try await bench.pipeline.image(for: onlyAVIF).format == .avif)
+        let other = try await bench.pipeline.explain(onlyAVIF)
+        #expect(other.format == .avif && other.outdoneFormat == nil && other.keys.variant != explained.keys.variant)
+        #expect(try await bench.pipeline.image(for: request).format == .webp)
     }
 
     @Test func `However many requests come, each format is made once`() async throws {

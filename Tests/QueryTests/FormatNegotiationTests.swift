@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomQuery
 
 struct FormatNegotiationTests {
-    private static let webP = NegotiationPolicy().formats
+    private static let webP = FormatList([.webp]) ?? FormatList()
 
     private func list(_ text: String) throws -> FormatList {
         text.isEmpty ? FormatList() : try #require(FormatList(parsing: text))
@@ -103,6 +103,11 @@ struct FormatNegotiationTests {
         ("&formats=webp", "image/avif", nil, nil, .none),
         ("&formats=jxl,webp", "image/jxl,image/webp", .jxl, .webp, .webp),
         ("&formats=jxl,avif", "image/jxl,image/avif,image/*", .jxl, nil, .natural),
+        // Without loss, AVIF is the largest; near-lossless is a mode of WebP.
+        ("&ll", "image/avif,image/webp", .webp, nil, .natural), ("&nl", "image/avif,image/webp", .webp, nil, .natural),
+        ("&ll", "image/avif,*/*", .avif, nil, .natural),
+        ("&ll&formats=jxl,avif,webp", "image/jxl,image/avif,image/webp", .jxl, .webp, .webp),
+        ("&nl&formats=jxl,webp", "image/jxl,image/webp", .webp, nil, .natural),
     ]
 
     @Test(arguments: choices)

@@ -57,8 +57,12 @@ struct ImageParametersTests {
             good: [
                 "center", "top", "top-right", "right", "bottom-right", "bottom", "bottom-left", "left", "top-left",
                 "entropy",
-                "attention", "focal", "c", "t", "tr", "r", "br", "b", "bl", "l", "tl", "right-top", "left-bottom",
+                "attention", "face", "faces", "focal", "c", "t", "tr", "r", "br", "b", "bl", "l", "tl", "right-top",
+                "left-bottom",
             ], bad: ["", nil, "middle", "top-bottom", "focal-1-2"]),
+        Row(
+            "facezoom", good: ["0", "0.25", "1"], bad: ["1.01", "", nil] + notNumbers,
+            beside: "&w=9&h=9&fit=cover&a=face"),
         Row(
             "fpx", good: ["0", "0.25", "1", "1.0", "0.3333333333333333"], bad: ["1.01", "", nil] + notNumbers,
             beside: "&a=focal"),
@@ -98,6 +102,9 @@ struct ImageParametersTests {
             "duotone", good: ["1e3a8a,fde68a", "navy,gold", "%23fff,000", "f008,RED", "red%2Cblue"],
             bad: ["", nil, "red", "red,", ",red", "red,reddish", "red,blue,gold", "red;blue"]),
         Row(
+            "redact", good: ["face", "face:blur", "face:pixelate", "face:red", "face:0f0"],
+            bad: ["", nil, "eyes", "face:", "face:none", "face:12"]),
+        Row(
             "pixelate", good: ["2", "10", "1000", "0.1p", "5p", "100%25"],
             bad: ["0", "1", "1001", "0p", "0.09p", "100.01p", "101p"] + notWhole),
         Row(
@@ -119,6 +126,9 @@ struct ImageParametersTests {
         Row("marky", good: ["0", "-5", "10p"], bad: ["8193", "x", "", nil], beside: "&mark=a"),
         Row("markalpha", good: ["1", "50", "100"], bad: ["0", "101", "-1"] + notWhole, beside: "&mark=a"),
         Row("markblend", good: ["over", "color-dodge", "screen"], bad: ["", nil, "add"], beside: "&mark=a"),
+        Row(
+            "layers", good: ["a,b", "b,a"], bad: ["", nil, "a", "a,a", "A,b", "a,b,c", "a.b"],
+            beside: "&mark.a=logo&text.b=c"),
         Row("filt", good: ["greyscale", "sepia", "negate", "bitonal"], bad: ["", nil, "grayscale", "duotone"]),
         Row(
             "text",

@@ -91,10 +91,10 @@ struct MarkQueryTests {
         text: String, url: String, spelling: String, isNamed: Bool
     ) throws {
         let query = try grammar.parse("url=https://a.org/x&mark=\(text)")
-        let mark = try #require(try query.markSource(names()))
+        let mark = try names().mark(#require(query.mark), givenAs: "mark")
         #expect(mark.url.canonical == url && mark.spelling == spelling && mark.isNamed == isNamed)
         let request = try query.sourceRequest(names())
-        #expect(request.mark?.canonical == url && request.trustsMark == isNamed)
+        #expect(request.mark?.canonical == url && request.parts.map(\.isTrusted) == [isNamed])
     }
 
     @Test(arguments: [

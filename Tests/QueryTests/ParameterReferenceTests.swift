@@ -29,11 +29,12 @@ struct ParameterReferenceTests {
             Blur.self, Border.self, Brightness.self, ColorConversion.self, ContainExtend.self, Contrast.self,
             CoverCrop.self, Crop.self, Duotone.self, Filter.self, Flatten.self, Flip.self, Flop.self, Gamma.self,
             Hue.self, Inset.self,
-            LayoutResize.self, Lightness.self, Mark.self, Mask.self, Orient.self, Pad.self, Pixelate.self, Resize.self,
+            LayoutResize.self, Lightness.self, Mark.self, Mask.self, Orient.self, Pad.self, Pixelate.self,
+            Redaction.self, Resize.self,
             Rotate.self, Saturation.self, Sharpen.self, Text.self, Tint.self, Trim.self,
         ]
         let steps: [ParameterDocumentation.Step] = [.fetch, .decode, .encode, .cache, .respond]
-        let names = Set(transforms.map { "\($0)" } + steps.map(\.name) + ["\(EffectStep.self)"])
+        let names = Set(transforms.map { "\($0)" } + steps.map(\.name) + ["\(EffectStep.self)", "\(Layer.self)"])
         for parameter in ImageQueryGrammar().table.parameters {
             #expect(names.contains(parameter.documentation.step.name), "\(parameter.name)")
         }

@@ -120,10 +120,10 @@ struct ExplainTests {
 
     @Test(arguments: [
         ("&output=jpg", "image/webp", "The parameter 'output' asks for it."),
-        ("", "image/avif,image/webp", "Accept names image/webp."),
+        ("", "image/avif,image/webp", "Accept names image/avif, image/webp."),
         (
             "", "image/*",
-            "Accept does not name image/webp, so it is the source's own format, or JPEG or PNG where Accept does not cover that."
+            "Accept does not name image/avif, image/webp, so it is the source's own format, or JPEG or PNG where Accept does not cover that."
         ),
     ])
     func `the reason for a format is that of the negotiation`(query: String, accept: String, reason: String)

@@ -26,6 +26,7 @@ import Testing
 private struct NamedOrigin: OriginFetching {
     static let fields: [String: HTTPFields] = [
         "fresh": [.cacheControl: "max-age=3600", .eTag: "\"a\""],
+        "fresh-drawing": [.cacheControl: "max-age=3600", .eTag: "\"b\""],
         "modified": [.cacheControl: "max-age=3600", .lastModified: "Sun, 06 Nov 1994 08:00:00 GMT"],
         "short": [.cacheControl: "max-age=30"],
         "private": [.cacheControl: "private, max-age=3600"],

@@ -33,6 +33,20 @@ struct MissingImageTests {
         #expect(try await control(error) { $0.missingMaxAge = .zero } == "no-store")
     }
 
+    @Test(arguments: [
+        (PipelineError.notFound(status: 404, lifetime: .zero), "no-store"),
+        (.notFound(status: 410, lifetime: .milliseconds(900)), "no-store"),
+        (.notFound(status: 404, lifetime: .seconds(4)), "public, max-age=4"),
+        (.notFound(status: 404, lifetime: .seconds(60)), "public, max-age=10"),
+        (.remembered(.notFound(status: 404, lifetime: .seconds(60)), retryAfterSeconds: 7), "public, max-age=7"),
+        (.remembered(.notFound(status: 404, lifetime: .seconds(60)), retryAfterSeconds: 50), "public, max-age=10"),
+    ])
+    func `It is missing no longer than the origin lets caches know that`(
+        error: PipelineError, expected: String
+    ) async throws {
+        #expect(try await control(error) == expected)
+    }
+
     @Test(arguments: [PipelineError.corrupt, .overloaded(retryAfterSeconds: 1), .notAllowed("No."), .timedOut])
     func `any other problem is never kept`(error: PipelineError) async throws {
         #expect(try await control(error) == "no-store")

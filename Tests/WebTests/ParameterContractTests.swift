@@ -39,6 +39,8 @@ struct ParameterContractTests {
                 if name != "url" { query += "&url=https://example.com/photo.jpg" }
                 if name.hasPrefix("fp"), value == described["example"]?.string { query += "&a=focal" }
                 if name.hasPrefix("mark"), name != "mark" { query += "&mark=logo" }
+                if name == "layers" { query += "&mark.photo=logo&mark.logo=logo" }
+                if name == "facezoom" { query += "&a=face" }
                 if name == "target" { query += "&q=auto" }
                 if name == "pick" { query += "&n=2" }
                 if name == "fields" { query += "&output=json" }
@@ -139,6 +141,10 @@ struct ParameterContractTests {
                 good: ["logo", "A-b_1", "https://a.org/b.png", "local:///a", "s3://a/b", "shop:a/b"],
                 bad: ["", "a.png", "a b", ":a", "1:a", "a:", String(repeating: "a", count: 33)]
             ),
+            "redact": (
+                good: ["face", "face:pixelate", "face:fff", "face:black"], bad: ["", "faces", "face:", "face:12345"]
+            ),
+            "layers": (good: ["a", "photo,title-1"], bad: ["", "a,", "A", "a b", "a.b"]),
             "host": (good: ["a.org", "A", "::1"], bad: ["a.org:80", "[::1]", "a/b", ""]),
             "default-for": (good: ["404", "404,410"], bad: ["", "400", "404,", ",404", "404 410"]),
             "tag": (good: ["a", "a b"], bad: ["", "é", "a\tb"]),

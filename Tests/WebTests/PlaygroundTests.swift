@@ -138,7 +138,7 @@ struct PlaygroundTests {
         for path in SampleImages.files.keys {
             #expect(page.contains("[\"\(path.dropFirst())\", "), "\(path)")
         }
-        #expect(SampleImages.files.values.map(\.count).reduce(0, +) < 80_000)
+        #expect(SampleImages.files.values.map(\.count).reduce(0, +) < 110_000)
     }
 
     private func directives() throws -> [String: String] {

@@ -14,7 +14,8 @@ import Testing
 @testable import DarkroomTransforms
 @testable import DarkroomWeb
 
-/// Makes texts for images of one megapixel, and holds AVIF up while the gate is closed.
+/// Makes texts for images of one megapixel, and holds AVIF up while the gate is closed. Images whose text names a
+/// drawing are WebP where the client accepts it.
 private final class GatedProcessor: ImageProcessing {
     let gate = ProcessingGate()
     private let formats = Mutex<[OutputFormat]>([])
@@ -26,15 +27,16 @@ private final class GatedProcessor: ImageProcessing {
         return ImagePlan(
             sourceFormat: .jpeg, sourceSize: size, sourceFrames: 1, sourceBytes: 1, framesUsed: 1, shrinkOnLoad: 1,
             steps: [], format: job.output.format ?? .jpeg, size: size, frames: 1, isExact: true, largest: size,
-            estimatedMemoryBytes: 1)
+            estimatedMemoryBytes: 1, webPChoiceWork: job.output.mayYieldToWebP ? 0 : nil)
     }
 
     func process(
         _ job: ImageJob, interrupt: @escaping @Sendable () -> Bool
     ) throws(ImageProcessingError) -> ProcessedImage {
-        let format = job.output.format ?? .jpeg
+        var format = job.output.format ?? .jpeg
         formats.withLock { $0.append(format) }
         if format == .avif { gate.pass() }
+        if job.output.mayYieldToWebP, String(buffer: job.source).contains("drawing") { format = .webp }
         return ProcessedImage(
             body: ByteBuffer(string: "\(format) of \(String(buffer: job.source))"), format: format,
             size: PixelSize(width: 1_000, height: 1_000), frames: 1, sourceFormat: .jpeg)
@@ -139,6 +141,30 @@ struct TwoStepTests {
         }
     }
 
+    @Test func `A drawing that AVIF would spoil stays WebP with its tag, and gets its whole lifetime`() async throws {
+        let server = try server()
+        try await server.run { address in
+            var client = try await HitClient(address)
+            let first = try await ask(&client, "fresh-drawing")
+            #expect(first.fields["content-type"] == ["image/webp"])
+            #expect(first.fields["cache-control"] == ["public, max-age=10"])
+            let tag = try #require(first.fields["etag"]?.first)
+            await server.pipeline.resolver.upgrades.jobs.drain()
+            let known = try await ask(&client, "fresh-drawing", fields: ["If-None-Match: \(tag)"])
+            #expect(known.status == "HTTP/1.1 304 Not Modified")
+            #expect(known.fields["cache-control"] == ["public, max-age=3600"])
+            let second = try await ask(&client, "fresh-drawing")
+            #expect(second.fields["content-type"] == ["image/webp"] && second.body == first.body)
+            #expect(second.fields["vary"] == ["Accept"] && second.fields["etag"] == [tag])
+            #expect(second.fields["cache-status"]?.first?.contains("hit") == true)
+            let other = try await ask(&client, "fresh-drawing", accept: "image/avif")
+            #expect(other.fields["content-type"] == ["image/avif"])
+            #expect(try await ask(&client, "fresh-drawing").fields["content-type"] == ["image/webp"])
+            try await client.close()
+        }
+        #expect(processor.count(of: .avif) == 2 && processor.count(of: .webp) == 1)
+    }
+
     @Test func `A request with wait=best gets AVIF`() async throws {
         let server = try server()
         try await server.run { address in
@@ -202,10 +228,12 @@ struct TwoStepTests {
         try await server.run { address in
             var client = try await HitClient(address)
             for _ in 0..<3 {
-                let saving = try await ask(&client, "fresh&slow_q=40", fields: ["Save-Data: on"])
+                let saving = try await ask(
+                    &client, "fresh&slow_q=40", accept: "image/webp", fields: ["Save-Data: on"])
                 #expect(saving.body == "webp of bytes of fresh at 40 quality")
                 #expect(saving.fields["vary"] == ["Accept, Save-Data, ECT, RTT, Downlink"])
-                #expect(try await ask(&client, "fresh&slow_q=40").body == "webp of bytes of fresh at any quality")
+                let other = try await ask(&client, "fresh&slow_q=40", accept: "image/webp")
+                #expect(other.body == "webp of bytes of fresh at any quality")
             }
             #expect(server.answers.count == 4)
             try await client.close()
@@ -218,13 +246,13 @@ struct TwoStepTests {
         let server = HitServer(configuration, clock: TestClock())
         try await server.run { address in
             var client = try await HitClient(address)
-            for _ in 0..<3 { _ = try await ask(&client, "fresh") }
+            for _ in 0..<3 { _ = try await ask(&client, "fresh", accept: "image/webp") }
             #expect(server.answers.count == 2)
-            let hinted = try await ask(&client, "fresh", fields: ["Sec-CH-Width: 300"])
+            let hinted = try await ask(&client, "fresh", accept: "image/webp", fields: ["Sec-CH-Width: 300"])
             #expect(hinted.fields["cache-status"]?.first?.contains("hit") == false)
             #expect(hinted.fields["accept-ch"] == ["Sec-CH-DPR, Sec-CH-Width"])
             #expect(hinted.fields["vary"] == ["Accept, Sec-CH-DPR, Sec-CH-Width"])
-            let again = try await ask(&client, "fresh", fields: ["Sec-CH-Width: 299"])
+            let again = try await ask(&client, "fresh", accept: "image/webp", fields: ["Sec-CH-Width: 299"])
             #expect(again.fields["cache-status"]?.first?.contains("hit") == true)
             #expect(server.answers.count == 2)
             try await client.close()

@@ -184,7 +184,7 @@ struct HostileWorkerTests {
     @Test func `Its sentences are not longer than a sentence`() async throws {
         for (character, count) in [("a", 1000), ("\u{1F469}\u{200D}\u{1F680}", 0)] {
             let long = ImageProcessingError.mark(.tooLarge(String(repeating: character, count: 5000))).shortened
-            guard case .mark(.tooLarge(let text)) = try ImageProcessingError.decoding(long.encoded) else {
+            guard case .mark(.tooLarge(let text), _) = try ImageProcessingError.decoding(long.encoded) else {
                 Issue.record("\(long)")
                 continue
             }

@@ -1,3 +1,4 @@
+import DarkroomMachine
 import DarkroomRequests
 import DarkroomTransforms
 import NIOCore
@@ -50,6 +51,28 @@ struct MarkJobTests {
             // Planned first, as the pipeline does: the worker keeps both inputs.
             #expect(try site.processor.plan(job) { false } == InProcessImageProcessor().plan(job) { false })
             #expect(try site.processor.process(job) { false }.body == image.body)
+        }
+    }
+
+    @Test func `Several images reach the worker, each under its content`() async throws {
+        let site = try await WorkerSite()
+        var recipe = Recipe()
+        recipe.layers = ["x", "y"].map { content in
+            var picture = Picture()
+            picture.content = content
+            return Layer(content, .picture(picture), x: Place(content == "x" ? .start : .end))
+        }
+        var job = ImageJob(
+            source: flat(90, 60, "blue"), identity: "a", chain: TransformChain(recipe),
+            output: OutputOptions(format: .png))
+        job.images = [
+            "x": DrawnImage(SharedBytes(flat(20, 10, "red"))), "y": DrawnImage(SharedBytes(flat(20, 30, "lime"))),
+        ]
+        let made = try site.processor.process(job) { false }
+        #expect(try made.body == InProcessImageProcessor().process(job) { false }.body)
+        job.images["y"] = DrawnImage(SharedBytes(ByteBuffer(string: "no image")))
+        #expect(throws: ImageProcessingError.mark(.unsupported, name: "y")) {
+            try site.processor.process(job) { false }
         }
     }
 

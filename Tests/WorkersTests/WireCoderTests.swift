@@ -7,7 +7,8 @@ import Testing
 
 struct WireCoderTests {
     private static let requests: [WorkerRequest] = [
-        .plan, .process, .go, .drop, .removeDecoded(identity: "a"), .shrink(fraction: 0.5), .cancel, .probe, .mark,
+        .plan, .process, .go, .drop, .removeDecoded(identity: "a"), .shrink(fraction: 0.5), .cancel, .probe,
+        .image(content: "b"),
         .attempt(JobAllowance(memoryBytes: 1, work: 0.5)),
     ]
 

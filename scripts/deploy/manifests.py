@@ -147,8 +147,9 @@ def budgets(resources: Resources, settings: dict) -> None:
     spec = resources["Deployment", "darkroom"]["spec"]["template"]["spec"]
     container = spec["containers"][0]
     requests, limits = container["resources"]["requests"], container["resources"]["limits"]
-    caches = ("cache-memory-bytes", "cache-decoded-bytes", "max-inflight-bytes", "max-unsent-bytes")
-    memory = sum(bytes_of(settings[name]) for name in caches) + (256 << 20)
+    # Downloads and responses that wait for slow clients may each hold half of memory-budget in addition.
+    held = ("cache-memory-bytes", "cache-decoded-bytes", "memory-budget")
+    memory = sum(bytes_of(settings[name]) for name in held) + (256 << 20)
     memory += max(bytes_of(settings["memory-budget"]), bytes_of(settings["worker-memory"]))
     assert memory <= bytes_of(limits["memory"]), f"{memory} bytes of memory, limit {limits['memory']}"
     same("request and limit of memory", requests["memory"], limits["memory"])

@@ -119,7 +119,7 @@ def check_images(port: int, upstream: int) -> None:
     expect(image.headers["cache-status"].startswith("darkroom;"), image)
     expect("max-age" in image.headers["cache-control"], image)
 
-    webp = ask(port, IMAGE, {"Accept": "image/avif,image/webp,*/*"})
+    webp = ask(port, IMAGE, {"Accept": "image/webp,image/apng,*/*"})
     expect(webp.headers["content-type"] == "image/webp" and webp.body[8:12] == b"WEBP", webp)
     refused = ask(port, IMAGE, {"Accept": "image/webp;q=0, image/jpeg"})
     expect(refused.headers["content-type"] == "image/jpeg", refused)

@@ -24,6 +24,7 @@ UNSEARCHED = {"CHANGELOG.md", "Fixtures/README.md", "proofs.md"}
 WORDS = {
     "caching.md": "purge invalidate ttl stale revalidate cache-control",
     "capacity.md": "memory usage cpu ram sizing instances cost",
+    "cards.md": "open-graph og:image social card twitter title template several images gradient",
     "cdn.md": "cdn fastly cloudfront bunny edge",
     "clients.md": "javascript python php ruby go java csharp sdk",
     "command-line.md": "cli batch convert files",

@@ -18,13 +18,17 @@ package struct VariantRecord: Hashable, Sendable {
     package var quality: ResultQuality?
     /// What of an SVG is not drawn as browsers draw it.
     package var gaps: SVGGaps
+    /// The number of faces that were found for the result, 0…100; nil = none were looked for.
+    package var faces: Int?
 
-    private static let revision: UInt8 = 5
+    private static let revision: UInt8 = 6
     private static let noQuality: UInt8 = 255
+    private static let noFaces: UInt8 = 255
+    private static let maxFaces: UInt8 = 100
 
     package init(
         content: StoreKey, format: OutputFormat, size: PixelSize, sourceBytes: Int, digest: String,
-        quality: ResultQuality? = nil, gaps: SVGGaps = []
+        quality: ResultQuality? = nil, gaps: SVGGaps = [], faces: Int? = nil
     ) {
         self.content = content
         self.format = format
@@ -33,6 +37,7 @@ package struct VariantRecord: Hashable, Sendable {
         self.digest = digest
         self.quality = quality
         self.gaps = gaps
+        self.faces = faces
     }
 
     /// Decodes metadata; nil if the bytes are of another revision or malformed.
@@ -47,11 +52,13 @@ package struct VariantRecord: Hashable, Sendable {
             let digest = bytes.readString(length: 64), StoreKey(hex: digest) != nil,
             let code = bytes.readInteger(as: UInt8.self), case let quality = ResultQuality(code: code),
             code == Self.noQuality || quality != nil,
-            let gaps = bytes.readInteger(as: UInt8.self).map(SVGGaps.init(rawValue:)), gaps.isSubset(of: .all)
+            let gaps = bytes.readInteger(as: UInt8.self).map(SVGGaps.init(rawValue:)), gaps.isSubset(of: .all),
+            let faces = bytes.readInteger(as: UInt8.self), faces <= Self.maxFaces || faces == Self.noFaces
         else { return nil }
         self.init(
             content: content, format: format, size: PixelSize(width: Int(width), height: Int(height)),
-            sourceBytes: sourceBytes, digest: digest, quality: quality, gaps: gaps)
+            sourceBytes: sourceBytes, digest: digest, quality: quality, gaps: gaps,
+            faces: faces == Self.noFaces ? nil : Int(faces))
     }
 
     package var bytes: ByteBuffer {
@@ -66,6 +73,7 @@ package struct VariantRecord: Hashable, Sendable {
         bytes.writeString(digest)
         bytes.writeInteger(quality?.code ?? Self.noQuality)
         bytes.writeInteger(gaps.rawValue)
+        bytes.writeInteger(faces.map { min(UInt8(clamping: $0), Self.maxFaces) } ?? Self.noFaces)
         return bytes
     }
 }

@@ -104,7 +104,7 @@ extension Prefetch {
         let output = CommandOutput(stop: stop)
         let server = PrefetchRun.Server(
             start: { [accept] batch throws(PrefetchFailure) in try await client.start(batch.body, accept: accept) },
-            watch: client.watch)
+            state: client.state)
         let run = PrefetchRun(server)
         let total = list.imageCount
         let start = ContinuousClock.now

@@ -42,7 +42,7 @@ extension ImageProcessingError {
         case .badParameter(let error): "\(error.parameter): \(error.reason)."
         case .interrupted: "Processing was interrupted or took too long."
         case .transformFailed(let reason), .encodingFailed(let reason): "Processing failed (\(reason))."
-        case .mark(let error): "The watermark failed. \(error.sentence)"
+        case .mark(let error, _): "The watermark failed. \(error.sentence)"
         }
     }
 }

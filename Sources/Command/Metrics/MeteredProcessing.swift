@@ -76,8 +76,11 @@ extension ImageJob {
     /// The codec that failed: the encoder, or else the decoder.
     fileprivate func codec(for error: ImageProcessingError) -> String {
         if case .encodingFailed = error, let format = output.format { return format.rawValue }
-        if error == .unsupported || error == .mark(.unsupported) { return "none" }
-        if case .mark = error, let mark { return (SourceFormat(signatureOf: mark) ?? .svg).rawValue }
+        if case .mark(let cause, let name) = error {
+            guard cause != .unsupported, let image = drawnImage(name) else { return "none" }
+            return (SourceFormat(signatureOf: image.bytes.buffer) ?? .svg).rawValue
+        }
+        if error == .unsupported { return "none" }
         // SVG is the only decodable format without a signature in its first bytes.
         return (SourceFormat(signatureOf: source) ?? .svg).rawValue
     }
@@ -94,7 +97,7 @@ extension ImageProcessingError {
         case .interrupted: "interrupted"
         case .transformFailed: "transform"
         case .encodingFailed: "encoding"
-        case .mark(let error): error.label
+        case .mark(let error, _): error.label
         }
     }
 }

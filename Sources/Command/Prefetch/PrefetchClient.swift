@@ -81,8 +81,8 @@ struct PrefetchClient: Sendable {
     let server: String
     let token: String?
 
-    /// A client whose connections fail if they are not open after 10 seconds, and after a time of silence: by default
-    /// 60 seconds, in which an event stream has four heartbeats.
+    /// A client whose connections fail if they are not open after 10 seconds, and after a time of silence, by default
+    /// 60 seconds.
     init(server: String, token: String?, silence: TimeAmount = .seconds(60)) {
         var configuration = HTTPClient.Configuration.exact(timeout: .init(connect: .seconds(10), read: silence))
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -107,28 +107,9 @@ struct PrefetchClient: Sendable {
         return try await document(request, expecting: .accepted)
     }
 
-    /// Follows a job until it ends or the connection does. Returns the last state; nil if the stream ended without one.
-    func watch(
-        _ job: UUID, onProgress: (PrefetchJobState) -> Void
-    ) async throws(PrefetchFailure) -> PrefetchJobState? {
-        let response = try await send(request("\(path(of: job))/events"), expecting: [.ok])
-        var parser = EventStreamParser()
-        do {
-            for try await part in response.body {
-                for event in try parser.read(part) {
-                    let state = try JSONDecoder().decode(PrefetchJobState.self, from: Data(event.data.utf8))
-                    onProgress(state)
-                    if event.name == "end" { return state }
-                }
-            }
-            return nil
-        } catch is DecodingError {
-            throw .notDarkroom("its events are not from a Darkroom server.")
-        } catch is EventStreamParser.TooLong {
-            throw .notDarkroom("an event is longer than \(EventStreamParser.maxBytes) bytes.")
-        } catch {
-            throw .connection(ConnectionFailure.reason(error))
-        }
+    /// The state of a job.
+    func state(_ job: UUID) async throws(PrefetchFailure) -> PrefetchJobState {
+        try await document(request(path(of: job)), expecting: .ok)
     }
 
     /// Cancels a job. Failures are ignored: the command ends in any case.

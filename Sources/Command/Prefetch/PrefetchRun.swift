@@ -19,11 +19,10 @@ final class PrefetchRun: Sendable {
         }
     }
 
-    /// The start of a job and the stream of its events, each of which may fail.
+    /// The start of a job and the question for its state, each of which may fail.
     struct Server: Sendable {
         let start: @Sendable (PrefetchList.Batch) async throws(PrefetchFailure) -> PrefetchJobState
-        /// Returns the last state; nil if the stream ended before the job.
-        let watch: @Sendable (UUID, (PrefetchJobState) -> Void) async throws(PrefetchFailure) -> PrefetchJobState?
+        let state: @Sendable (UUID) async throws(PrefetchFailure) -> PrefetchJobState
     }
 
     /// Why the run ended before its list did.
@@ -31,7 +30,7 @@ final class PrefetchRun: Sendable {
         case server(PrefetchFailure)
         /// The server has refused a line of the list.
         case line(Int, detail: String)
-        /// The stream ended early several times in a row.
+        /// The server did not answer several times in a row.
         case lost(UUID, reason: String)
         /// The server no longer has the job.
         case forgotten
@@ -48,7 +47,9 @@ final class PrefetchRun: Sendable {
         var current: PrefetchJobState?
     }
 
-    /// The waits before the event stream is opened again.
+    /// The longest wait between two questions for a job's state. The first are shorter, as most short jobs are.
+    static let interval = Duration.seconds(1)
+    /// The waits before a server that did not answer is asked again.
     static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4), .seconds(8), .seconds(15)]
 
     init(_ server: Server, clock: any Clock<Duration> = ContinuousClock()) {
@@ -99,22 +100,28 @@ final class PrefetchRun: Sendable {
         return try await request.value.get()
     }
 
-    /// The last state of a job. Opens the event stream again where it ends early.
+    /// The last state of a job.
     private func follow(
         _ job: PrefetchJobState, onFailure: (PrefetchJobState.Failure) -> Void
     ) async throws(Failure) -> PrefetchJobState {
-        var listed = 0
-        var pauses = Self.pauses[...]
+        var (latest, listed) = (job, 0)
+        var interval = Self.interval / 10
         while true {
-            var reason = "the stream of events ended early."
+            state.withLock { [latest] in $0.current = latest }
+            for failure in latest.failures.dropFirst(listed) { onFailure(failure) }
+            listed = max(listed, latest.failures.count)
+            guard latest.state == .running else { return latest }
+            latest = try await nextState(of: job.id, after: interval)
+            interval = min(interval * 2, Self.interval)
+        }
+    }
+
+    private func nextState(of job: UUID, after interval: Duration) async throws(Failure) -> PrefetchJobState {
+        var reason = ""
+        for pause in [interval] + Self.pauses {
+            guard (try? await clock.sleep(for: pause)) != nil else { throw .canceled }
             do throws(PrefetchFailure) {
-                let last = try await server.watch(job.id) { progress in
-                    state.withLock { $0.current = progress }
-                    for failure in progress.failures.dropFirst(listed) { onFailure(failure) }
-                    listed = max(listed, progress.failures.count)
-                    pauses = Self.pauses[...]
-                }
-                if let last { return last }
+                return try await server.state(job)
             } catch {
                 switch error {
                 case .connection(let text): reason = text
@@ -122,8 +129,7 @@ final class PrefetchRun: Sendable {
                 case .refused, .notDarkroom: throw .server(error)
                 }
             }
-            guard let pause = pauses.popFirst() else { throw .lost(job.id, reason: reason) }
-            guard (try? await clock.sleep(for: pause)) != nil else { throw .canceled }
         }
+        throw .lost(job, reason: reason)
     }
 }

@@ -83,7 +83,7 @@ struct ImageServer {
         let edges = EdgePurges(settings, disk, shared, logger: logger)
 
         // The listeners, and the upkeep beside them.
-        let state = ServerState(isStarting: true, unsent: UnsentBytes(budgetBytes: settings.maxUnsentBytes))
+        let state = ServerState(isStarting: true, unsent: UnsentBytes(budgetBytes: settings.transferBytes))
         let web = webConfiguration(over: client)
         let readings = readings(of: caches, pipeline, prefetcher, state, pixels, edges, web, client)
         let observability = observability(serverState: state, readings: readings, caches: caches, pixels: pixels)
@@ -152,6 +152,7 @@ struct ImageServer {
         }
         logger.info("limits of this process", metadata: metadata)
         logMissingCodecs()
+        logMissingDetector()
     }
 
     /// Logs that a restart may fail requests. The settings are valid: a supervisor may not give more time.
@@ -176,6 +177,13 @@ struct ImageServer {
                 "install": "\(missing.map(\.remedy).joined(separator: ", "))",
                 "unused-formats": "\(unused.isEmpty ? "none" : unused.map(\.rawValue).joined(separator: ","))",
             ])
+    }
+
+    private func logMissingDetector() {
+        guard settings.processing.faces, !FaceDetector.isBuiltIn else { return }
+        logger.warning(
+            "faces is on, but this build has no detector of faces: requests for faces are refused",
+            metadata: ["install": "the package \(FaceDetector.package), before building"])
     }
 
     private func caches(_ disk: DiskStore?, _ shared: SharedBackend?, _ pixels: PixelBackend) -> Caches {

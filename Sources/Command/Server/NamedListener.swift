@@ -120,7 +120,7 @@ final class StartupMessage: Sendable {
             return nil
         }
         let url = "\(base)/image?\(parameters.joined(separator: "&"))"
-        guard configuration.requiresSignature else { return url }
+        guard settings.requiresSignature else { return url }
         let signer = URLSigner(configuration)
         return configuration.access.signingKeys.lazy.compactMap { try? signer.sign(url, keyID: $0.id) }.first
     }

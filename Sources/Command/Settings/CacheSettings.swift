@@ -70,10 +70,7 @@ struct FreshnessSettings: SettingTheme {
             """)
     let minFresh = Setting(
         "min-fresh", .duration(allowsZero: true), default: FreshnessPolicy().minFresh,
-        help: "Minimum freshness lifetime. Shorter lifetimes of origins are raised to it.")
-    let maxFresh = Setting(
-        "max-fresh", .duration(), default: FreshnessPolicy().maxFresh,
-        help: "Maximum freshness lifetime. Longer lifetimes of origins are lowered to it.")
+        help: "Minimum freshness lifetime. Shorter lifetimes of origins are raised to it; none is longer than 365d.")
     let staleWhileRevalidate = Setting(
         "stale-while-revalidate", .duration(allowsZero: true), default: FreshnessPolicy().staleWhileRevalidate,
         help: "Time for which a stale response may be served while it is revalidated, if the origin states none.")
@@ -93,8 +90,9 @@ struct FreshnessSettings: SettingTheme {
         "missing-max-age", .duration(allowsZero: true), default: WebConfiguration.default.missingMaxAge,
         isReloadable: true,
         help: """
-            Lifetime in browsers and caches in front of a 404 or 410 for an image that its origin does not have. With \
-            0, no cache stores it, so that each visitor of a dead link asks this server.
+            Longest lifetime in browsers and caches in front of a 404 or 410 for an image that its origin does not \
+            have; the origin may state a shorter one, or forbid to store it. With 0, no cache stores it, so that each \
+            visitor of a dead link asks this server.
             """)
 }
 

@@ -34,8 +34,7 @@ struct DialectSettings: SettingTheme {
     let imgproxyFrames = Setting(
         "imgproxy-frames", .integer(1...100_000), default: 1, isReloadable: true,
         help: """
-            Maximum number of frames of images of imgproxy paths, within max-frames. Of an animation with more, so \
-            many are picked evenly.
+            Maximum number of frames of images of imgproxy paths. Of an animation with more, so many are picked evenly.
             """)
     let imgproxyWatermark = Setting(
         "imgproxy-watermark", .optional(.text("MARK", "a URL or a name of marks")), default: nil, isReloadable: true,

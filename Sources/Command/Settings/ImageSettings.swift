@@ -10,7 +10,7 @@ struct LimitSettings: SettingTheme {
 
     let requestTimeout = Setting(
         "request-timeout", .duration(), default: PipelineConfiguration().requestTimeout,
-        help: "Maximum time from a request to its response.")
+        help: "Maximum time from a request to its response, and to receive the body of an upload.")
     let maxSourceBytes = Setting(
         "max-source-bytes", .bytes(atLeast: 1), default: 50 << 20, help: "Maximum size of a source.")
     let maxSourcePixels = Setting(
@@ -19,12 +19,6 @@ struct LimitSettings: SettingTheme {
     let maxAnimationPixels = Setting(
         "max-animation-pixels", .integer(1...10_000_000_000), default: PixelLimits().maxAnimationPixels,
         help: "Maximum number of pixels of all requested frames of an animation.")
-    let maxFrames = Setting(
-        "max-frames", .integer(1...100_000), default: PixelLimits().maxFrames,
-        help: """
-            Maximum number of frames of an animation. By default, only the limits on pixels and time apply, not the \
-            number itself.
-            """)
     let maxOutputSide = Setting(
         "max-output-side", .integer(1...16_383), default: PixelLimits().maxOutputSide,
         help: "Maximum width and height of an output image, in pixels.")
@@ -55,7 +49,10 @@ struct ProcessingSettings: SettingTheme {
         shownAs: "a quarter of the usable memory",
         help: """
             Byte budget of all images in processing, as estimated from their headers. An image that exceeds the whole \
-            budget is processed alone.
+            budget is processed alone. Half of it, in addition, is the budget of all sources being downloaded or \
+            processed: further downloads wait, and a single one may exceed it. Another half is the budget of all \
+            responses in memory that wait for slow clients, and twice the budget of one client: beyond it, the slowest \
+            clients are disconnected, and a single response may exceed it. Uploads have an eighth for themselves.
             """)
     let workerMemory = Setting(
         "worker-memory", .bytes(atLeast: 256 << 20), default: 2 << 30,
@@ -74,15 +71,18 @@ struct ProcessingSettings: SettingTheme {
         help: "Default of the query parameter 'damaged'.")
     let gamut = Setting(
         "gamut", .choice(of: Gamut.self), default: .sRGB, help: "Default of the query parameter 'gamut'.")
+    let faces = Setting(
+        "faces", .boolean, default: false,
+        help: """
+            Whether requests may have faces looked for: a=face, redact=face and the field faces of /info. It takes a \
+            build with \(FaceDetector.package).
+            """)
     let aiLabel = Setting(
         "ai-label", .choice(of: AILabel.Place.self), default: AILabel.Place.none,
         help: """
             Corner in which images get a label whose metadata says that a generative model made them, wholly or in \
             part (IPTC's digital source type).
             """)
-    let webpEffort = Setting(
-        "webp-effort", .integer(EncoderEfforts.webpRange), default: EncoderEfforts().webp,
-        help: "Effort of the WebP encoder to make smaller files; 6 takes twice as long as 4.")
     let avifEffort = Setting(
         "avif-effort", .integer(EncoderEfforts.avifRange), default: EncoderEfforts().avif,
         help: "Effort of the AVIF encoder to make smaller files; 4 takes seven times as long as 2.")

@@ -49,7 +49,7 @@ extension Settings {
     private var uploadBudget: UploadBudget? {
         guard self.access.uploads else { return nil }
         let maxSourceBytes = self.limits.maxSourceBytes
-        return UploadBudget(budgetBytes: max(maxInFlightBytes / 4, maxSourceBytes), maxSourceBytes: maxSourceBytes)
+        return UploadBudget(budgetBytes: max(transferBytes / 4, maxSourceBytes), maxSourceBytes: maxSourceBytes)
     }
 
     var clientLimits: ClientLimits {
@@ -57,8 +57,7 @@ extension Settings {
         limits.trustedProxies = self.listeners.trustedProxies
         limits.rateLimit = self.access.rateLimit
         limits.connections.maxConnections = self.listeners.maxConnections
-        limits.connections.headerTimeout = self.listeners.headerTimeout
-        limits.connections.bodyTimeout = self.listeners.bodyTimeout
+        limits.connections.bodyTimeout = self.limits.requestTimeout
         limits.connections.idleTimeout = self.listeners.idleTimeout
         limits.connections.writeTimeout = self.listeners.writeTimeout
         limits.connections.shutdownGrace = self.listeners.shutdownGrace
@@ -67,23 +66,26 @@ extension Settings {
 
     /// The bounds of query parameters.
     var grammarLimits: QueryLimits {
-        QueryLimits(
-            maxOutputSide: self.limits.maxOutputSide, maxFrames: self.limits.maxFrames,
-            defaultDamaged: self.processing.damaged, defaultGamut: self.processing.gamut)
+        var limits = QueryLimits(
+            maxOutputSide: self.limits.maxOutputSide, defaultDamaged: self.processing.damaged,
+            defaultGamut: self.processing.gamut)
+        limits.findsFaces = findsFaces
+        return limits
     }
+
+    /// Whether faces are looked for.
+    private var findsFaces: Bool { self.processing.faces && FaceDetector.isBuiltIn }
 
     var pixelLimits: PixelLimits {
         PixelLimits(
             maxSourcePixels: self.limits.maxSourcePixels, maxAnimationPixels: self.limits.maxAnimationPixels,
-            maxFrames: self.limits.maxFrames, maxOutputSide: self.limits.maxOutputSide,
-            maxOutputPixels: self.limits.maxOutputPixels,
+            maxOutputSide: self.limits.maxOutputSide, maxOutputPixels: self.limits.maxOutputPixels,
             maxProcessingMilliseconds: Int(self.limits.maxProcessingTime / .milliseconds(1)))
     }
 
     var freshnessPolicy: FreshnessPolicy {
         FreshnessPolicy(
             defaultFresh: self.freshness.defaultFresh, minFresh: self.freshness.minFresh,
-            maxFresh: self.freshness.maxFresh,
             staleWhileRevalidate: self.freshness.staleWhileRevalidate, staleIfError: self.freshness.staleIfError,
             respectsOrigin: self.freshness.respectOrigin,
             remembersFailures: self.freshness.failureMemory)
@@ -91,8 +93,7 @@ extension Settings {
 
     var pipelineConfiguration: PipelineConfiguration {
         PipelineConfiguration(
-            limits: pixelLimits,
-            efforts: EncoderEfforts(webp: self.processing.webpEffort, avif: self.processing.avifEffort),
+            limits: pixelLimits, efforts: EncoderEfforts(avif: self.processing.avifEffort),
             pixelWorkers: self.processing.pixelWorkers, queueDepth: self.processing.queueDepth,
             memoryBudgetBytes: self.processing.memoryBudget, requestTimeout: self.limits.requestTimeout,
             freshness: freshnessPolicy, encodingBudget: self.formats.avifBudget, aiLabel: self.processing.aiLabel)
@@ -104,23 +105,21 @@ extension Settings {
         client.mappedSources = sourceNames
         client.addresses = AddressPolicy(allowNetworks: self.origins.allowNetworks)
         client.maxSourceBytes = self.limits.maxSourceBytes
-        client.fields = originFields
+        client.fields = OriginFields(self.origins.fields)
         client.maxRedirects = self.origins.maxRedirects
         client.connectTimeout = self.origins.connectTimeout
         client.downloadTimeout = self.origins.downloadTimeout
         client.downloadsPerHost = self.origins.downloadsPerHost
         client.insecureTLSHosts = self.origins.insecureTLSHosts
         client.maxDownloads = self.origins.maxDownloads
-        client.maxInFlightBytes = maxInFlightBytes
+        client.maxInFlightBytes = transferBytes
         client.userAgent = "darkroom/\(Darkroom.release)"
         return client
     }
 
-    /// `max-inflight-bytes`, by default half of `memory-budget`.
-    var maxInFlightBytes: Int { self.origins.maxInFlightBytes ?? max(self.processing.memoryBudget / 2, 1) }
-
-    /// `max-unsent-bytes`, by default half of `memory-budget`.
-    var maxUnsentBytes: Int { self.listeners.maxUnsentBytes ?? max(self.processing.memoryBudget / 2, 1) }
+    /// The budget of sources that are downloaded or processed, and that of responses that wait for slow clients: half
+    /// of `memory-budget` each.
+    var transferBytes: Int { max(self.processing.memoryBudget / 2, 1) }
 
     var diskConfiguration: DiskStore.Configuration {
         var disk = DiskStore.Configuration(directory: self.cache.directory)
@@ -139,6 +138,7 @@ extension Settings {
             memoryBytes: self.processing.workerMemory, maxResultBytes: min(largestResult, self.processing.workerMemory),
             jobTimeout: self.limits.requestTimeout, quarantine: self.processing.quarantine)
         workers.subcommand = EntryPoint.zygoteCommand
+        workers.findsFaces = findsFaces
         return workers
     }
 }

@@ -2,26 +2,6 @@ import DarkroomOrigin
 import Foundation
 import HTTPTypes
 
-extension Settings {
-    /// The fields of both settings. Messages never repeat a value.
-    func readOriginFields(_ sources: SettingSources) throws(SettingError) -> OriginFields {
-        guard let path = self.origins.fieldsFile else { return OriginFields(self.origins.fields) }
-        let spelling = "\(sources.spelling(of: \.origins.fieldsFile)): \(path)"
-        let text = try FileBytes.text(inFile: path, upTo: 1 << 20, spelling)
-        guard let hosts = try? JSONDecoder().decode([String: [String: String]].self, from: Data(text.utf8)) else {
-            throw SettingError("\(spelling) must be a JSON object of hosts, each with an object of fields.")
-        }
-        do throws(SettingRefusal) {
-            let rules = try hosts.sorted { $0.key < $1.key }.map { host, fields throws(SettingRefusal) in
-                try OriginFields.Rule(host, fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-            }
-            return OriginFields(self.origins.fields + rules)
-        } catch {
-            throw SettingError(error.sentence(about: spelling, isSecret: true))
-        }
-    }
-}
-
 extension SettingKind where Value == [OriginFields.Rule] {
     /// `HOST=NAME: VALUE,…`; in YAML also a map of hosts to maps of fields.
     static var originFields: SettingKind {

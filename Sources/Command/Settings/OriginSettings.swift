@@ -21,9 +21,6 @@ struct OriginSettings: SettingTheme {
             Request fields for the hosts that match a pattern, such as User-Agent, Referer or Authorization, as \
             HOST=NAME: VALUE. They are sent to these hosts only.
             """)
-    let fieldsFile = Setting(
-        "origin-fields-file", .optional(.text("PATH", "the path of a JSON file")), default: nil, isReloadable: true,
-        help: "JSON file of additional request fields: an object of patterns of hosts to objects of fields.")
     let forbiddenIsMissing = Setting(
         "forbidden-is-missing", .list(of: .sourceGlob), default: [],
         help: """
@@ -48,12 +45,6 @@ struct OriginSettings: SettingTheme {
     let maxDownloads = Setting(
         "max-downloads", .integer(1...100_000), default: client.maxDownloads,
         help: "Maximum number of concurrent downloads.")
-    let maxInFlightBytes = Setting(
-        "max-inflight-bytes", .optional(.bytes(atLeast: 1)), default: nil, shownAs: "half of memory-budget",
-        help: """
-            Byte budget of all sources being downloaded or processed. Further downloads wait. A single download may \
-            exceed it. Uploads have a separate budget, a quarter of this one.
-            """)
 
     private static let client = GuardedHTTPClient.Settings()
 }

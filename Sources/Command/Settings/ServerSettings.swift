@@ -59,12 +59,6 @@ struct ListenerSettings: SettingTheme {
             Maximum number of concurrent connections per listener. Further connections wait. The limit of open file \
             descriptors may lower this number. A client that is not in trusted-proxies has at most 1024 of them.
             """)
-    let headerTimeout = Setting(
-        "header-timeout", .duration(), default: ConnectionLimits.default.headerTimeout,
-        help: "Maximum time to receive the header fields of a request.")
-    let bodyTimeout = Setting(
-        "body-timeout", .duration(), default: ConnectionLimits.default.bodyTimeout,
-        help: "Maximum time to receive the body of a request.")
     let idleTimeout = Setting(
         "idle-timeout", .duration(), default: ConnectionLimits.default.idleTimeout,
         help: "Time after which an idle keep-alive connection is closed.")
@@ -73,12 +67,6 @@ struct ListenerSettings: SettingTheme {
         help: """
             Maximum time that a response waits for its client. Each byte that the client reads extends it by the time \
             that the byte takes at 8 KiB/s, up to this time again. Clients that are slower on average are disconnected.
-            """)
-    let maxUnsentBytes = Setting(
-        "max-unsent-bytes", .optional(.bytes(atLeast: 1)), default: nil, shownAs: "half of memory-budget",
-        help: """
-            Byte budget of all responses in memory that wait for slow clients, and twice the budget of one client. \
-            Beyond it, the slowest clients are disconnected. A single response may exceed it.
             """)
     let shutdownGrace = Setting(
         "shutdown-grace", .duration(allowsZero: true), default: ConnectionLimits.default.shutdownGrace,

@@ -10,7 +10,7 @@ extension Settings {
     /// Combinations that are allowed but seldom intended, one sentence each.
     func warnings(_ sources: SettingSources) -> [String] {
         var warnings: [String] = []
-        if self.access.openProxy, isReachable, isUnsigned, self.access.rateLimit == nil {
+        if self.access.openProxy, isReachable, !requiresSignature, self.access.rateLimit == nil {
             warnings.append(
                 "\(sources.spelling(of: \.access.openProxy)): any client may send any number of requests to any host. "
                     + "Set rate-limit, unless a proxy in front limits them.")

@@ -16,8 +16,6 @@ struct Settings: Sendable {
     private(set) var accessRules = Access()
     /// The paths of another service that the server understands, checked against the other settings; nil = none.
     private(set) var pathDialect: (any PathDialect)?
-    /// The fields of `origin-fields` and `origin-fields-file`.
-    private(set) var originFields = OriginFields()
     /// The token of `admin-token` or `admin-token-file`.
     private(set) var adminToken: String?
     /// The variables that are ignored because Kubernetes sets them.
@@ -77,7 +75,6 @@ struct Settings: Sendable {
     ) {
         var found = mistakes
         adminToken = found.collect { () throws(SettingError) in try AdminTokenFile.token(self, sources) } ?? nil
-        originFields = found.collect { () throws(SettingError) in try readOriginFields(sources) } ?? originFields
         pathDialect = readPathDialect(sources, &found)
         accessRules = Access(self, sources, &found)
         let hasAccessRules = found.all.isEmpty
@@ -101,7 +98,6 @@ struct Settings: Sendable {
     private func checkCombinations(_ sources: SettingSources, _ mistakes: inout SettingMistakes) {
         check(\.origins.connectTimeout, atMost: \.origins.downloadTimeout, sources, &mistakes)
         check(\.origins.downloadTimeout, atMost: \.limits.requestTimeout, sources, &mistakes)
-        check(\.freshness.minFresh, atMost: \.freshness.maxFresh, sources, &mistakes)
         check(\.origins.downloadsPerHost, atMost: \.origins.maxDownloads, sources, &mistakes)
         check(\.limits.maxSourcePixels, atMost: \.limits.maxAnimationPixels, sources, &mistakes)
         check(\.limits.maxOutputSide, atMost: \.limits.maxOutputPixels, sources, &mistakes)
@@ -148,7 +144,7 @@ struct Settings: Sendable {
 
     /// Refuses to be an open proxy or an open admin interface unless the settings ask for it explicitly.
     private func checkExposure(_ sources: SettingSources, _ mistakes: inout SettingMistakes) {
-        if isUnsigned, !self.access.openProxy,
+        if !requiresSignature, !self.access.openProxy,
             let (key, place) = exposure(of: address, sources.spelling(of: \.listeners.host))
         {
             let hosts = self.origins.allowHosts
@@ -173,8 +169,8 @@ struct Settings: Sendable {
         }
     }
 
-    /// Whether images require no signature.
-    var isUnsigned: Bool { accessRules.signingKeys.isEmpty && pathDialect?.requiresSignature != true }
+    /// Whether images require a signature or the admin token.
+    var requiresSignature: Bool { accessRules.requiresSignature(with: pathDialect) }
 
     /// The setting and the address that others than this machine can reach; nil if it is this machine only.
     private func exposure(of address: ListenerAddress, _ spelling: String) -> (key: String, place: String)? {

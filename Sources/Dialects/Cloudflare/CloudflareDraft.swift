@@ -17,6 +17,8 @@ struct CloudflareDraft: OptionDraft {
     var fit = Fit.scaleDown
     /// `a`, `fpx` and `fpy`.
     private(set) var gravity: [QueryString.Pair] = []
+    /// How closely `gravity=face` crops.
+    var faceZoom = 0.0
     /// What is cut off each side. This and all other lengths are in pixels before the pixel ratio.
     private(set) var inset: Padding?
     var trimLeft: Int?
@@ -50,15 +52,12 @@ struct CloudflareDraft: OptionDraft {
         switch value {
         case "auto": gravity = [.init(name: "a", value: "attention")]
         case "left", "right", "top", "bottom", "center": gravity = [.init(name: "a", value: value)]
-        case "face":
-            throw InvalidParameter(
-                "gravity",
-                "Option 'gravity' cannot be face: no faces are detected. Use gravity=auto.")
+        case "face": gravity = [.init(name: "a", value: "faces")]
         default:
             let parts = value.split(separator: "x", omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2 else {
                 throw CloudflareValue.invalid(
-                    "gravity", "auto, left, right, top, bottom, center, or coordinates such as 0.5x0.2", value)
+                    "gravity", "auto, face, left, right, top, bottom, center, or coordinates such as 0.5x0.2", value)
             }
             let x = try CloudflareValue.number("gravity", parts[0], 0...1)
             let y = try CloudflareValue.number("gravity", parts[1], 0...1)
@@ -155,6 +154,8 @@ extension CloudflareDraft {
         if isTwoSided, fit == .pad, !parameters.contains("bg") { query.append("cbg", Color.white.hex) }
         guard isTwoSided, [.cover, .crop, .aspectCrop].contains(fit) else { return }
         query.pairs += gravity
+        guard faceZoom > 0, gravity.first?.value == "faces" else { return }
+        query.append("facezoom", ThumborNumber.text(faceZoom, decimals: 4))
     }
 
     private func writeCuts(to query: inout QueryString) {

@@ -42,9 +42,12 @@ enum CloudflareOptions {
         },
         Row(
             "gravity", aliases: ["g"], "auto|left|right|top|bottom|center|XxY|face",
-            "`a`; `a=attention` for `auto`, `a=focal` for coordinates; `face` is a 400, since no faces are detected"
+            "`a`; `a=attention` for `auto`, `a=faces` for `face`, `a=focal` for coordinates"
         ) { value, draft throws(InvalidParameter) in try draft.setGravity(value) },
-        Row("zoom", aliases: ["face-zoom"], "0…1", .ignored("It has an effect with `gravity=face` only.")),
+        Row("zoom", aliases: ["face-zoom"], "0…1", "`facezoom` with `gravity=face`, else nothing") {
+            value, draft throws(InvalidParameter) in
+            draft.faceZoom = try CloudflareValue.number("zoom", value, 0...1)
+        },
         Row("upscale", "interpolate|generate", "nothing for `interpolate`; `generate` is a 400") {
             value, _ throws(InvalidParameter) in
             guard value == "interpolate" else {

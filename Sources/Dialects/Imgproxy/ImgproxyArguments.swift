@@ -78,10 +78,11 @@ struct ImgproxyArguments {
     /// A gravity at a place, with the offsets after it. A smart gravity chooses the part by its content.
     func gravity(from place: Int, allowsSmart: Bool) throws(InvalidParameter) -> Layout.Gravity {
         let text = texts[place]
+        if allowsSmart, text == "obj", texts.dropFirst(place + 1) == ["face"] { return Layout.Gravity(.faces(.all)) }
         guard let point = Self.anchors[text].map(Layout.Gravity.Point.anchor) ?? Self.points[text],
             allowsSmart || point != .attention
         else {
-            let hint = text.hasPrefix("obj") ? ": object detection is not supported" : ""
+            let hint = text.hasPrefix("obj") ? ": of objects, only faces are found, with obj:face" : ""
             throw error(text, isNot: "a gravity such as ce, no, soea\(allowsSmart ? ", sm" : "") or fp\(hint)")
         }
         let offsets = texts.dropFirst(place + 1)

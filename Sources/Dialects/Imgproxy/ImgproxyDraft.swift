@@ -32,6 +32,7 @@ struct ImgproxyDraft: OptionDraft, Sendable {
     var blur = 0.0
     var sharpening = 0.0
     var pixelSize = 1
+    var hidesFaces = false
     var watermark = Watermark()
 
     var format: String?
@@ -103,6 +104,7 @@ extension ImgproxyDraft {
         var query = QueryString()
         query.append("url", url)
         query.put("digest", digest)
+        if hidesFaces { query.append("redact", "face") }
         if isRaw {
             query.append("n", "\(limits.maxFrames)")
             query.append("output", "origin")

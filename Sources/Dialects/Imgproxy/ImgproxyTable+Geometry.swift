@@ -12,7 +12,8 @@ extension ImgproxyTable {
             draft.layout.crop = width == 0 && height == 0 ? nil : window
         },
         .refused("crop_aspect_ratio", "crop_ar", "car", because: "Give the crop in pixels or shares."),
-        .refused("crop_objects", because: "Objects are not detected; `gravity:sm` is the nearest."),
+        .refused(
+            "crop_objects", because: "Objects are not detected; `gravity:obj:face` and `gravity:sm` are the nearest."),
         .parameter("trim", "t", as: "`trim`, `tbg`, `layout=even:xy`") { arguments, draft throws(InvalidParameter) in
             try arguments.require(atMost: 4)
             draft.trim = nil
@@ -104,8 +105,15 @@ extension ImgproxyTable {
         .refused("unsharp_masking", "ush", because: "See `sharpen`."),
         .refused("blur_areas", "ba", because: "Only whole images are blurred."),
         .refused("progressive_blur", "pbl", because: "Only whole images are blurred."),
-        .refused("blur_detections", "bd", because: "Objects are not detected."),
-        .refused("draw_detections", "dd", because: "Objects are not detected."),
+        .parameter("blur_detections", "bd", as: "`redact=face` for `S:face`") {
+            arguments, draft throws(InvalidParameter) in
+            let sigma = try arguments.number(arguments[0] ?? "0", in: 0...1e6, "a sigma from 0")
+            guard sigma == 0 || arguments.texts.dropFirst().elementsEqual(["face"]) else {
+                throw arguments.error("finds only faces, as in bd:10:face")
+            }
+            draft.hidesFaces = sigma > 0
+        },
+        .refused("draw_detections", "dd", because: "No boxes are drawn around faces."),
         .refused("colorize", "col", because: "See `tint`."),
         .refused("gradient", "gr", because: "No gradient is drawn."),
     ]

@@ -54,7 +54,7 @@ extension ImportedVariable {
     ]
 
     private static let imagorLimits: [ImportedVariable] = [
-        .note("VIPS_MAX_ANIMATION_FRAMES", because: "'max-frames' refuses animations with more."),
+        .note("VIPS_MAX_ANIMATION_FRAMES", because: "'max-animation-pixels' refuses animations with more pixels."),
         ImportedVariable("VIPS_MAX_WIDTH", "VIPS_MAX_HEIGHT") { value, name, settings in
             guard let side = Int(value), side > 0 else { return }
             let other = settings.value(of: "max-output-side").flatMap { Int($0) } ?? 0

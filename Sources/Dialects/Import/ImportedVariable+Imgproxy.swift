@@ -18,7 +18,9 @@ extension ImportedVariable {
         .setting("IMGPROXY_TIMEOUT", as: "request-timeout", seconds),
         .setting("IMGPROXY_DOWNLOAD_TIMEOUT", as: "download-timeout", seconds),
         .setting("IMGPROXY_GRACEFUL_STOP_TIMEOUT", as: "shutdown-grace", seconds),
-        .setting("IMGPROXY_READ_REQUEST_TIMEOUT", "IMGPROXY_READ_TIMEOUT", as: "header-timeout", seconds),
+        .note(
+            "IMGPROXY_READ_REQUEST_TIMEOUT", "IMGPROXY_READ_TIMEOUT",
+            because: "The header fields of a request have 10 s, and a body has 'request-timeout'."),
         .setting("IMGPROXY_WRITE_RESPONSE_TIMEOUT", "IMGPROXY_WRITE_TIMEOUT", as: "write-timeout", seconds),
         .setting("IMGPROXY_KEEP_ALIVE_TIMEOUT", as: "idle-timeout", seconds),
         .setting("IMGPROXY_WORKERS", "IMGPROXY_CONCURRENCY", as: "pixel-workers", limit),
@@ -115,7 +117,7 @@ extension ImportedVariable {
 
     private static let imgproxyFormats: [ImportedVariable] = [
         preferred("jxl"), preferred("avif"), preferred("webp"),
-        .setting("IMGPROXY_WEBP_EFFORT", as: "webp-effort"),
+        .note("IMGPROXY_WEBP_EFFORT", because: "WebP is encoded with effort 4."),
         .setting("IMGPROXY_AVIF_SPEED", as: "avif-effort") { text in
             Int(text).flatMap { (0...9).contains($0) ? "\(9 - $0)" : nil }
         },

@@ -15,6 +15,8 @@ struct ThumborDraft: OptionDraft {
     var focals: [(x: Double, y: Double, area: Double, isRelative: Bool)] = []
     /// Entries of `steps`.
     var steps: [String] = []
+    /// The URLs of the images that steps draw: the first one is `mark`, the others are named by their numbers.
+    var drawn: [String] = []
     /// Further parameters, each at most once.
     var parameters = QueryString()
     var format: String?
@@ -103,7 +105,7 @@ extension ThumborDraft {
         guard fit == .cover, focals.isEmpty else { return }
         let anchor = [path.vertical, path.horizontal].compactMap { ["middle", "center"].contains($0) ? nil : $0 }
         if path.isSmart {
-            query.append("a", "attention")
+            query.append("a", limits.findsFaces ? "faces" : "attention")
         } else if !anchor.isEmpty {
             query.append("a", anchor.joined(separator: "-"))
         }

@@ -50,9 +50,12 @@ struct ThumborDrawing {
     }
 
     /// The entry of `steps`.
-    var step: String {
+    ///
+    /// - Parameter name: the name of the image; nil = it is `mark`.
+    func step(ofImage name: String?) -> String {
         var values = [x.text("l", "r"), y.text("t", "b"), width, height, "\(opacity)"]
-        if blend != .over || scaling != .inside { values += [blend.rawValue, scaling.rawValue] }
+        if blend != .over || scaling != .inside || name != nil { values += [blend.rawValue, scaling.rawValue] }
+        if let name { values.append(name) }
         return (["mark"] + values).joined(separator: ":")
     }
 

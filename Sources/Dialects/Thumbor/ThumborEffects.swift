@@ -98,21 +98,23 @@ extension ThumborDraft {
         if let width = sides.first, sides.count > 1 || arguments[4] != "none" {
             (drawing.width, drawing.height) = (width, sides.count > 1 ? sides[1] : "-")
         }
-        try add(drawing, of: "watermark")
+        add(drawing)
     }
 
     mutating func addImage(_ arguments: [String]) throws(InvalidParameter) {
         guard !arguments.isEmpty else { return }
-        try add(ThumborDrawing(image: arguments, source), of: "image")
+        add(try ThumborDrawing(image: arguments, source))
     }
 
-    private mutating func add(_ drawing: ThumborDrawing, of filter: String) throws(InvalidParameter) {
+    private mutating func add(_ drawing: ThumborDrawing) {
         guard drawing.opacity > 0 else { return }
-        try require(
-            !parameters.pairs.contains(where: { $0.name == "mark" && $0.value != drawing.url }), filter,
-            "All filters 'watermark' and 'image' of a path must have the same image.")
-        parameters.set("mark", drawing.url)
-        steps.append(drawing.step)
+        let index = drawn.firstIndex(of: drawing.url) ?? drawn.count
+        let name = index == 0 ? nil : "\(index + 1)"
+        if index == drawn.count {
+            drawn.append(drawing.url)
+            parameters.append(name.map { "mark.\($0)" } ?? "mark", drawing.url)
+        }
+        steps.append(drawing.step(ofImage: name))
     }
 
     mutating func addText(_ text: ThumborText) throws(InvalidParameter) {

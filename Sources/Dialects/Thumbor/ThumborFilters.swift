@@ -188,7 +188,7 @@ enum ThumborFilters {
     private static let overlays: [Row] = [
         Row(
             "watermark", "image,x,y,alpha[,w_ratio[,h_ratio]]",
-            "`mark` with step `mark`; all watermarks of a path have one image, whose animation plays along; "
+            "`mark`, and `mark.2`, `mark.3`, … for other images, with step `mark`; animations play along; "
                 + "a ratio alone is of the width"
         ) { arguments, draft throws(InvalidParameter) in try draft.addWatermark(arguments) },
         Row(
@@ -209,11 +209,27 @@ enum ThumborFilters {
         Row("thumbhash", "", "`fields=thumbhash` of `/meta`") { _, draft in draft.details.insert("thumbhash") },
     ]
 
+    /// A filter that hides faces, always as rectangles, and always so strongly that they cannot be made out.
+    private static func redaction(_ name: String) -> Row {
+        Row(name, "[mode[,strength]]", "`redact=face`, with the mode `pixelate` or a color as its style") {
+            arguments, draft throws(InvalidParameter) in
+            let mode = arguments.first?.lowercased() ?? ""
+            switch mode {
+            case "", "blur": draft.parameters.set("redact", "face")
+            case "pixelate": draft.parameters.set("redact", "face:pixelate")
+            default:
+                guard let color = Color(parsing: mode) else {
+                    throw InvalidParameter(name, "Filter '\(name)' must have the mode blur, pixelate or a color.")
+                }
+                draft.parameters.set("redact", "face:\(color.opaque.hex)")
+            }
+        }
+    }
+
     private static let rest: [Row] = [
-        Row("draw_detections", "", .ignored("Nothing is detected.")),
+        Row("draw_detections", "", .ignored("No boxes are drawn around faces.")),
         Row("extract_focal", "", .ignored("Focal points are given with 'focal'.")),
-        Row("redact", "[mode[,strength]]", .refused("No faces are detected, so none would be hidden.")),
-        Row("redact_oval", "[mode[,strength]]", .refused("No faces are detected, so none would be hidden.")),
+        redaction("redact"), redaction("redact_oval"),
         Row("raw", "", .refused("Originals are never passed on unchanged.")),
         Row("convolution", "…", .refused("There is no such effect.")),
         Row("curve", "…", .refused("There is no such effect; use 'brightness' and 'contrast'.")),
@@ -241,7 +257,7 @@ enum ThumborFilters {
         ("-Wx-H/", "`flop` for the width, `flip` for the height"),
         ("LxT[:RxB]/", "the padding of the filter `fill`"), ("left|right|center/", "`a`"),
         ("top|bottom|middle/", "`a`"),
-        ("smart/", "`a=attention` with `rules=thumbor`; faces and features are not detected"),
+        ("smart/", "`a=faces` with `rules=thumbor`; `a=attention` on a server that does not look for faces"),
         ("image", "`url`; percent-encoded or not, or in base64 after `b64:`"),
         ("color:name", "`url=color:///RRGGBBAA` with `fit=fill&enlarge=true`, in JPEG without `format`"),
     ]

@@ -33,6 +33,17 @@ extension StoredResponse {
         return max(lifetime.duration - initialAge, .zero)
     }
 
+    /// The rest, on arrival, of the lifetime that the origin states to clients and to their caches, for a response like
+    /// above: what it states in `Cache-Control` or `Expires`, but no longer than ``explicitLifetime(_:)``.
+    package func clientLifetime(_ policy: FreshnessPolicy) -> Duration? {
+        let clients = OriginCachePolicy(untargeted: fields)
+        guard !forbidsStoring(policy), !(policy.respectsOrigin && clients.directives.noStore) else { return .zero }
+        guard let lifetime = explicitLifetime(policy), let stated = explicitLifetime(clients, policy) else {
+            return explicitLifetime(policy)
+        }
+        return min(lifetime, max(stated.duration - initialAge, .zero))
+    }
+
     /// Whether the origin sent `no-store`. `must-understand` would lift it for a status whose caching is understood
     /// (RFC 9111 §5.2.2.3), but is ignored here, because no failure needs it.
     public func forbidsStoring(_ policy: FreshnessPolicy) -> Bool {
@@ -112,7 +123,16 @@ struct OriginCachePolicy {
     init(_ fields: HTTPFields) {
         let targeted = fields[.cdnCacheControl].flatMap(CacheDirectives.init(targeted:))
         isTargeted = targeted != nil
-        directives = targeted ?? fields[.cacheControl].map(CacheDirectives.init(parsing:)) ?? CacheDirectives()
+        directives = targeted ?? Self.directives(fields)
+    }
+
+    /// The directives of `Cache-Control`, whatever `CDN-Cache-Control` says.
+    init(untargeted fields: HTTPFields) {
+        (directives, isTargeted) = (Self.directives(fields), false)
+    }
+
+    private static func directives(_ fields: HTTPFields) -> CacheDirectives {
+        fields[.cacheControl].map(CacheDirectives.init(parsing:)) ?? CacheDirectives()
     }
 }
 

@@ -1,4 +1,7 @@
 import DarkroomNetwork
+import HTTPTypes
+package import Hummingbird
+package import NIOCore
 
 /// The value of a `Content-Type` field (RFC 9110 §8.3.1), or of another field of that form.
 package struct MediaType: Hashable, Sendable {
@@ -38,5 +41,21 @@ extension Substring {
             reader.isAtEnd
         else { return nil }
         return (name.lowercased(), value)
+    }
+}
+
+extension Request {
+    /// The body of a request that declares it as JSON.
+    package func jsonBody(upTo maxBytes: Int) async throws(Problem) -> ByteBuffer {
+        guard headers[.contentType].flatMap({ MediaType($0) })?.name == "application/json" else {
+            throw Problem(.unsupportedBody, "The body must be JSON, sent with 'Content-Type: application/json'.")
+        }
+        do {
+            return try await body.collect(upTo: maxBytes)
+        } catch is NIOTooManyBytesError {
+            throw Problem(.bodyTooLarge, "The body must be at most \(maxBytes) bytes long; send several requests.")
+        } catch {
+            throw Problem(.invalidBody, "The body is incomplete.")
+        }
     }
 }

@@ -22,7 +22,7 @@ package struct ConnectionLimits: Hashable, Sendable {
     package var maxConnectionsPerClient = 1024
     /// The time from connecting, or from a request's first byte, to the end of the header fields.
     package var headerTimeout = Duration.seconds(10)
-    /// The time from the end of the header fields to the end of the body.
+    /// The time from the end of the header fields to the end of the body; as long as a request may take by default.
     package var bodyTimeout = Duration.seconds(30)
     /// The time between a response and the next request.
     package var idleTimeout = Duration.seconds(30)

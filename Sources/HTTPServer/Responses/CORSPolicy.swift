@@ -70,7 +70,7 @@ extension CORSPolicy {
     /// The fields that scripts may read in addition to the CORS-safelisted fields.
     private static let exposedFields = [
         "Age", "Cache-Status", "Content-Disposition", "ETag", "Link", "Proxy-Status", "Retry-After", "Server-Timing",
-        "X-Damaged", "X-Placeholder-BlurHash", "X-Placeholder-Color", "X-Placeholder-Lqip", "X-Placeholder-ThumbHash",
-        "X-Quality", "X-Request-Id", "X-Undrawn",
+        "X-Damaged", "X-Faces", "X-Placeholder-BlurHash", "X-Placeholder-Color", "X-Placeholder-Lqip",
+        "X-Placeholder-ThumbHash", "X-Quality", "X-Request-Id", "X-Undrawn",
     ].joined(separator: ", ")
 }

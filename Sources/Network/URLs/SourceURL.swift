@@ -15,7 +15,7 @@ public struct SourceURL: Hashable, Sendable {
         case local
         /// Bytes that came with the request, named by their hash. No text parses as such a URL.
         case upload
-        /// One pixel of a color, from which canvases of any size are made.
+        /// A drawing of a color or of a gradient, from which canvases of any size are made.
         case color
 
         /// Whether sources are resources of web servers.
@@ -100,12 +100,9 @@ public struct SourceURL: Hashable, Sendable {
     /// query as they are sent.
     public var canonical: String { origin + requestTarget }
 
-    /// The red, green, blue and alpha of a `color:` URL.
-    package var colorChannels: [UInt8]? {
-        guard scheme == .color else { return nil }
-        let digits = path.utf8.dropFirst().compactMap(\.hexDigitValue)
-        let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-        return bytes.count == 3 ? bytes + [255] : bytes
+    /// The colors of a `color:` URL.
+    package var gradient: ColorGradient? {
+        scheme == .color ? ColorGradient(parsing: path.utf8.dropFirst()) : nil
     }
 
     /// The key of an `s3:` URL, decoded.
@@ -150,7 +147,7 @@ public enum SourceURLError: Error, Hashable, Sendable {
     case invalidPort
     /// The `local:` URL does not begin with exactly `local:///`.
     case invalidLocalForm
-    /// The `color:` URL is not `color:///` and six or eight hexadecimal digits.
+    /// The `color:` URL is not `color:///` and a ``ColorGradient``.
     case invalidColorForm
     /// The `s3:` URL is not a name and a key, or has a query or fragment.
     case invalidS3Form
@@ -179,7 +176,9 @@ extension SourceURLError: CustomStringConvertible {
         case .invalidLocalForm:
             "A local URL has no host; write it as local:///folder/image.jpg."
         case .invalidColorForm:
-            "A color URL is color:/// with a color as RRGGBB or RRGGBBAA in hexadecimal; write it as color:///ff8800."
+            "A color URL is color:/// with a color as RRGGBB or RRGGBBAA in hexadecimal, or two colors, an angle "
+                + "from 0 to 359 and a size with commas between; write it as color:///ff8800 or "
+                + "color:///ff8800,0044cc,90,600x400."
         case .invalidS3Form:
             "An S3 URL is s3://name/key, with '?' and '#' in the key percent-encoded; write it as "
                 + "s3://media/folder/image.jpg."

@@ -40,14 +40,12 @@ enum SourceURLParser {
             query: query.map { PercentEncoding.complete($0, allowing: .query) })
     }
 
-    /// `///rrggbb` or `///rrggbbaa`. Each color has one spelling, without the alpha of opaque colors.
+    /// `///` and a ``ColorGradient``. Equal drawings have one spelling.
     private static func parseColor(_ rest: ArraySlice<UInt8>) throws(SourceURLError) -> SourceURL {
-        let digits = String(decoding: rest.dropFirst(3), as: UTF8.self).lowercased()
-        guard rest.starts(with: "///".utf8), [6, 8].contains(rest.count - 3),
-            digits.utf8.allSatisfy({ $0.hexDigitValue != nil })
-        else { throw .invalidColorForm }
-        let isOpaque = digits.utf8.count == 8 && digits.hasSuffix("ff")
-        return SourceURL(scheme: .color, path: "/\(isOpaque ? digits.dropLast(2) : digits[...])")
+        guard rest.starts(with: "///".utf8), let gradient = ColorGradient(parsing: rest.dropFirst(3)) else {
+            throw .invalidColorForm
+        }
+        return SourceURL(scheme: .color, path: "/\(gradient)")
     }
 
     /// `//name/key`. The key is decoded once and written again, so that each object has one spelling.

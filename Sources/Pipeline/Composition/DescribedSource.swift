@@ -29,10 +29,10 @@ extension ImagePipeline {
         let resolved = resolve(request)
         return try await withDeadline(deadlines, expired: PipelineError.timedOut) {
             [self] () async throws(PipelineError) in
-            let marked = resolved.lacksMark ? try await withMark(resolved) : resolved
-            let mark = try await resolver.originalOfMark(of: marked)
+            let complete = resolved.lacksParts ? try await withParts(resolved) : resolved
+            let parts = try await resolver.originalsOfParts(of: complete)
             let pixels = resolver.producer.pixels
-            return try await pixels.plan(pixels.job(for: marked, from: original, mark: mark), marked.urgency)
+            return try await pixels.plan(pixels.job(for: complete, from: original, parts: parts), complete.urgency)
         }
     }
 }

@@ -4,6 +4,7 @@ import DarkroomMachine
 import DarkroomRequests
 import DarkroomTransforms
 import DarkroomWaiting
+import NIOCore
 
 // Answers in two steps: if the requested output takes long to encode, the request is answered in a quicker output, and
 // the requested output is encoded in the background.
@@ -37,8 +38,8 @@ extension ImageResolver {
                 for: request.upgradeKey, urgency: request.urgency, deadline: request.deadline
             ) { urgency throws(PipelineError) in
                 let pixels = producer.pixels
-                let mark = try await originalOfMark(of: request)
-                let plan = try await pixels.plan(pixels.job(for: request, from: original, mark: mark), urgency)
+                let parts = try await originalsOfParts(of: request)
+                let plan = try await pixels.plan(pixels.job(for: request, from: original, parts: parts), urgency)
                 return isSlow(request, plan)
             }.value
         } catch {
@@ -89,17 +90,21 @@ extension ImageResolver {
         }
         var response = response
         response.isInterim = true
-        if original != nil || !request.cache.policy.isOnlyIfCached { upgrade(request, from: original) }
+        if original != nil || !request.cache.policy.isOnlyIfCached {
+            var job = request.inBackground.without(.interim)
+            // Another original may look different.
+            if original != nil, response.format == .webp { job.webPBytes = response.body.readableBytes }
+            upgrade(job, from: original)
+        }
         return response
     }
 
-    /// Starts making the request's own output in the background.
-    private func upgrade(_ request: ResolvedRequest, from original: Original?) {
-        let job = request.inBackground.without(.interim)
+    /// Starts a job that makes a request's own output in the background.
+    private func upgrade(_ job: ResolvedRequest, from original: Original?) {
         // Without the reservation of the download, which others wait for. The bytes are bounded by the jobs themselves.
         let held = original?.released
-        let bytes = (held?.body.count ?? 0) + (job.mark?.original?.body.count ?? 0)
-        upgrades.start(request.upgradeKey, holding: bytes, urgency: job.urgency) { () async throws(PipelineError) in
+        let bytes = (held?.body.count ?? 0) + (job.parts?.heldBytes ?? 0)
+        upgrades.start(job.upgradeKey, holding: bytes, urgency: job.urgency) { () async throws(PipelineError) in
             guard cache.isCurrent(job.access, held?.record) else { throw .cancelled }
             let isStored: Bool
             if let held {

@@ -29,15 +29,21 @@ struct PixelWork: Sendable {
     let efforts: EncoderEfforts
 
     /// The job that makes a request's variant from an original.
-    func job(for request: ResolvedRequest, from original: Original, mark: Original? = nil) -> ImageJob {
+    ///
+    /// - Parameter parts: the images that are drawn.
+    func job(for request: ResolvedRequest, from original: Original, parts: [DrawnOriginal] = []) -> ImageJob {
         let input = request.input
         var job = ImageJob(
             source: ByteBuffer(), identity: original.record.content.hex, cachesDecoded: original.tier != nil,
             pages: input.pages, chain: request.chain, resampling: input.recipe.resampling, output: input.output,
             efforts: efforts, limits: limits)
         job.sharedSource = original.body
-        job.sharedMark = mark?.body
-        job.trustsMark = input.trustsMark
+        for part in parts {
+            let content = part.original.record.content.hex
+            let isTrusted = part.isTrusted && job.images[content]?.isTrusted != false
+            job.images[content] = DrawnImage(part.original.body, isTrusted: isTrusted)
+        }
+        job.webPBytes = request.webPBytes
         return job
     }
 

@@ -36,10 +36,10 @@ struct VariantProducer: Sendable {
         var isDamaged = false
     }
 
-    /// - Parameter mark: finds the bytes of the request's mark, if it has one.
+    /// - Parameter parts: finds the bytes of the images that the request draws.
     func produce(
         _ request: ResolvedRequest, from original: Original,
-        mark: @escaping @Sendable () async throws(PipelineError) -> Original? = { nil }
+        parts: @escaping @Sendable () async throws(PipelineError) -> [DrawnOriginal] = { [] }
     ) async throws(PipelineError) -> Produced {
         let options = request.cache
         let key = Key(
@@ -49,7 +49,7 @@ struct VariantProducer: Sendable {
             for: key, urgency: request.urgency, deadline: request.deadline
         ) { urgency throws(PipelineError) in
             if let produced = await recentlyProduced(request, original) { return produced }
-            return try await run(request, original, mark: mark(), urgency)
+            return try await run(request, original, parts: parts(), urgency)
         }
         if isShared { produced.isShared = true }
         return produced
@@ -66,18 +66,18 @@ struct VariantProducer: Sendable {
     }
 
     private func run(
-        _ request: ResolvedRequest, _ original: Original, mark: Original?, _ urgency: Urgency
+        _ request: ResolvedRequest, _ original: Original, parts: [DrawnOriginal], _ urgency: Urgency
     ) async throws(PipelineError) -> Produced {
         var stopwatch = Stopwatch()
         var timings = Timings()
-        let result = try await process(request, original, mark, urgency)
+        let result = try await process(request, original, parts, urgency)
         let (image, digest) = (result.image, result.digest)
         timings.process = result.duration
         timings.queue = stopwatch.lap() - result.duration
 
         let record = VariantRecord(
             content: original.record.content, format: image.format, size: image.size, sourceBytes: original.body.count,
-            digest: digest.hex, quality: image.quality, gaps: image.gaps)
+            digest: digest.hex, quality: image.quality, gaps: image.gaps, faces: image.faces)
         let entry = StoredEntry(body: image.body, metadata: record.bytes, bodyDigest: digest)
         // If only the header was read, the remaining bytes may be corrupt: neither the original nor the result is
         // stored. The same holds for a damaged original.
@@ -90,10 +90,10 @@ struct VariantProducer: Sendable {
     }
 
     private func process(
-        _ request: ResolvedRequest, _ original: Original, _ mark: Original?, _ urgency: Urgency
+        _ request: ResolvedRequest, _ original: Original, _ parts: [DrawnOriginal], _ urgency: Urgency
     ) async throws(PipelineError) -> PixelWork.Result {
         do throws(PipelineError) {
-            let job = pixels.job(for: request, from: original, mark: mark)
+            let job = pixels.job(for: request, from: original, parts: parts)
             let result = try await pixels.process(job, urgency, for: request.input.account)
             if original.tier == nil, result.image.isProven {
                 cache.failures.recordDecoded(original.record.content, of: request.access)

@@ -17,19 +17,19 @@ package struct EdgeTags: Hashable, Sendable {
 }
 
 extension ImagePipeline {
-    /// The tags of a response: the tags of its source, its mark and, for a fallback, the source that failed; the tags
-    /// of their hosts; the tag of everything; and the tags that their origins sent. Empty for an upload, which no cache
-    /// stores.
+    /// The tags of a response: the tags of its source, of the images that it shows and of the sources that failed; the
+    /// tags of their hosts; the tag of everything; and the tags that their origins sent. Empty for an upload, which no
+    /// cache stores.
     package func edgeTags(of response: ImageResponse) -> EdgeTags {
         guard !response.cache.isUpload else { return EdgeTags() }
-        let records = [response.record, response.markRecord].compactMap(\.self)
+        let records = [response.record].compactMap(\.self) + response.partRecords
         let sources = records.compactMap { try? SourceURL(parsing: $0.url) }
-        return edgeTags(of: sources + [response.failedSource].compactMap(\.self), records)
+        return edgeTags(of: sources + response.failedSources, records)
     }
 
     /// The tags of a request's failure, which caches in front may store in spite of `no-store`.
     package func edgeTags(of request: ImageRequest) -> EdgeTags {
-        request.data == nil ? edgeTags(of: [request.source, request.mark].compactMap(\.self), []) : EdgeTags()
+        request.data == nil ? edgeTags(of: [request.source] + request.parts.map(\.source), []) : EdgeTags()
     }
 
     /// The tags to purge in caches in front. Their purge may remove more than the purge here.

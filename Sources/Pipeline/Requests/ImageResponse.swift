@@ -34,6 +34,8 @@ public struct ImageResponse: Sendable {
     public var timings: Timings
     /// The failure of the source, if the fallback was used instead; else nil.
     public var fallbackReason: PipelineError?
+    /// The failure of a drawn image that was left out or replaced, see ``PartImage``; nil if all are as requested.
+    public var partFailure: PipelineError?
     /// Whether this is the ``ImageRequest/interim`` output, which the requested output will replace.
     public var isInterim = false
     /// Whether parts of the source could not be decoded, see ``DamagePolicy/show``. Such an image is not stored.
@@ -44,18 +46,24 @@ public struct ImageResponse: Sendable {
     public var quality: ResultQuality?
     /// What of an SVG is not drawn as browsers draw it.
     public var gaps = SVGGaps()
+    /// The number of faces that were found for the image; nil = none were looked for. A crop to faces that found none
+    /// shows the most salient part.
+    public var faces: Int?
     /// The origin's response fields about the source and its caching: the fields in `StoredResponse.storedFieldNames`.
     public var originFields = HTTPFields()
     /// The image, if the request accepts that it stays on disk until it is sent; ``body`` is empty then.
     package var deferredBody: StoredBody?
     /// The source's record; nil in a response that does not come from a pipeline.
     package var record: SourceRecord?
-    /// The record of the mark that the image shows; nil without one.
-    package var markRecord: SourceRecord?
-    /// The source that failed, if this is the image of its fallback.
-    var failedSource: SourceURL?
+    /// The records of the images that are drawn onto the image.
+    package var partRecords: [SourceRecord] = []
+    /// The sources that failed, if the image shows their fallbacks, or is without them.
+    var failedSources: [SourceURL] = []
     /// The source's bytes, if the request keeps them.
     var original: Original?
+
+    /// The failure for which the image differs from the requested one; nil if it does not.
+    package var substitutionReason: PipelineError? { fallbackReason ?? partFailure }
 
     /// A copy of ``body`` as `Data`.
     public var data: Data { Data(body.readableBytesView) }

@@ -31,7 +31,7 @@ public struct PipelineConfiguration: Sendable {
         limits: PixelLimits = PixelLimits(), efforts: EncoderEfforts = EncoderEfforts(), pixelWorkers: Int = 2,
         queueDepth: Int = 64,
         memoryBudgetBytes: Int = MemoryPressure().usableBytes / 4, requestTimeout: Duration = .seconds(30),
-        freshness: FreshnessPolicy = FreshnessPolicy(), encodingBudget: Duration = .milliseconds(150),
+        freshness: FreshnessPolicy = FreshnessPolicy(), encodingBudget: Duration = .milliseconds(20),
         aiLabel: AILabel.Place = .none
     ) {
         self.limits = limits

@@ -1,6 +1,7 @@
 public import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomOrigin
+import DarkroomRequests
 public import DarkroomTransforms
 import Foundation
 import HTTPTypes
@@ -15,7 +16,9 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     /// The source's host, port or address may not be contacted, or the delegate refused the download.
     case notAllowed(String)
     /// The source does not exist: the origin answered 404 or 410. A nil status means a missing local file.
-    case notFound(status: Int?)
+    ///
+    /// `lifetime` is how long the origin lets caches use that answer; nil if it does not say, zero if they must not.
+    case notFound(status: Int?, lifetime: Duration? = nil)
     /// The source or the result has more bytes, pixels or frames than the limits allow.
     case tooLarge(String)
     /// The source is not an image in a supported format.
@@ -48,8 +51,9 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     case cancelled
     /// An internal error.
     case failed
-    /// The image that is drawn onto the source failed with this error, not the source.
-    case mark(PipelineError)
+    /// The image of this name (``PartImage/name``), which is drawn onto the source, failed with this error, not the
+    /// source.
+    case mark(PipelineError, name: String = "")
 
     /// The underlying failure of a remembered error; any other error itself.
     public var cause: PipelineError {
@@ -139,19 +143,23 @@ extension PipelineError {
             case .badParameter(let error): .badParameter(error)
             case .interrupted: .timedOut
             case .transformFailed, .encodingFailed: .failed
-            case .mark(let error): PipelineError(error).ofMark
+            case .mark(let error, let name): PipelineError(error).ofPart(name)
             }
     }
 
     /// The error of a download that the delegate refused.
     static let notDownloadable = PipelineError.notAllowed("This source may not be downloaded.")
 
-    /// The error of a request if its mark failed with this error.
-    var ofMark: PipelineError {
+    /// The error of a request if the image that it draws under this name failed with this error.
+    func ofPart(_ name: String) -> PipelineError {
         switch self {
         case .invalidURL, .notAllowed, .notFound, .tooLarge, .unsupported, .missingDecoder, .outdatedDecoder, .corrupt,
             .originFailed, .originTimedOut, .originUnavailable, .remembered, .loop:
-            .mark(self)
+            .mark(self, name: name)
+        case .badParameter(let error) where !name.isEmpty:
+            .badParameter(
+                TransformError(
+                    parameter: "\(PartImage.parameter(of: name)).\(error.parameter)", reason: error.reason))
         case .badParameter, .notCached, .timedOut, .overloaded, .cancelled, .failed, .mark: self
         }
     }
@@ -178,7 +186,7 @@ extension PipelineError {
     /// failed.
     package var statusOfSource: Int? {
         switch cause {
-        case .notFound(let status): status == 410 ? 410 : 404
+        case .notFound(let status, _): status == 410 ? 410 : 404
         case .tooLarge: 413
         case .unsupported, .missingDecoder: 415
         case .corrupt, .outdatedDecoder: 422

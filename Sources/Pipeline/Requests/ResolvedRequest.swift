@@ -27,18 +27,20 @@ struct ResolvedRequest: Sendable {
     /// When the request's waits end; nil if something else ends them.
     var deadline: Deadline?
     var observer: (any DownloadObserver)?
-    /// The mark that the chain draws; nil without a mark, or while its content is unknown.
-    var mark: ResolvedMark?
+    /// The images that the chain draws; nil while the content of one is unknown.
+    var parts: ResolvedParts?
+    /// See `ImageJob.webPBytes`.
+    var webPBytes: Int?
     /// Whether the response keeps the source's bytes.
     var keepsOriginal = KeepsOriginal.never
 
     init(
         input: ImageRequest, chain: TransformChain, keys: RequestKeys, epoch: PurgeEpoch, urgency: Urgency,
-        observer: (any DownloadObserver)? = nil, mark: ResolvedMark? = nil
+        observer: (any DownloadObserver)? = nil, parts: ResolvedParts? = nil
     ) {
         boxed = Box(input)
         (self.chain, self.keys, self.epoch, self.urgency) = (chain, keys, epoch, urgency)
-        (self.observer, self.mark) = (observer, mark)
+        (self.observer, self.parts) = (observer, parts)
     }
 
     /// Shared by the copies that each step takes: the caller's request has some thirty parts to copy.
@@ -64,8 +66,8 @@ struct ResolvedRequest: Sendable {
         case always
     }
 
-    /// Whether the chain draws a mark whose content is unknown. The keys then do not name the variant.
-    var lacksMark: Bool { mark == nil && boxed.input.mark != nil }
+    /// Whether the chain draws an image whose content is unknown. The keys then do not name the variant.
+    var lacksParts: Bool { parts == nil && !boxed.input.parts.isEmpty }
 
     /// The request as the caches see it.
     var access: CacheAccess {

@@ -25,7 +25,7 @@ extension ImagePipeline {
     }
 
     private func explain(_ request: ResolvedRequest, fetch: Bool) async throws(PipelineError) -> Explanation {
-        if request.lacksMark, let error = await errorOfMark(of: request) { throw error.ofMark }
+        if request.lacksParts, let error = await errorOfPart(of: request) { throw error }
         let (decision, inquiry) = try await decision(on: request)
         let known = inquiry.look.record
         // Stored entries are reported whether or not the decision depends on them.
@@ -46,16 +46,20 @@ extension ImagePipeline {
             format: stored.variant?.record.format ?? request.input.output.format, plan: plan, limits: [])
         explanation.decision = decision
         explanation.tags = edgeTags(
-            of: [request.source, request.input.mark].compactMap(\.self),
-            [known, request.mark?.record].compactMap(\.self))
-        explanation.mark = request.input.mark.map { mark in
-            let record = request.mark?.record
-            return Explanation.Mark(
-                source: mark.canonical, contentDigest: record?.content.hex,
+            of: [request.source] + request.input.parts.map(\.source),
+            [known].compactMap(\.self) + (request.parts?.found.map(\.record) ?? []))
+        explanation.parts = request.input.parts.map { part in
+            let record = request.parts?.found.first { $0.part.name == part.name }?.record
+            return Explanation.Part(
+                name: part.name, source: part.source.canonical, contentDigest: record?.content.hex,
                 remaining: record?.freshness.remaining(at: now))
         }
         if case .planned(let plan) = plan {
             explanation.format = plan.format
+            if decision.step == .useVariant, !stored.isInterim, let made = stored.variant?.record.format {
+                explanation.format = made
+                if plan.webPChoiceWork != nil, made != plan.format { explanation.outdoneFormat = plan.format }
+            }
             explanation.limits = plan.usage(of: resolver.producer.pixels.limits)
         }
         let interim = stored.isInterim || decision.step == .useVariant ? stored.interim : nil
@@ -159,33 +163,47 @@ extension ImagePipeline {
                     ? "The request accepts only a cached answer, and the source is not cached."
                     : "The source is not cached. Set fetch to download it for the plan.")
         }
-        let mark = try await self.mark(of: request, fetch: fetch)
-        guard request.input.mark == nil || mark != nil else {
-            return .missing("The mark is not cached. Set fetch to download it for the plan.")
+        guard let parts = try await parts(of: request, fetch: fetch) else {
+            return .missing("An image to draw is not cached. Set fetch to download it for the plan.")
         }
+        let complete = request.input.parts.isEmpty ? request : resolve(request.input, parts: parts)
+        let originals = try await resolver.originalsOfParts(of: complete)
         let pixels = resolver.producer.pixels
-        return .planned(try await pixels.plan(pixels.job(for: request, from: original, mark: mark), request.urgency))
+        return .planned(
+            try await pixels.plan(pixels.job(for: complete, from: original, parts: originals), request.urgency))
     }
 
-    /// The error of fetching an uncached mark now, as far as it is known.
-    private func errorOfMark(of request: ResolvedRequest) async -> PipelineError? {
-        guard let markRequest = markRequest(of: request.input, request.urgency) else { return nil }
-        if let failure = resolver.cache.failures.current(of: markRequest, .peek, now: resolver.now()) { return failure }
-        return await resolver.fetcher.fetch.refusal(of: markRequest)
-    }
-
-    /// The bytes of the request's mark, downloaded if necessary and permitted, and not stored.
-    private func mark(of request: ResolvedRequest, fetch: Bool) async throws(PipelineError) -> Original? {
-        guard let markRequest = markRequest(of: request.input, request.urgency) else { return nil }
-        let known = await resolver.peek(markRequest).look.record
-        if let known, let original = await resolver.cache.original(known, for: markRequest.access, .peek) {
-            return original
+    /// The error of fetching an uncached image to draw now, as far as it is known. Its fallback is not considered.
+    private func errorOfPart(of request: ResolvedRequest) async -> PipelineError? {
+        for part in request.input.parts where !part.mayBeLeftOut && part.fallback == nil {
+            let asked = partRequest(part, of: request.input, request.urgency)
+            if await resolver.peek(asked).look.record != nil { continue }
+            if let failure = resolver.cache.failures.current(of: asked, .peek, now: resolver.now()) {
+                return failure.ofPart(part.name)
+            }
+            if let refusal = await resolver.fetcher.fetch.refusal(of: asked) { return refusal.ofPart(part.name) }
         }
+        return nil
+    }
+
+    /// The images that the request draws, with their bytes, which are downloaded if necessary and permitted, and not
+    /// stored; nil if one is missing.
+    private func parts(of request: ResolvedRequest, fetch: Bool) async throws(PipelineError) -> ResolvedParts? {
+        var parts = ResolvedParts()
+        for part in request.input.parts {
+            let asked = partRequest(part, of: request.input, request.urgency)
+            do throws(PipelineError) {
+                guard let original = try await original(of: asked, fetch: fetch) else { return nil }
+                parts.found.append(ResolvedPart(part, asked, original.record, original: original))
+            } catch { throw error.ofPart(part.name) }
+        }
+        return parts
+    }
+
+    private func original(of part: ResolvedRequest, fetch: Bool) async throws(PipelineError) -> Original? {
+        let known = await resolver.peek(part).look.record
+        if let known, let original = await resolver.cache.original(known, for: part.access, .peek) { return original }
         guard fetch else { return nil }
-        do throws(PipelineError) {
-            return try await resolver.fetcher.answer(to: markRequest, .unconditional, known: known).original
-        } catch {
-            throw error.ofMark
-        }
+        return try await resolver.fetcher.answer(to: part, .unconditional, known: known).original
     }
 }

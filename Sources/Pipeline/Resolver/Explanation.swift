@@ -17,12 +17,15 @@ public struct Explanation: Sendable {
     public var freshness: Verdict
     /// The output format; nil if it depends on a source that is not available.
     public var format: OutputFormat?
+    /// The preferred format, if the cached image has ``format`` instead because that keeps a drawing exact or takes no
+    /// more bytes; else nil.
+    public var outdoneFormat: OutputFormat?
     /// The preferred format that the request is not answered in yet; nil if it is answered in its own.
     public var upgrade: Upgrade?
     /// How the variant is produced, or would be produced if it were not cached.
     public var plan: PlanOutcome
-    /// The known state of the mark; nil if the request has none.
-    public var mark: Mark?
+    /// The known state of the images that the request draws, in its order.
+    public var parts: [Part] = []
     /// The plan's use of each limit that applies to it.
     public var limits: [LimitUsage]
     /// The tags by which caches in front of the server purge the response, as far as they are known.
@@ -47,14 +50,16 @@ public struct Explanation: Sendable {
         public var encoderEpoch: String
     }
 
-    /// The image that is drawn onto the source.
-    public struct Mark: Hashable, Sendable {
+    /// An image that is drawn onto the source.
+    public struct Part: Hashable, Sendable {
+        /// See ``PartImage/name``.
+        public var name: String
         /// The canonical address.
         public var source: String
         /// The SHA-256 of the content in 64 hexadecimal digits; nil if nothing is cached. The variant key is then
         /// unknown too.
         public var contentDigest: String?
-        /// The remaining freshness lifetime; negative once the mark is stale.
+        /// The remaining freshness lifetime; negative once the image is stale.
         public var remaining: Duration?
     }
 

@@ -29,102 +29,115 @@ struct ImageResolver: Sendable {
 
     /// Decides by the facts that need no waiting. The step is a lookup if another fact matters.
     private func decideAtOnce(_ inquiry: inout Inquiry) -> Resolution.Decision {
-        while case .lookUp(let fact) = inquiry.resolution.next().step, findAtOnce(fact, &inquiry) {}
-        return inquiry.resolution.next()
+        while true {
+            let decision = inquiry.resolution.next()
+            guard case .lookUp(let fact) = decision.step, findAtOnce(fact, &inquiry) else { return decision }
+        }
     }
 
-    /// Decides on a step other than a lookup.
+    /// Decides on a step other than a lookup. Waits only for the facts that are not found at once.
     func decide(_ inquiry: inout Inquiry) async -> Resolution.Decision {
-        while case .lookUp(let fact) = inquiry.resolution.next().step { await find(fact, &inquiry) }
-        return inquiry.resolution.next()
+        while true {
+            let decision = decideAtOnce(&inquiry)
+            guard case .lookUp(let fact) = decision.step else { return decision }
+            await findFurther(fact, &inquiry)
+        }
     }
 
     /// - Returns: false if the fact has to be waited for.
     private func findAtOnce(_ fact: Resolution.Fact, _ inquiry: inout Inquiry) -> Bool {
-        if fact == .originFailure {
-            let failure = cache.failures.current(of: inquiry.request, inquiry.mode, now: now())
-            inquiry.resolution.record(failure, of: fact)
-            return true
-        }
-        guard let content = inquiry.look.record?.content else { return false }
         switch fact {
         case .variant:
-            guard let found = variantAtOnce(inquiry.request.keys.variant, of: content, inquiry),
-                found.deferredBody == nil || inquiry.request.input.acceptsDeferredBody
-            else { return false }
-            inquiry.variant = found
+            inquiry.variant = variantAtOnce(inquiry.request.keys, inquiry)
+            (inquiry.interim, inquiry.isInterim) = (nil, false)
+            guard isWithBody(inquiry.variant, inquiry) else { return false }
+            inquiry.resolution.record(fact, isPresent: true)
         case .placeholders:
-            inquiry.placeholders = inquiry.request.outputs[.placeholders].flatMap {
-                variantAtOnce($0.variant, of: content, inquiry)
-            }
-            guard inquiry.placeholders != nil else { return false }
-        case .interimVariant, .original, .decodingFailure, .originFailure: return false
-        }
-        inquiry.resolution.record(fact, isPresent: true)
-        return true
-    }
-
-    private func variantAtOnce(_ key: EntryKey, of content: StoreKey, _ inquiry: Inquiry) -> FoundVariant? {
-        cache.variantAtOnce(key, of: content, for: inquiry.request.access, inquiry.look)
-    }
-
-    private func find(_ fact: Resolution.Fact, _ inquiry: inout Inquiry) async {
-        let (request, access, mode) = (inquiry.request, inquiry.request.access, inquiry.mode)
-        if fact == .originFailure {
-            return inquiry.resolution.record(cache.failures.current(of: request, mode, now: now()), of: fact)
-        }
-        guard let record = inquiry.look.record else { return inquiry.resolution.record(fact, isPresent: false) }
-        switch fact {
-        case .variant:
-            await findVariant(of: record.content, &inquiry)
-            inquiry.resolution.record(fact, isPresent: inquiry.variant != nil)
+            inquiry.placeholders = variantAtOnce(inquiry.request.outputs[.placeholders], inquiry)
+            guard isWithBody(inquiry.placeholders, inquiry) else { return false }
+            inquiry.resolution.record(fact, isPresent: true)
         case .interimVariant:
             (inquiry.variant, inquiry.isInterim) = (inquiry.interim, inquiry.interim != nil)
             inquiry.resolution.record(fact, isPresent: inquiry.isInterim)
+        case .original: return false
+        case .decodingFailure:
+            // A page that failed to decode is not tried again, although the original may be cached for other pages.
+            let failure = inquiry.look.record.flatMap {
+                cache.failures.decodingFailure(of: inquiry.request, $0, now: now())
+            }
+            inquiry.resolution.record(failure, of: fact)
+        case .originFailure:
+            inquiry.resolution.record(cache.failures.current(of: inquiry.request, inquiry.mode, now: now()), of: fact)
+        }
+        return true
+    }
+
+    /// Waits for a fact that was not found at once.
+    private func findFurther(_ fact: Resolution.Fact, _ inquiry: inout Inquiry) async {
+        let request = inquiry.request
+        switch fact {
+        case .variant:
+            inquiry.variant = await variant(request.keys, foundAtOnce: inquiry.variant, inquiry)
+            if inquiry.variant == nil { await findInterim(&inquiry) }
+            inquiry.resolution.record(fact, isPresent: inquiry.variant != nil)
         case .placeholders:
-            inquiry.placeholders = await variant(request.outputs[.placeholders], of: record.content, inquiry)
+            let keys = request.outputs[.placeholders]
+            inquiry.placeholders = await variant(keys, foundAtOnce: inquiry.placeholders, inquiry)
             inquiry.resolution.record(fact, isPresent: inquiry.placeholders != nil)
         case .original:
-            inquiry.original = await cache.original(record, for: access, mode)
+            if let record = inquiry.look.record {
+                inquiry.original = await cache.original(record, for: request.access, inquiry.mode)
+            }
             inquiry.resolution.record(fact, isPresent: inquiry.original != nil)
-        case .decodingFailure, .originFailure:
-            // A page that failed to decode is not tried again, although the original may be cached for other pages.
-            inquiry.resolution.record(cache.failures.decodingFailure(of: request, record, now: now()), of: fact)
+        case .interimVariant, .decodingFailure, .originFailure: break  // are always found at once
         }
     }
 
-    private func findVariant(of content: StoreKey, _ inquiry: inout Inquiry) async {
-        let request = inquiry.request
-        inquiry.variant = await variant(request.keys, of: content, inquiry)
-        (inquiry.interim, inquiry.isInterim) = (nil, false)
-        guard inquiry.variant == nil else { return }
-        inquiry.interim = await variant(request.outputs[.interim], of: content, inquiry)
-        if let interim = inquiry.interim, prefersInterim(request, stored: interim.record) {
+    private func findInterim(_ inquiry: inout Inquiry) async {
+        let keys = inquiry.request.outputs[.interim]
+        inquiry.interim = await variant(keys, foundAtOnce: variantAtOnce(keys, inquiry), inquiry)
+        if let interim = inquiry.interim, prefersInterim(inquiry.request, stored: interim.record) {
             (inquiry.variant, inquiry.isInterim) = (interim, true)
         }
     }
 
     /// Whether the variant is stored, in the requested output or the interim output.
     func hasVariant(_ inquiry: inout Inquiry) async -> Bool {
-        guard let record = inquiry.look.record else { return false }
-        await findVariant(of: record.content, &inquiry)
+        if !findAtOnce(.variant, &inquiry) { await findFurther(.variant, &inquiry) }
         return inquiry.variant != nil || inquiry.interim != nil
     }
 
-    private func variant(
-        _ keys: RequestKeys?, of content: StoreKey, _ inquiry: Inquiry
-    ) async -> FoundVariant? {
-        guard let keys else { return nil }
-        let request = inquiry.request
-        let found = await cache.variant(keys.variant, of: content, for: request.access, inquiry.look, inquiry.mode)
-        return request.input.acceptsDeferredBody ? found : await found?.loaded()
+    /// A variant of the known content, maybe with its body left on disk; nil if it has to be waited for.
+    private func variantAtOnce(_ keys: RequestKeys?, _ inquiry: Inquiry) -> FoundVariant? {
+        guard let keys, let content = inquiry.look.record?.content else { return nil }
+        return cache.variantAtOnce(
+            keys.variant, of: content, for: inquiry.request.access, inquiry.look, inquiry.mode)
     }
 
-    // MARK: Without waiting
+    /// A variant of the known content with its body, from the farther tiers if it was not found at once.
+    private func variant(
+        _ keys: RequestKeys?, foundAtOnce: FoundVariant?, _ inquiry: Inquiry
+    ) async -> FoundVariant? {
+        guard let keys, let content = inquiry.look.record?.content else { return nil }
+        var found = foundAtOnce
+        if found == nil {
+            found = await cache.furtherVariant(
+                keys.variant, of: content, for: inquiry.request.access, inquiry.look, inquiry.mode)
+        }
+        return isWithBody(found, inquiry) ? found : await found?.loaded()
+    }
+
+    /// Whether a variant was found, with its body in memory unless the request accepts it on disk.
+    private func isWithBody(_ found: FoundVariant?, _ inquiry: Inquiry) -> Bool {
+        guard let found else { return false }
+        return found.deferredBody == nil || inquiry.request.input.acceptsDeferredBody
+    }
+
+    // MARK: At once
 
     /// The inquiry about a request, with what is known of its source without waiting.
     func inquiry(_ request: ResolvedRequest) -> Inquiry {
-        let look = request.lacksMark ? nil : cache.lookAtOnce(request.access)
+        let look = request.lacksParts ? nil : cache.lookAtOnce(request.access)
         return Inquiry(request, look, now: now())
     }
 
@@ -149,7 +162,7 @@ struct ImageResolver: Sendable {
         return fetcher.refusal(of: inquiry.request, mode)
     }
 
-    // MARK: With waiting
+    // MARK: Further
 
     /// Looks up the source of an inquiry in memory and on this machine's disk.
     func look(_ inquiry: inout Inquiry) async {
@@ -263,7 +276,8 @@ struct ImageResolver: Sendable {
         }
         if let document = request.companion(.placeholders) {
             if decision.step == .produce {
-                inquiry.placeholders = await variant(document.keys, of: record.content, inquiry)
+                let found = variantAtOnce(document.keys, inquiry)
+                inquiry.placeholders = await variant(document.keys, foundAtOnce: found, inquiry)
             }
             response.placeholders = await placeholders(document, inquiry)
         }
@@ -292,12 +306,12 @@ struct ImageResolver: Sendable {
         return response
     }
 
-    /// Produces a request's variant, with its mark if it has one.
+    /// Produces a request's variant, with the images that it draws.
     func produce(
         _ request: ResolvedRequest, from original: Original
     ) async throws(PipelineError) -> VariantProducer.Produced {
         try await producer.produce(request, from: original) { () async throws(PipelineError) in
-            try await originalOfMark(of: request)
+            try await originalsOfParts(of: request)
         }
     }
 
@@ -348,7 +362,7 @@ struct ImageResolver: Sendable {
             body: body, format: variant.format, size: variant.size, sourceBytes: variant.sourceBytes,
             digest: variant.digest, lastModified: record.lastModified, age: record.freshness.age(at: now),
             remaining: record.freshness.remaining(at: now), cachePolicy: record.cachePolicy, cache: report,
-            timings: timings, quality: variant.quality, gaps: variant.gaps, originFields: record.response.fields,
-            record: record)
+            timings: timings, quality: variant.quality, gaps: variant.gaps, faces: variant.faces,
+            originFields: record.response.fields, record: record)
     }
 }

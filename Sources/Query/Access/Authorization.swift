@@ -60,9 +60,10 @@ package struct Authorization: Sendable {
     package func requireSources(of request: ImageRequest) throws(AuthorizationError) {
         guard let key, !key.hosts.isEmpty else { return }
         // A mark that the server names is its own choice.
-        let mark = request.trustsMark ? nil : request.mark
-        for (parameter, source) in [("url", request.source), ("default", request.fallback), ("mark", mark)] {
-            guard source?.staysWithin(hosts: key.hosts) ?? true else { throw .sourceNotAllowed(parameter: parameter) }
+        let drawn = request.parts.flatMap(\.foreignSources)
+        let sources = [("url", request.source)] + (request.fallback.map { [("default", $0)] } ?? []) + drawn
+        for (parameter, source) in sources where !source.staysWithin(hosts: key.hosts) {
+            throw .sourceNotAllowed(parameter: parameter)
         }
     }
 

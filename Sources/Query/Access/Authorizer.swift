@@ -98,8 +98,8 @@ package struct Authorizer: Sendable {
         return expires
     }
 
-    /// The parameters that are allowed next to a required preset: the source, and parameters that do not change the
-    /// image.
+    /// The parameters that are allowed next to a required preset, besides the ones that it leaves to requests: the
+    /// source, and parameters that do not change the image.
     private static let allowedBesidePresets: Set<String> = [
         "url", "default", "filename", "preset", "fetch", Dialect.parameter,
     ]
@@ -109,11 +109,15 @@ package struct Authorizer: Sendable {
         guard presetsOnly || allowed != nil else { return }
         if use == .unsupported { throw .presetsOnly(parameter: nil) }
         let pairs = authorization.query.pairs
-        if let other = pairs.first(where: { !Self.allowedBesidePresets.contains($0.name) }) {
+        let preset = pairs.first { $0.name == AccessParameters.preset.name }
+        let holes = presets.holes(of: preset?.value ?? "")
+        if let other = pairs.first(where: {
+            !Self.allowedBesidePresets.contains($0.name) && !holes.contains($0.name)
+        }) {
             throw .presetsOnly(parameter: other.name)
         }
         guard use == .accepted else { return }
-        guard let preset = pairs.first(where: { $0.name == AccessParameters.preset.name }) else {
+        guard let preset else {
             throw .presetsOnly(parameter: nil)
         }
         guard let allowed, !allowed.contains(preset.value ?? "") else { return }

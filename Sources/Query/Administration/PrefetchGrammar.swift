@@ -23,7 +23,7 @@ package struct PrefetchGrammar: Sendable {
     private struct Variant {
         let text: String
         let query: ImageQuery
-        let mark: SourceMap.Mark?
+        let parts: [PartImage]
     }
 
     /// The images that a body asks for, each in the format that the field `Accept` prefers. Images of one source follow
@@ -43,7 +43,7 @@ package struct PrefetchGrammar: Sendable {
             let source = try request(for: url, member: "urls[\(index)]")
             for variant in variants {
                 var request = source
-                request.mark = variant.mark?.url
+                request.parts = variant.parts
                 // A prefetching job requires the admin token, whose bearer may force a refresh.
                 variant.query.apply(
                     to: &request,
@@ -78,7 +78,7 @@ package struct PrefetchGrammar: Sendable {
         }
         if let fallback = query.fallback { _ = try request(for: fallback, member: member) }
         do throws(InvalidSourceURL) {
-            return Variant(text: text, query: query, mark: try query.markSource(sourceMap))
+            return Variant(text: text, query: query, parts: try query.partImages(sourceMap))
         } catch {
             throw InvalidBody(member, error.detail)
         }

@@ -7,9 +7,13 @@ enum PlaceName: Hashable, Sendable {
 
     /// The name of a position; points without a name are focal.
     init(_ position: Position) {
+        if let focus = position.faces {
+            self = .position(.faces(FaceFocus(focus.choice)))
+            return
+        }
         let isNamed =
             switch position {
-            case .entropy, .attention: true
+            case .entropy, .attention, .faces: true
             case .point: false
             case .anchor, .focal: Anchor.allCases.contains { $0.position == position }
             }
@@ -44,15 +48,28 @@ extension ValueFormat where Value == Anchor? {
     static var markAnchor: ValueFormat { anchors(["tile": nil]) { $0 } }
 }
 
+extension ValueFormat where Value == Anchor {
+    static var layerAnchor: ValueFormat { anchors { $0 } }
+}
+
 extension ValueFormat where Value == Position {
     /// One of nine points.
     static var anchor: ValueFormat { anchors { $0.position } }
 }
 
 extension ValueFormat where Value == PlaceName {
-    static var place: ValueFormat {
-        anchors(["entropy": .position(.entropy), "attention": .position(.attention), "focal": .focal]) {
-            .position($0.position)
-        }
+    /// - Parameter findsFaces: whether the schema has the names of faces. They are read all the same, since an error
+    ///   sentence can say more about them than about an unknown name.
+    static func place(findsFaces: Bool) -> ValueFormat {
+        let all = anchors([
+            "entropy": .position(.entropy), "attention": .position(.attention),
+            "face": .position(.faces(FaceFocus(.largest))), "faces": .position(.faces(FaceFocus(.all))),
+            "focal": .focal,
+        ]) { .position($0.position) }
+        guard !findsFaces else { return all }
+        let others = anchors([
+            "entropy": .position(.entropy), "attention": .position(.attention), "focal": .focal,
+        ]) { PlaceName.position($0.position) }
+        return ValueFormat(others.schema, write: all.write, read: all.read)
     }
 }

@@ -128,7 +128,7 @@ extension ImageQueryDraft {
             try require(
                 focalX == Self.middle && focalY == Self.middle, focalX == Self.middle ? "fpy" : "fpx",
                 "Parameters 'fpx' and 'fpy' require a=focal.")
-            return position
+            return position.faces.map { .faces(FaceFocus($0.choice, zoom: faceZoom)) } ?? position
         }
     }
 }
@@ -152,7 +152,7 @@ extension Position {
         switch self {
         case .anchor: self
         case .focal(let x, let y): .anchor(x: x, y: y)
-        case .entropy, .attention, .point: .center
+        case .entropy, .attention, .faces, .point: .center
         }
     }
 }

@@ -41,10 +41,11 @@ extension Caption {
     private static let unwrapped = "-"
 }
 
-/// The values of the step `mark`: x, y, and optionally width, height, opacity, blend and scaling.
+/// The values of the step `mark`: x, y, and optionally width, height, opacity, blend, scaling, and
+/// the name of the image.
 extension Mark {
     /// The accepted numbers of values.
-    static let valueCounts = 2...7
+    static let valueCounts = 2...8
 
     /// Nil for values outside their ranges.
     init?(values: [String]) {
@@ -73,6 +74,10 @@ extension Mark {
             guard let scaling = Scaling(rawValue: values[6]) else { return nil }
             self.scaling = scaling
         }
+        if values.count > 7 {
+            guard Layer.isName(values[7]) else { return nil }
+            image = values[7]
+        }
     }
 
     /// The values as a list of steps spells them.
@@ -80,11 +85,11 @@ extension Mark {
         let values = [
             placement?.x?.text("l", "r") ?? Self.everywhere, placement?.y?.text("t", "b") ?? Self.everywhere,
             width.map { "\($0)" } ?? Self.natural, height.map { "\($0)" } ?? Self.natural, "\(opacity)",
-            blend.rawValue, scaling.rawValue,
+            blend.rawValue, scaling.rawValue, image,
         ]
         let plain = [
             "", "", Self.natural, Self.natural, "\(Self.opacities.upperBound)", Blend.over.rawValue,
-            Scaling.inside.rawValue,
+            Scaling.inside.rawValue, "",
         ]
         let count = values.indices.last { values[$0] != plain[$0] }.map { $0 + 1 } ?? 2
         return values.prefix(max(count, 2)).joined(separator: ":")

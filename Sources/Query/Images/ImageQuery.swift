@@ -18,6 +18,8 @@ package struct ImageQuery: Hashable, Sendable {
     package var fallbackStatuses: Set<Int> = []
     /// The URL or the name of the image that ``Recipe/mark`` draws; nil = none.
     package var mark: String?
+    /// The images that ``Recipe/layers`` and ``Recipe/steps`` draw by name, in the order of their names.
+    package var parts: [NamedImage] = []
     package var recipe = Recipe()
     package var pages = PageSelection()
     /// The encoding. Without a format it is negotiated by `Accept`.
@@ -78,23 +80,17 @@ package struct ImageQuery: Hashable, Sendable {
             try map.source(text, givenAs: "default").url
         }
         request.fallbackStatuses = fallbackStatuses
-        if let mark = try markSource(map) { (request.mark, request.trustsMark) = (mark.url, mark.isNamed) }
+        request.parts = try partImages(map)
         return request
     }
 
-    /// The image to draw onto the result; nil = none.
-    package func markSource(_ map: SourceMap) throws(InvalidSourceURL) -> SourceMap.Mark? {
-        guard let mark else { return nil }
-        guard SourceMap.isMarkName(mark) else {
-            return SourceMap.Mark(try map.source(mark, givenAs: "mark"))
+    /// The images to draw onto the result.
+    package func partImages(_ map: SourceMap) throws(InvalidSourceURL) -> [PartImage] {
+        var images: [PartImage] = []
+        for image in (mark.map { [NamedImage("", $0)] } ?? []) + parts {
+            images.append(try image.part(map))
         }
-        guard let named = map.marks[mark] else {
-            let hint = NameSuggestions.sentence(for: mark, among: map.marks.keys.sorted())
-            throw InvalidSourceURL(
-                parameter: "mark", detail: "There is no mark '\(InvalidParameter.clipped(mark))' on this server.\(hint)"
-            )
-        }
-        return named
+        return images
     }
 
     /// The sources of the query, and how the client spelled them.
@@ -115,6 +111,45 @@ package struct ImageQuery: Hashable, Sendable {
         request.output = output(for: preferences)
         request.interim = interimOutput(for: preferences)
         request.cache = CacheOptions(policy: policy, store: store, waitsForDisk: waitsForDisk)
+    }
+}
+
+/// An image that a query draws.
+package struct NamedImage: Hashable, Sendable {
+    /// See ``PartImage/name``.
+    package let name: String
+    /// The URL, or the name of one of the server's marks.
+    package var source: String
+    /// The same of the image that is drawn if the first one fails; nil = none.
+    package var fallback: String?
+    /// See ``PartImage/mayBeLeftOut``.
+    package var mayBeLeftOut = false
+
+    package init(_ name: String, _ source: String, fallback: String? = nil, mayBeLeftOut: Bool = false) {
+        (self.name, self.source, self.fallback) = (name, source, fallback)
+        self.mayBeLeftOut = mayBeLeftOut
+    }
+
+    /// The parameter that gives the image.
+    var parameter: String { PartImage.parameter(of: name) }
+
+    fileprivate func part(_ map: SourceMap) throws(InvalidSourceURL) -> PartImage {
+        let own = try map.mark(source, givenAs: parameter)
+        var part = PartImage(name, own.url, mayBeLeftOut: mayBeLeftOut)
+        part.isTrusted = own.isNamed
+        if let fallback {
+            let other = try map.mark(fallback, givenAs: "\(parameter).default")
+            (part.fallback, part.isFallbackTrusted) = (other.url, other.isNamed)
+        }
+        return part
+    }
+
+    /// The image in canonical spellings, which do not reveal the targets of short names.
+    package func spelled(by map: SourceMap) -> NamedImage {
+        var image = self
+        image.source = (try? map.mark(source, givenAs: parameter))?.spelling ?? source
+        image.fallback = fallback.map { (try? map.mark($0, givenAs: parameter))?.spelling ?? $0 }
+        return image
     }
 }
 
@@ -143,5 +178,16 @@ extension SourceMap {
         } catch {
             throw InvalidSourceURL(parameter: parameter, detail: error.description)
         }
+    }
+    /// The image to draw that a text names: one of ``marks``, or a source.
+    package func mark(_ text: String, givenAs parameter: String) throws(InvalidSourceURL) -> Mark {
+        guard SourceMap.isMarkName(text) else { return Mark(try source(text, givenAs: parameter)) }
+        guard let named = marks[text] else {
+            let hint = NameSuggestions.sentence(for: text, among: marks.keys.sorted())
+            throw InvalidSourceURL(
+                parameter: parameter,
+                detail: "There is no mark '\(InvalidParameter.clipped(text))' on this server.\(hint)")
+        }
+        return named
     }
 }

@@ -22,6 +22,7 @@ struct ImageQueryDraft: Sendable {
     var shownWidth: Int?
     var withoutEnlargement = false
     var place = PlaceName.position(.center)
+    var faceZoom = 0.0
     var focalX = Self.middle
     var focalY = Self.middle
     var format = OutputName.negotiated
@@ -43,6 +44,12 @@ struct ImageQueryDraft: Sendable {
     var mark = Mark()
     /// Its text is empty if there is none.
     var text = Text("")
+    /// Named images, by their names.
+    var markParts: [String: MarkPartDraft] = [:]
+    /// Named texts, by their names.
+    var textParts: [String: TextPartDraft] = [:]
+    /// The names of the layers from the lowest to the highest; nil = images in the order of their names, then texts.
+    var layers: [String]?
 
     static let middle = 0.5
 
@@ -65,6 +72,7 @@ struct ImageQueryDraft: Sendable {
         switch query.recipe.position {
         case .anchor(let x, let y), .focal(let x, let y): if place == .focal { (focalX, focalY) = (x, y) }
         case .point(let x, let y): focus = FocusPoint(x: x, y: y)
+        case .faces(let focus): faceZoom = focus.zoom
         case .entropy, .attention: break
         }
         swapsSides = query.recipe.box.swapsSides
@@ -78,6 +86,7 @@ struct ImageQueryDraft: Sendable {
         target = query.output.target ?? target
         mark = query.recipe.mark ?? Mark()
         output = query.output
+        writeParts(limits)
     }
 
     /// The query that the parameters describe. Values that change nothing become the default, so that equal images have
@@ -97,6 +106,7 @@ struct ImageQueryDraft: Sendable {
             "Parameter 'pick' requires 'n', the number of frames.")
         // A single frame is the first one.
         if query.pages.count == 1 { query.pages.isThinned = false }
+        try finishFaces(limits)
         try finishBox(&query.recipe, limits)
         try finishDetails(&query.recipe)
         // A transparent background makes a difference only around an opaque image.
@@ -111,6 +121,7 @@ struct ImageQueryDraft: Sendable {
         if !query.output.mayBeLossy { query.slowQuality = nil }
         if !query.output.mayHoldProfile { query.recipe.gamut = .sRGB }
         query.recipe.mark = try finishedMark(limits)
+        try finishParts(&query, limits)
         return query
     }
 
@@ -152,7 +163,7 @@ struct ImageQueryDraft: Sendable {
             "Parameters 'textsize', 'textcolor' and 'texta' require 'text'.")
         try require(
             (hasText || !recipe.steps.contains(.text))
-                && (query.mark != nil || !recipe.steps.contains(where: \.drawsMark)),
+                && (query.mark != nil || !recipe.steps.contains(where: \.drawsUnnamedMark)),
             "steps", "Steps 'text' and 'mark' of parameter 'steps' require a parameter of the same name.")
     }
 

@@ -12,6 +12,8 @@ package struct QueryLimits: Hashable, Sendable {
     package var defaultGamut: Gamut
     /// The formats for which the server has no encoder.
     package var unwritable: Set<OutputFormat> = []
+    /// Whether the server looks for faces.
+    package var findsFaces = true
 
     package init(
         maxOutputSide: Int = 8192, maxFrames: Int = PixelLimits.unlimitedFrames,
@@ -21,6 +23,14 @@ package struct QueryLimits: Hashable, Sendable {
         self.maxFrames = maxFrames
         self.defaultDamaged = defaultDamaged
         self.defaultGamut = defaultGamut
+    }
+
+    /// Throws if the server does not look for faces.
+    func requireFaces(_ parameter: String) throws(InvalidParameter) {
+        try require(
+            findsFaces, parameter,
+            "Parameter '\(parameter)' refers to faces, which this server does not look for; its operator can turn on the "
+                + "setting faces.")
     }
 
     /// Throws if the server has no encoder for the format.
@@ -58,7 +68,8 @@ package struct ImageQueryGrammar: Sendable {
         self.dialect = dialect
         var draft = ImageQueryDraft(limits)
         change(&draft)
-        table = ParameterTable(rows, initial: draft)
+        let drawsParts = rows.contains { $0.name == "layers" }
+        table = ParameterTable(rows, families: drawsParts ? PartParameters.families(limits) : [], initial: draft)
     }
 
     /// The grammar of `/info`, which is `/image` with `output=json` and without parameters that need pixels to change.
@@ -84,9 +95,11 @@ package struct ImageQueryGrammar: Sendable {
         return image
     }
 
-    /// Name and values of every parameter, in the order of the documentation.
+    /// Name and values of every parameter that the server supports, in the order of the documentation.
     package var summaries: [ParameterSummary] {
-        table.parameters.map { ParameterSummary(name: $0.name, values: $0.schema.expected) }
+        table.parameters.filter { limits.findsFaces || !["facezoom", "redact"].contains($0.name) }.map {
+            ParameterSummary(name: $0.name, values: $0.schema.expected)
+        }
     }
 
     /// Reads a query as received after the `?`.
@@ -131,6 +144,7 @@ package struct ExplainGrammar: Sendable {
             "Fetches the source if it is not cached, so that the plan can be explained.")
         table = ParameterTable(
             grammar.table.parameters.map { Parameter($0, in: \Draft.image) } + [fetch],
+            families: grammar.table.families.map { ParameterFamily($0, in: \Draft.image) },
             initial: Draft(image: grammar.table.initial))
     }
 
@@ -168,6 +182,9 @@ package struct FileQuery: Sendable {
         let image = try ImageQueryGrammar(limits: limits).parseWithoutSource(
             query, elsewhere: "Parameter 'url' does not apply to a file.")
         try require(image.mark == nil, "mark", "Parameter 'mark' does not apply to a file.")
+        try require(
+            image.recipe.layers.isEmpty && image.parts.isEmpty, "layers",
+            "Named images and texts do not apply to a file.")
         recipe = image.recipe
         pages = image.pages
         output = image.output

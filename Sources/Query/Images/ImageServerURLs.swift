@@ -53,8 +53,8 @@ public struct ImageServerURLs: Sendable {
     /// The URL of an image.
     ///
     /// - Parameters:
-    ///   - request: the image. Of its options, source, fallback, mark, recipe, pages, output, placeholders and the mode
-    ///     of its cache policy become parameters. Without a format, the server chooses one that the client accepts.
+    ///   - request: the image. Of its options, source, fallback, parts, recipe, pages, output, placeholders and the
+    ///     mode of its cache policy become parameters. Without a format, the server chooses one that clients accept.
     ///   - expires: when the URL expires, in whole seconds; nil = never.
     /// - Throws: if the request has bytes instead of a URL, or a value that no parameter can express.
     public func url(for request: ImageRequest, expires: Date? = nil) throws(Refusal) -> String {
@@ -80,10 +80,14 @@ public struct ImageServerURLs: Sendable {
     /// - Parameters:
     ///   - source: the URL of the source, or one of the server's short names.
     ///   - preset: the name of the preset.
+    ///   - parts: the images and texts that the preset leaves to requests, such as `mark.photo`, with their values.
     ///   - expires: when the URL expires, in whole seconds; nil = never.
-    public func url(of source: String, preset: String, expires: Date? = nil) -> String {
+    public func url(
+        of source: String, preset: String, parts: [String: String] = [:], expires: Date? = nil
+    ) -> String {
         var parameters = QueryString(pairs: [.init(name: "url", value: source)])
         parameters.append(AccessParameters.preset.name, preset)
+        for (name, value) in parts.sorted(by: { $0.key < $1.key }) { parameters.append(name, value) }
         return builder.url(of: parameters, for: Authorization(key: key, expires: expires))
     }
 }
@@ -103,6 +107,10 @@ extension ImageQuery {
         url = request.source.canonical
         fallback = request.fallback?.canonical
         mark = request.mark?.canonical
+        parts = request.parts.filter { !$0.name.isEmpty }.sorted { $0.name < $1.name }.map { part in
+            NamedImage(
+                part.name, part.source.canonical, fallback: part.fallback?.canonical, mayBeLeftOut: part.mayBeLeftOut)
+        }
         pages = request.pages
         output = request.output
         placeholders = request.placeholders

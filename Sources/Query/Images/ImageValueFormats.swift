@@ -180,8 +180,13 @@ extension ValueFormat where Value == OutputName {
 
 extension ValueFormat where Value == ImageDetails {
     /// A value of `fields` of `/image`.
-    static var details: ValueFormat {
-        .names(of: ImageDetails.names + [("all", .all)] + ImageDetails.foreign, shorthands: ["all"])
+    ///
+    /// - Parameter findsFaces: whether the schema has `faces`.
+    static func details(findsFaces: Bool) -> ValueFormat {
+        let others = names(of: ImageDetails.names + [("all", .all)] + ImageDetails.foreign, shorthands: ["all"])
+        let all = names(
+            of: ImageDetails.names + ImageDetails.ofFaces + [("all", .all)] + ImageDetails.foreign, shorthands: ["all"])
+        return findsFaces ? all : ValueFormat(others.schema, write: all.write, read: all.read)
     }
 
     /// A value of `placeholder`: details that can stand in for an image.
@@ -193,6 +198,9 @@ extension ValueFormat where Value == ImageDetails {
 extension ImageDetails {
     /// The members of weserv/images, instead of Darkroom's members.
     static let foreign: [(name: String, value: ImageDetails)] = [("wsrv", .wsrv)]
+
+    /// Details that only servers know that look for faces.
+    static let ofFaces: [(name: String, value: ImageDetails)] = [("faces", .faces)]
 
     /// Their names in queries and documents, in the order of the documentation.
     fileprivate static let names: [(name: String, value: ImageDetails)] = [
@@ -212,10 +220,15 @@ enum InfoField: Hashable, Sendable {
 }
 
 extension ValueFormat where Value == Set<InfoField> {
-    static var infoFields: ValueFormat {
-        let details = ImageDetails.names + [("all", .all)]
-        return .names(
-            of: details.map { ($0.name, [.detail($0.value)]) } + [("cache", [.caching])], shorthands: ["all"])
+    /// - Parameter findsFaces: whether the schema has `faces`.
+    static func infoFields(findsFaces: Bool) -> ValueFormat {
+        let fields = { (details: [(name: String, value: ImageDetails)]) in
+            names(
+                of: (ImageDetails.names + details + [("all", .all)]).map { ($0.name, [.detail($0.value)]) }
+                    + [("cache", [.caching])], shorthands: ["all"])
+        }
+        let all = fields(ImageDetails.ofFaces)
+        return findsFaces ? all : ValueFormat(fields([]).schema, write: all.write, read: all.read)
     }
 }
 

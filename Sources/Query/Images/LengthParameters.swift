@@ -185,3 +185,33 @@ extension Caption: ScalableStep {
         try y.multiply(by: scale)
     }
 }
+
+/// The box of a text, whose lengths in pixels are CSS pixels. Relative lengths and line heights stay.
+extension TextBox: ScalableStep {
+    fileprivate mutating func multiply(by scale: LengthScale) throws(InvalidParameter) {
+        if let width { self.width = try scale.length(width, atMost: LengthScale.longestSide) }
+        if let height { self.height = try scale.length(height, atMost: LengthScale.longestSide) }
+        if let size { self.size = try scale.pixels(size, atMost: Self.sizes.upperBound) }
+        if fits { minSize = try scale.pixels(minSize, atMost: Self.sizes.upperBound) }
+        try padding.multiply(by: scale)
+        try radius?.multiply(by: scale)
+        try shadow?.multiply(by: scale)
+    }
+}
+
+extension TextBox {
+    /// The box with its lengths multiplied by `dpr`.
+    ///
+    /// - Parameter name: the parameter that gives the text.
+    func multiplied(by ratio: Hundredths, named name: String) throws(InvalidParameter) -> TextBox {
+        ratio == .one ? self : try multiplied(by: LengthScale(ratio: ratio, parameter: name))
+    }
+}
+
+extension TextBox.Shadow: ScalableStep {
+    fileprivate mutating func multiply(by scale: LengthScale) throws(InvalidParameter) {
+        x = try scale.pixels(x, atMost: Self.offsets.upperBound)
+        y = try scale.pixels(y, atMost: Self.offsets.upperBound)
+        blur = try scale.pixels(blur, atMost: Self.blurs.upperBound)
+    }
+}

@@ -17,11 +17,3 @@ extension ImageQueryDraft {
         return mark
     }
 }
-
-extension Hundredths {
-    /// The product with a length in pixels, of which no more than `limit` matters. A percentage stays as it is.
-    fileprivate func times(_ length: Length, atMost limit: Int) -> Length {
-        guard case .pixels(let count) = length else { return length }
-        return .pixels(count.signum() * min(times(abs(count)), limit))
-    }
-}

@@ -9,7 +9,7 @@ package struct NegotiationPolicy: Hashable, Sendable {
     /// The formats for which the server has no encoder. They are never chosen, even where a query lists them.
     package var unwritable = FormatList()
 
-    package init(formats: FormatList = FormatList([.webp]) ?? FormatList(), usesClientHints: Bool = false) {
+    package init(formats: FormatList = FormatList([.avif, .webp]) ?? FormatList(), usesClientHints: Bool = false) {
         self.formats = formats
         self.usesClientHints = usesClientHints
     }
@@ -19,13 +19,16 @@ package struct NegotiationPolicy: Hashable, Sendable {
     package func preferences(
         of query: ImageQuery, accept: String?, connection: ConnectionHints
     ) -> ClientPreferences {
+        preferences(of: query, accept: accept).on(connection, of: query)
+    }
+
+    /// What the field `Accept` alone means for a query.
+    package func preferences(of query: ImageQuery, accept: String?) -> ClientPreferences {
         var preferences = ClientPreferences()
-        if query.isNegotiated {
-            let field = AcceptField(accept)
-            preferences.formats = field.named(of: choices(for: query))
-            if !preferences.formats.contains(.webp) { preferences.excluded = field.excluded }
-        }
-        if connection.isSlow { preferences.quality = query.slowQuality }
+        guard query.isNegotiated else { return preferences }
+        let field = AcceptField(accept)
+        preferences.formats = field.named(of: choices(for: query))
+        if !preferences.formats.contains(.webp) { preferences.excluded = field.excluded }
         return preferences
     }
 
@@ -62,6 +65,14 @@ package struct ClientPreferences: Hashable, Sendable {
 
     package init() {}
 
+    /// The preferences of the same client on this connection.
+    package func on(_ connection: ConnectionHints, of query: ImageQuery) -> ClientPreferences {
+        guard connection.isSlow else { return self }
+        var preferences = self
+        preferences.quality = query.slowQuality
+        return preferences
+    }
+
     /// Whether the client shows no format that could be a first format.
     fileprivate var showsOnlyBest: Bool {
         OutputFormat.chosen.allSatisfy { $0 == .avif || excluded.contains($0) }
@@ -71,21 +82,27 @@ package struct ClientPreferences: Hashable, Sendable {
 extension ImageQuery {
     /// The encoding for a client.
     package func output(for preferences: ClientPreferences) -> OutputOptions {
-        guard let best = preferences.formats.first else {
-            return limited(output, preferences)
-        }
+        guard let best = best(of: preferences) else { return limited(output, preferences) }
         let alternative = preferences.formats.contains(.webp) ? AlternativeFormat.webp : .natural
         return limited(output.converted(to: best, alternative: alternative), preferences)
     }
 
     /// The output to answer with while the preferred output takes too long; nil if the preferred output is quick.
     package func interimOutput(for preferences: ClientPreferences) -> OutputOptions? {
-        guard let best = preferences.formats.first, best != .webp, !waitsForBest, !waitsForDisk,
+        guard let best = best(of: preferences), best != .webp, !waitsForBest, !waitsForDisk,
             !preferences.showsOnlyBest
         else { return nil }
         return limited(
             preferences.formats.contains(.webp)
                 ? output.converted(to: .webp, alternative: .natural) : output.converted(to: nil), preferences)
+    }
+
+    /// The preferred format of those that the client accepts; nil = none. Without loss, AVIF is the largest, and the
+    /// near-lossless mode is WebP's.
+    private func best(of preferences: ClientPreferences) -> OutputFormat? {
+        let formats = preferences.formats.formats
+        guard output.lossless || output.nearLossless else { return formats.first }
+        return formats.first { output.nearLossless ? $0 == .webp : $0 != .avif } ?? formats.first
     }
 
     /// The options without formats that the client may not show, and with the quality for a slow connection.

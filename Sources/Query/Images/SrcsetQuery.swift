@@ -82,6 +82,7 @@ package struct SrcsetGrammar: Sendable {
             .map { Parameter($0, in: \SrcsetDraft.image) }
         table = ParameterTable(
             image.prefix(1) + Self.rows(limits) + image.dropFirst(),
+            families: PartParameters.families(limits).map { ParameterFamily($0, in: \SrcsetDraft.image) },
             initial: SrcsetDraft(image: ImageQueryDraft(limits)))
     }
 

@@ -37,12 +37,14 @@ package struct InvalidParameter: Error, Hashable {
         self.init(name, "There is no parameter '\(Self.clipped(name))'.\(hint)")
     }
 
-    /// The text up to its first 100 characters: a client's own text is never echoed at full length.
+    /// The text up to its first 100 Unicode scalars: a client's own text is never echoed at full length. One character
+    /// may have thousands of combining marks.
     package static func clipped(_ text: String) -> String {
-        guard let end = text.index(text.startIndex, offsetBy: 100, limitedBy: text.endIndex), end < text.endIndex else {
-            return text
-        }
-        return text[..<end] + "…"
+        let scalars = text.unicodeScalars
+        guard let end = scalars.index(scalars.startIndex, offsetBy: 100, limitedBy: scalars.endIndex),
+            end < scalars.endIndex
+        else { return text }
+        return String(scalars[..<end]) + "…"
     }
 }
 

@@ -31,8 +31,8 @@ enum ValueSuggestions {
             "scale": "fill", "stretch": "fill", "force": "fill", "exact": "fill",
         ],
         "a": [
-            "smart": "attention", "sm": "attention", "auto": "attention", "face": "attention", "faces": "attention",
-            "salient": "attention", "edges": "entropy", "fp": "focal", "centre": "center", "middle": "center",
+            "smart": "attention", "sm": "attention", "auto": "attention", "salient": "attention", "edges": "entropy",
+            "fp": "focal", "centre": "center", "middle": "center",
             "north": "top", "south": "bottom", "east": "right", "west": "left", "northeast": "top-right",
             "northwest": "top-left", "southeast": "bottom-right", "southwest": "bottom-left", "no": "top",
             "so": "bottom", "ea": "right", "we": "left", "ce": "center",

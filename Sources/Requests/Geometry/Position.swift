@@ -11,6 +11,8 @@ public enum Position: Hashable, Codable, Sendable {
     /// The part that attracts attention: skin tones, saturated colors, edges (libvips `smartcrop`), the same one
     /// in every size of the result.
     case attention
+    /// The part around faces; `attention` if none is found.
+    case faces(FaceFocus)
 
     public static let center = Position.anchor(x: 0.5, y: 0.5)
 
@@ -18,12 +20,15 @@ public enum Position: Hashable, Codable, Sendable {
     package var fractions: (x: Double, y: Double) {
         switch self {
         case .anchor(let x, let y), .focal(let x, let y): (x, y)
-        case .entropy, .attention, .point: (0.5, 0.5)
+        case .entropy, .attention, .faces, .point: (0.5, 0.5)
         }
     }
 
     /// Whether it is chosen by content.
-    package var dependsOnPixels: Bool { self == .entropy || self == .attention }
+    package var dependsOnPixels: Bool { self == .entropy || self == .attention || faces != nil }
+
+    /// The faces that it shows; nil = it looks for none.
+    package var faces: FaceFocus? { if case .faces(let focus) = self { focus } else { nil } }
 
     /// The position's part of a transform's key.
     package var key: String {
@@ -33,6 +38,7 @@ public enum Position: Hashable, Codable, Sendable {
         case .point(let x, let y): "point \(x) \(y)"
         case .entropy: "entropy"
         case .attention: "attention"
+        case .faces(let focus): focus.key
         }
     }
 
@@ -47,7 +53,7 @@ public enum Position: Hashable, Codable, Sendable {
                 Self.around(Double(whole.width) * x, side: size.width, free: free.x),
                 Self.around(Double(whole.height) * y, side: size.height, free: free.y)
             )
-        case .entropy, .attention, .point:
+        case .entropy, .attention, .faces, .point:
             return nil
         }
     }

@@ -23,7 +23,11 @@ public struct ImageDetails: OptionSet, Hashable, Codable, Sendable {
     /// The document has the members of weserv/images instead, about the chain's result.
     public static let wsrv = ImageDetails(rawValue: 1 << 7)
 
-    /// All details except the position.
+    /// The faces, in the upright source. Not part of `all`: finding them takes longest, and servers may not look for
+    /// any.
+    public static let faces = ImageDetails(rawValue: 1 << 8)
+
+    /// All details except position and faces.
     public static let all: ImageDetails = [.color, .palette, .blurHash, .thumbHash, .lqip, .exif]
 
     /// Whether any of them requires decoded pixels.

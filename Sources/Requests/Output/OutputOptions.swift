@@ -98,6 +98,10 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     /// Whether the server chooses the format, by the source or by what the client accepts.
     package var isOpen: Bool { format == nil || alternative != .none }
 
+    /// Whether an AVIF is compared with a WebP, which may become the result: the server chooses the format, and the
+    /// client accepts both.
+    package var mayYieldToWebP: Bool { format == .avif && alternative == .webp && !lossless }
+
     /// The options' part of the variant key.
     public var key: String {
         let name = format?.rawValue ?? "natural"

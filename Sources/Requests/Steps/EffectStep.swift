@@ -34,7 +34,7 @@ public enum EffectStep: Hashable, Codable, Sendable {
     case flatten(FillColor)
     /// Draws ``Recipe/mark`` here instead of at its usual place.
     case mark
-    /// Draws ``Recipe/mark`` with a size, a place and an opacity of its own.
+    /// Draws ``Recipe/mark``, or a named image, with a size, a place and an opacity of its own.
     case drawing(Mark)
     /// Draws ``Recipe/text`` here instead of at its usual place.
     case text
@@ -43,11 +43,18 @@ public enum EffectStep: Hashable, Codable, Sendable {
 }
 
 extension EffectStep {
+    /// Whether it draws ``Recipe/mark`` or a named image.
+    package var drawsMark: Bool { drawnImage != nil }
+
     /// Whether it draws ``Recipe/mark``.
-    package var drawsMark: Bool {
+    package var drawsUnnamedMark: Bool { drawnImage?.isEmpty == true }
+
+    /// The name of the image that it draws, see ``Mark/image``; nil = none.
+    package var drawnImage: String? {
         switch self {
-        case .mark, .drawing: true
-        default: false
+        case .mark: ""
+        case .drawing(let mark): mark.image
+        default: nil
         }
     }
 }

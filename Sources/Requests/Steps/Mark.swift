@@ -44,6 +44,8 @@ public struct Mark: Hashable, Codable, Sendable {
     /// The range of ``opacity``.
     public static let opacities = 1...100
 
+    /// The name of the ``PartImage`` that is drawn; empty = ``ImageRequest/mark``.
+    public var image = ""
     /// The width of the box that the mark is scaled into, up or down; nil = follows from the height.
     public var width: Length?
     /// The height of that box; nil = follows from the width. Without both, the mark keeps its own size.

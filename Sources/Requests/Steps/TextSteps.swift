@@ -24,7 +24,10 @@ public struct Text: Hashable, Codable, Sendable {
     }
 
     /// Whether a text is of an accepted length, without control characters but line feeds.
-    public static func isValid(_ text: String) -> Bool {
+    public static func isValid(_ text: String) -> Bool { isPlain(text, lengths: lengths) }
+
+    /// Whether a text has one of these numbers of scalars, and no control characters but line feeds.
+    static func isPlain(_ text: String, lengths: ClosedRange<Int>) -> Bool {
         let scalars = text.unicodeScalars
         return lengths.contains(scalars.count)
             && scalars.allSatisfy { scalar in

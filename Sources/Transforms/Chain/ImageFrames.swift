@@ -21,6 +21,8 @@ public struct ImageFrames: Sendable {
     var isFromGray = false
     /// Whether the samples are Display P3 instead of sRGB.
     var isP3 = false
+    /// The faces that were found for the result; nil = none were looked for.
+    var faces: [Face]?
     /// The gain map for a result in JPEG; nil = none.
     var gainMap: EncodedGainMap?
 

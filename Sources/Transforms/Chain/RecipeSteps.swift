@@ -64,8 +64,9 @@ extension Recipe {
     func steps(within limits: PixelLimits) -> [any Transform] {
         let scaleDown = ScaleDownLimits(limits, rotationDegrees: rotationDegrees, padding: padding ?? Padding(0))
         let limits = self.scaleDown ? scaleDown : nil
-        let steps = ([digest] + scalingCanvasDown(to: limits).steps(scaleDownLimits: limits) + [AILabel(self)])
-            .compactMap { $0 }
+        let made = scalingCanvasDown(to: limits).steps(scaleDownLimits: limits)
+        let steps = ([digest] + made + layerSteps + [AILabel(self)]).compactMap { $0 }.hidingFaces(redaction)
+            .withFaceZoom
         return gamut == .sRGB || suitsP3(steps) ? steps : steps.inSRGB
     }
 

@@ -156,10 +156,12 @@ public struct TransformContext: Sendable {
     public let plan: ChainPlan
     /// Returns true once the request has timed out or been canceled. Transforms with long loops should call it.
     public let interrupt: Interrupt
-    /// The image that a ``Mark`` draws; nil if the job has none.
-    var mark: MarkSource?
+    /// The images that steps draw, by their content.
+    var images: [String: MarkSource] = [:]
     /// The copy on which a ``CoverCrop`` decides; nil if it decides on its image.
     var overview: OverviewSource?
+    /// What finds the faces that steps hide and show.
+    var faces = FaceFinders()
 }
 
 /// Why a transform is impossible for this image: the request is at fault, not the source.

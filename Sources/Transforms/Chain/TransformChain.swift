@@ -112,7 +112,7 @@ public struct TransformChain: Sendable {
     /// The hash that the source must have; nil = any.
     var digest: SourceDigest? { transforms.lazy.compactMap { $0 as? SourceDigest }.first }
     /// The steps that draw another image.
-    package var marks: [Mark] { transforms.compactMap { $0 as? Mark } }
+    var drawings: [any ImageDrawing] { transforms.compactMap { $0 as? any ImageDrawing } }
 
     /// Whether the first step applies the source's own orientation.
     var startsWithAutoOrientation: Bool { (transforms.first as? Orient)?.rule == .auto }
@@ -141,8 +141,8 @@ public struct TransformChain: Sendable {
     ///
     /// - Parameter limits: the limits of every raster, which may be larger than planned after a trim; nil = no limits.
     func apply(
-        to source: ImageFrames, start: ChainPlan, mark: MarkSource? = nil, overview: OverviewSource? = nil,
-        limits: PixelLimits? = nil, interrupt: @escaping Interrupt
+        to source: ImageFrames, start: ChainPlan, images: [String: MarkSource] = [:], overview: OverviewSource? = nil,
+        faces: FaceFinders = FaceFinders(), limits: PixelLimits? = nil, interrupt: @escaping Interrupt
     ) throws -> ImageFrames {
         var isShrunk = start.size != source.size
         var image = source
@@ -152,7 +152,8 @@ public struct TransformChain: Sendable {
             try limits?.check(intermediate: plan.largest, setBy: sizeParameter)
             image = try transform.apply(
                 transform.reading.prepared(image, interrupt: interrupt),
-                context: TransformContext(plan: plan, interrupt: interrupt, mark: mark, overview: overview))
+                context: TransformContext(
+                    plan: plan, interrupt: interrupt, images: images, overview: overview, faces: faces))
             if plan.decode != .undecided { isShrunk = false }
             if !isShrunk { plan = plan.changingSize(to: image.size) }
         }

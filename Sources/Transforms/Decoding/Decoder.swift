@@ -6,20 +6,28 @@ import NIOCore
 struct Decoder {
     let source: ByteBuffer
     let header: SourceHeader
+    /// The reader that the header was read by; nil = another one is made.
+    var headerReader: SourceReader?
     /// Whether the source is only the beginning of a file, or damaged: what is missing becomes gray.
     var isPartial = false
     let interrupt: Interrupt
 
     /// Decodes all pixels that `parameters` select.
     func decode(_ parameters: DecodeParameters) throws(ImageProcessingError) -> DecodedPixels {
-        if header.format == .gif, !isPartial, GIFContainer.isTruncated(source) {
+        let reader = try reader(parameters)
+        if header.format == .gif, !isPartial, GIFContainer.isTruncated(reader.bytes) {
             throw .corrupt("GIF ends inside a block")
         }
-        let reader = try SourceReader(of: source, header.format, entry: parameters.entry)
         let image = try reader.pixels(
             options(parameters, reader), frames: parameters.frameIndices, toleratesErrors: isPartial,
             interrupt: interrupt)
         return DecodedPixels(image: image, extent: extent(of: image, parameters), orientation: header.orientation)
+    }
+
+    /// An icon has a reader for each of its images.
+    private func reader(_ parameters: DecodeParameters) throws(ImageProcessingError) -> SourceReader {
+        if header.format != .ico, let headerReader { return headerReader }
+        return try SourceReader(of: source, header.format, entry: parameters.entry)
     }
 
     /// The pixels of a single frame with its orientation applied, rendered into memory.
@@ -158,7 +166,7 @@ extension Decoder {
 
     /// Asks the loader, which reports its size before it decodes.
     func raster(_ parameters: DecodeParameters) throws(ImageProcessingError) -> Raster {
-        let reader = try SourceReader(of: source, header.format, entry: parameters.entry)
+        let reader = try reader(parameters)
         // The frames of a PNG are not loaded together.
         let isComposed = header.format == .png
         let loaded = isComposed ? 1 : SourceReader.span(of: reader.pages(of: parameters.frameIndices))

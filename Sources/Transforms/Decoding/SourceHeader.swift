@@ -45,13 +45,16 @@ public struct SourceHeader: Hashable, Sendable {
     /// Detects the format and reads the header. Throws `.unsupported`, `.corrupt`, or `.tooLarge` for a file that takes
     /// too long to read its header from.
     public init(of source: ByteBuffer) throws(ImageProcessingError) {
-        try self.init(of: source, pages: PageSelection(), maxPages: 1)
+        self = try Self.read(source, pages: PageSelection(), maxPages: 1).header
     }
 
     /// Reads the header of the frame or page that ``PageSelection/first`` names.
     ///
     /// - Parameter maxPages: the most pages that are compared for the largest or smallest; more are `.tooLarge`.
-    init(of source: ByteBuffer, pages: PageSelection, maxPages: Int) throws(ImageProcessingError) {
+    /// - Returns: the header, and the reader, which has walked the whole file in some formats.
+    static func read(
+        _ source: ByteBuffer, pages: PageSelection, maxPages: Int
+    ) throws(ImageProcessingError) -> (header: SourceHeader, reader: SourceReader) {
         guard let format = SourceFormat(sniffing: source) else { throw .unsupported }
         guard format.isAvailable else { throw .missingDecoder(format) }
         if format == .png {
@@ -61,7 +64,7 @@ public struct SourceHeader: Hashable, Sendable {
         let scans = try HeaderLimits.check(source, format)
         let entry = format == .ico ? try IconDirectory(of: source).index(ofPage: pages.first) : nil
         let reader = try SourceReader(of: source, format, entry: entry)
-        var header = try Self.read(reader, format)
+        var header = try read(reader, format)
         header.entry = entry
         header.scans = scans
         if format == .svg { (header.embedded, header.gaps) = reader.measuredImages }
@@ -73,7 +76,7 @@ public struct SourceHeader: Hashable, Sendable {
         } else if page > 1 {
             header.page = page
         }
-        self = header
+        return (header, reader)
     }
 
     /// The header of another page of this document.

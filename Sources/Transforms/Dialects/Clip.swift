@@ -2,7 +2,8 @@ import DarkroomRequests
 
 /// Crops a resized image on each side that exceeds its canvas. Other sides, which only some rules leave, stay shorter.
 struct Clip: Transform, Hashable {
-    /// Which part is kept; of an animation, `entropy` and `attention` keep the center.
+    /// Which part is kept. Of an animation, `entropy` and `attention` keep the center, and so do faces if none is
+    /// found.
     var position: Position
 
     /// The crop of the source before a ``Position/point(x:y:)``; nil = the whole source.
@@ -26,7 +27,10 @@ struct Clip: Transform, Hashable {
         guard size != image.size else { return image }
         let upright = context.plan.uprightSource
         let position = try position.pinned(context.plan, cropped: crop?.rectangle(in: upright))
-        let crop = CoverCrop(box: nil, position: position.dependsOnPixels && image.isAnimated ? .center : position)
-        return try crop.apply(image, context: context)
+        guard position.dependsOnPixels, image.isAnimated else {
+            return try CoverCrop(box: nil, position: position).apply(image, context: context)
+        }
+        let hasFaces = try position.faces != nil && !context.faces(of: image).isEmpty
+        return try CoverCrop(box: nil, position: hasFaces ? position : .center).apply(image, context: context)
     }
 }

@@ -104,7 +104,7 @@ extension Recipe {
         let isFocal =
             switch position {
             case .focal, .point: true
-            case .anchor, .entropy, .attention: false
+            case .anchor, .entropy, .attention, .faces: false
             }
         let hasStep = steps.contains { step in
             switch step {

@@ -163,7 +163,7 @@ extension Layout.Window {
 }
 
 extension Layout.Gravity {
-    /// The upper left corner of an image of size `inner` within `outer`; the center for `attention`. A
+    /// The upper left corner of an image of size `inner` within `outer`; the center for `attention` and faces. A
     /// pixel of the offsets is `pixelRatio` device pixels.
     func corner(of inner: PixelSize, in outer: PixelSize, pixelRatio: Double) -> (x: Int, y: Int) {
         let across = offset(x, of: outer.width, pixelRatio)
@@ -173,7 +173,7 @@ extension Layout.Gravity {
             switch point {
             case .focal: (across - inner.width / 2, down - inner.height / 2)
             case .anchor(let anchor): anchor.corner(of: inner, in: outer, across: across, down: down)
-            case .attention: Anchor.center.corner(of: inner, in: outer, across: across, down: down)
+            case .attention, .faces: Anchor.center.corner(of: inner, in: outer, across: across, down: down)
             }
         return (min(max(corner.x, 0), max(free.x, 0)), min(max(corner.y, 0), max(free.y, 0)))
     }

@@ -61,8 +61,8 @@ struct LayoutCanvas: Transform, Hashable {
     }
 
     var cost: TransformCost {
-        guard kind == .window || kind == .kept, gravity.point == .attention else { return .none }
-        return CoverCrop(box: nil, position: .attention).costWithoutOverview
+        guard let contentCrop else { return .none }
+        return contentCrop.costWithoutOverview
     }
 
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
@@ -82,9 +82,7 @@ struct LayoutCanvas: Transform, Hashable {
         let corner: (x: Int, y: Int)
         switch kind {
         case .window, .kept:
-            if gravity.point == .attention {
-                return try CoverCrop(box: nil, position: .attention).apply(image, context: context)
-            }
+            if let contentCrop { return try contentCrop.apply(image, context: context) }
             corner = gravity.corner(of: size, in: image.size, pixelRatio: ratio)
             return try image.extracting((corner.x, corner.y, size))
         case .extend, .extendRatio:
@@ -97,6 +95,19 @@ struct LayoutCanvas: Transform, Hashable {
             try frame.embedded(in: size, x: corner.x, y: corner.y, on: .transparent)
         }
     }
+
+    /// The crop that decides by content; nil = none does.
+    private var contentCrop: CoverCrop? {
+        guard kind == .window || kind == .kept else { return nil }
+        switch gravity.point {
+        case .attention: return CoverCrop(box: nil, position: .attention)
+        case .faces(let choice): return CoverCrop(box: nil, position: .faces(FaceFocus(choice)))
+        case .anchor, .focal: return nil
+        }
+    }
+
+    /// The faces that it shows; nil = it looks for none.
+    var faces: FaceFocus? { contentCrop?.position.faces }
 
     private var gravity: Layout.Gravity {
         switch kind {

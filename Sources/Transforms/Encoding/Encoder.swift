@@ -38,7 +38,7 @@ struct Encoder {
     /// - Parameter timer: measures the stage of transforming until the pixels are computed.
     func encode(
         _ image: ImageFrames, _ timer: inout StageTimer
-    ) throws(ImageProcessingError) -> (body: ByteBuffer, quality: ResultQuality?) {
+    ) throws(ImageProcessingError) -> EncodedImage {
         let saver = try requireWritable(image.size)
         do {
             let metadata = ResultMetadata(of: image, options.metadata, in: format)
@@ -155,7 +155,7 @@ struct Encoder {
     /// lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys. `EncoderDefaultsTests` has the defaults of each revision that keys leave out.
-    static let defaultsRevision = "14"
+    static let defaultsRevision = "15"
 }
 
 extension VipsImage {

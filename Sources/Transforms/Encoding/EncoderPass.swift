@@ -16,14 +16,17 @@ struct EncoderPass {
 
     /// The image at the quality that the options ask for, which is nil if they leave no choice to the image. A drawing
     /// that is not larger without loss is encoded without loss.
-    func encode() throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {
-        let lossy = try encodeAsAsked()
+    func encode() throws(VipsError) -> EncodedImage {
+        let (body, quality) = try encodeAsAsked()
+        let lossy = EncodedImage(body: body, format: encoder.format, quality: quality)
         guard encoder.mayBeSmallerWithoutLoss else { return lossy }
         let exact = try EncoderPass(encoder: encoder.withoutLoss, saver: saver, pixels: pixels, metadata: metadata)
             .encode(1)
         guard exact.readableBytes <= lossy.body.readableBytes else { return lossy }
         let fits = encoder.options.maxBytes.map { exact.readableBytes <= $0 } ?? true
-        return (exact, lossy.quality.map { _ in ResultQuality(value: nil, fits: fits) })
+        return EncodedImage(
+            body: exact, format: encoder.format, quality: quality.map { _ in ResultQuality(value: nil, fits: fits) },
+            isExact: true)
     }
 
     private func encodeAsAsked() throws(VipsError) -> (body: ByteBuffer, quality: ResultQuality?) {

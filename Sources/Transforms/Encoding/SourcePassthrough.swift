@@ -28,7 +28,24 @@ extension CostEstimate.Facts {
     }
 }
 
+/// What becomes of the data of a JPEG whose result is JPEG XL, as far as its header says.
+public enum JPEGDataOutcome: String, Codable, Sendable, CaseIterable {
+    /// The result holds it (``Passthrough/auto``), also where lossless pixels are asked for: the JPEG itself is less
+    /// changed than its decoded pixels are.
+    case kept
+    /// The result holds it unless encoded pixels are smaller.
+    case keptIfSmaller = "kept-if-smaller"
+}
+
 extension ImageJob {
+    /// - Parameter facts: of the chosen encoding.
+    func outcomeOfJPEGData(_ header: SourceHeader, _ facts: CostEstimate.Facts) -> JPEGDataOutcome? {
+        guard facts.choiceWork > 0, facts.mayBeTranscoded, header.orientation == 1, header.conversionCost == .none,
+            JPEGXLTranscoder.isAvailable
+        else { return nil }
+        return output.keepsPixels ? .kept : .keptIfSmaller
+    }
+
     /// The source with no other metadata than a result, if it shows the same image as the result; in a format that
     /// holds it in fewer bytes, as a file of that format. Its header is read once more and has to say the same.
     ///
@@ -42,7 +59,7 @@ extension ImageJob {
     func unchangedSource(
         _ header: SourceHeader, framesUsed: Int, as format: OutputFormat, transcodes: Bool, _ result: ImageFrames,
         mostBytes: Int
-    ) -> (body: ByteBuffer, quality: ResultQuality?)? {
+    ) -> EncodedImage? {
         let transcoding = transcodes && format.transcodes(header.format) ? format.row.transcoding : nil
         let own = transcoding?.source ?? format
         guard output.mayKeepPixels(of: header.format), !result.isDamaged, result.isUnchanged, !result.isP3,
@@ -55,7 +72,9 @@ extension ImageJob {
             let file = ResultMetadata(of: result, output.metadata, in: format).adding(toBare: bare),
             file.readableBytes <= mostBytes
         else { return nil }
-        return (file, .ofSource(fits: output.maxBytes.map { file.readableBytes <= $0 } ?? true))
+        return EncodedImage(
+            body: file, format: format,
+            quality: .ofSource(fits: output.maxBytes.map { file.readableBytes <= $0 } ?? true))
     }
 }
 

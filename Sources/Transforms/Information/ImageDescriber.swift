@@ -31,7 +31,13 @@ struct ImageDescriber {
         do {
             let frame = try image.first.convertedToSRGB().rendered(interrupt: interrupt)
             let thumbnail = try Thumbnail(frame, interrupt: interrupt)
-            if let document { return ByteBuffer(json: try completed(document, frame, thumbnail)) }
+            if var document {
+                if job.output.details.contains(.faces) {
+                    let upright = PixelSize(width: document.uprightWidth, height: document.uprightHeight)
+                    document.faces = image.faces?.map { .init($0, of: upright) }
+                }
+                return ByteBuffer(json: try completed(document, frame, thumbnail))
+            }
             switch format {
             case .blurHash: return ByteBuffer(string: BlurHash.encode(thumbnail))
             case .thumbHash: return ByteBuffer(string: ThumbHash.encode(thumbnail))

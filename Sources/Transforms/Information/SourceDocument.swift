@@ -52,6 +52,7 @@ struct SourceDocument: Encodable {
     var blurhash: String?
     var thumbhash: String?
     var lqip: String?
+    var faces: [FaceDocument]?
 
     /// The name of a profile, code points of ITU-T H.273, or PNG's gamma and chromaticities.
     struct ColorDocument: Encodable {
@@ -82,6 +83,20 @@ struct SourceDocument: Encodable {
                     [points.white, points.red, points.green, points.blue].flatMap { [$0.x, $0.y] }
                 }
             }
+        }
+    }
+
+    /// A face in pixels of the upright source.
+    struct FaceDocument: Encodable {
+        let x, y, width, height: Int
+        /// The score of the detector, in hundredths; more is more certain.
+        let confidence: Double
+
+        init(_ face: Face, of source: PixelSize) {
+            let place = { (share: Double, side: Int) in Int((share * Double(side)).rounded()) }
+            (x, y) = (place(face.left, source.width), place(face.top, source.height))
+            (width, height) = (place(face.right, source.width) - x, place(face.bottom, source.height) - y)
+            confidence = (face.confidence * 100).rounded() / 100
         }
     }
 

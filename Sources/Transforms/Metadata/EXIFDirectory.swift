@@ -1,3 +1,4 @@
+import DarkroomRequests
 import NIOCore
 
 /// One directory of EXIF data (TIFF 6.0 §2, EXIF 3.0 §4.6.2), read from its bytes, since libraries print some values in
@@ -51,6 +52,24 @@ struct EXIFDirectory {
     func directory(_ tag: UInt16) -> EXIFDirectory? {
         guard let entry = entries[tag], entry.type == 4, entry.count == 1 else { return nil }
         return EXIFDirectory(tiff, endianness, offsetAt: entry.index)
+    }
+
+    /// The data with another size of the image, if it states one (EXIF 3.0 §4.6.6.1).
+    static func stating(_ size: PixelSize, in exif: ByteBuffer) -> ByteBuffer {
+        guard let camera = EXIFDirectory(exif)?.directory(0x8769) else { return exif }
+        let start = exif.writerIndex - camera.tiff.readableBytes
+        var changed = exif
+        for (tag, side) in [(0xA002, size.width), (0xA003, size.height)] as [(UInt16, Int)] {
+            guard let entry = camera.entries[tag], entry.count == 1,
+                camera.tiff.getSlice(at: entry.index, length: 4) != nil
+            else { continue }
+            switch entry.type {
+            case 3: changed.setInteger(UInt16(clamping: side), at: start + entry.index, endianness: camera.endianness)
+            case 4: changed.setInteger(UInt32(clamping: side), at: start + entry.index, endianness: camera.endianness)
+            default: break
+            }
+        }
+        return changed
     }
 
     /// The ASCII value of an entry of one character.

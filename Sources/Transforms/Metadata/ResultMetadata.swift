@@ -90,9 +90,10 @@ struct ResultMetadata {
     func exif(of image: VipsImage) throws(VipsError) -> ByteBuffer? {
         guard hasEXIF else { return nil }
         let pixel = try image.extracting(x: 0, y: 0, size: PixelSize(width: 1, height: 1))
-        return try VipsLoader.jpeg.withImage(of: VipsSaver.jpeg.encode(pixel)) { file throws(VipsError) in
+        let written = try VipsLoader.jpeg.withImage(of: VipsSaver.jpeg.encode(pixel)) { file throws(VipsError) in
             file.blob("exif-data")
         }
+        return written.map { EXIFDirectory.stating(image.size, in: $0) }
     }
 
     private var addsPacket: Bool { format.row.addingXMP != nil }

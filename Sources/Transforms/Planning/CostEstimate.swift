@@ -47,6 +47,10 @@ struct CostEstimate: Hashable, Sendable {
         var efforts = EncoderEfforts()
         /// See ``ImagePlan/choiceWork``.
         var choiceWork = 0.0
+        /// See ``ImagePlan/webPChoiceWork``.
+        var webPChoiceWork: Double?
+        /// Bytes that the encoder of a WebP takes with which the result is compared, besides the pixels.
+        var comparisonBytes = 0.0
         /// Pixels of the result, all frames.
         var resultArea: Int
         var resultFrames: Int
@@ -73,9 +77,12 @@ struct CostEstimate: Hashable, Sendable {
     init(_ facts: Facts) {
         let result = Double(facts.resultArea) * facts.resultBands
         let raster = Double(facts.rasterBytes)
-        let peak = max(
-            raster + facts.format.row.bytes(facts),
-            raster + result + max(facts.transforming, facts.outputFormat.row.bytes(facts)))
+        let peak =
+            max(
+                raster + facts.format.row.bytes(facts),
+                raster + result + max(facts.transforming, facts.outputFormat.row.bytes(facts)),
+                raster + result + facts.comparisonBytes)
+            + (facts.webPChoiceWork == nil ? 0 : result)
         // A source that may be passed on is copied.
         let source = Double(facts.sourceBytes) * (facts.output.passthrough == .off ? 1 : 2)
         bytes = Int(min(Self.maxBytes, source + (facts.isPart ? 0 : Self.fixedBytes) + peak))

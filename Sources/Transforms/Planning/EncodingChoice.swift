@@ -6,12 +6,14 @@ struct EncodingChoice {
     let efforts: EncoderEfforts
     /// Whether there is time to choose by the pixels, where the format has a choice.
     var choosesByPixels = false
+    /// Whether the result is compared with a WebP (``WebPComparison``).
+    var isComparedWithWebP = false
 }
 
 extension ImageJob {
     /// The encodings that the result may have, the preferred one first: each format that the output permits, at the
-    /// configured effort with and then without a choice by the pixels, and then at lower efforts. Throws if no format
-    /// can hold the result.
+    /// configured effort with and then without a choice by the pixels, and then at lower efforts. An AVIF that may
+    /// yield to a WebP is compared with it at every effort. Throws if no format can hold the result.
     ///
     /// - Parameter last: the plan after the chain.
     func encodings(
@@ -24,6 +26,9 @@ extension ImageJob {
         }
         return fitting.flatMap { format in
             let all = efforts.with(output.compression, for: .png).descending(for: format)
+            if format == .avif, output.mayYieldToWebP, fitting.contains(.webp) {
+                return all.map { EncodingChoice(format: format, efforts: $0, isComparedWithWebP: true) }
+            }
             return all.prefix(1).map { EncodingChoice(format: format, efforts: $0, choosesByPixels: true) }
                 + all.map { EncodingChoice(format: format, efforts: $0) }
         }
@@ -49,8 +54,9 @@ extension ImageJob {
     ///   - decoding: the part of it that only the number of frames shortens.
     ///   - transforming: the part of it that the chain takes.
     func refusal(
-        work: Double, decoding: Double, transforming: Double, frames: Int, of source: SourceFormat
+        _ cost: (work: Double, decoding: Double, transforming: Double), frames: Int, of source: SourceFormat
     ) -> ImageProcessingError {
+        let (work, decoding, transforming) = cost
         let limit = Double(limits.maxProcessingMilliseconds)
         let seconds = { (milliseconds: Double) in
             milliseconds > 3_600_000 ? "hours" : "\((milliseconds / 100).rounded() / 10) s"
@@ -139,6 +145,12 @@ extension CostEstimate.Facts {
         facts.plainArea = plainArea.saturatingMultiply(by: facts.resultFrames)
         if choice.choosesByPixels, let nanoseconds = choice.format.row.choiceNanoseconds(facts) {
             facts.choiceWork = choice.format.choiceWork(nanoseconds, choice.efforts)
+        }
+        if choice.isComparedWithWebP {
+            let webP = encoded(by: EncodingChoice(format: .webp, efforts: choice.efforts, choosesByPixels: true))
+            facts.webPChoiceWork = webP.choiceWork
+            facts.choiceWork = CostEstimate(webP).encodingWork + webP.choiceWork
+            facts.comparisonBytes = OutputFormat.webp.row.bytes(webP)
         }
         return facts
     }

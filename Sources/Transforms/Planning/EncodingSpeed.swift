@@ -35,10 +35,11 @@ package final class EncodingSpeed: Sendable {
 
     /// Records how long encoding an image took, unless it has the pixel data of its source.
     package func record(_ image: ProcessedImage, as output: OutputOptions) {
-        guard let duration = image.stages?.encode, !image.format.isText, image.frames == 1,
+        guard let stages = image.stages, !image.format.isText, image.frames == 1,
             image.size.area >= Self.minArea, image.quality?.isSource != true
         else { return }
         let kind = output.kind(as: image.format)
+        let duration = stages.encode - (stages.compare ?? .zero)
         let observed = duration / .nanoseconds(1) / nanoseconds(of: image.size, as: kind, image.format, image.effort)
         let bounded = min(max(observed, 1 / Self.maxFactor), Self.maxFactor)
         factors.withLock { $0[kind] = ($0[kind] ?? 1) * (1 - Self.weight) + bounded * Self.weight }

@@ -47,12 +47,18 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     /// cached decodes.
     public var expectedWork = 0.0
     /// The part of ``expectedWork`` for choosing an encoding by the pixels: whether rows of a PNG are filtered, and
-    /// whether a drawing is smaller without loss, or a JPEG as JPEG XL. 0 = there is no choice, or not enough time.
+    /// whether a drawing is smaller without loss, a JPEG as JPEG XL, or an AVIF as WebP. 0 = there is no choice, or not
+    /// enough time.
     public var choiceWork = 0.0
+    /// The part of ``choiceWork`` in which the WebP is chosen that an AVIF is compared with; nil = the result is not
+    /// compared.
+    public var webPChoiceWork: Double?
     /// The part of ``expectedWork`` for encoding, without ``choiceWork``.
     public var encodingWork = 0.0
     /// What becomes of the gain map of the source; nil = it has none.
     public var gainMap: GainMapOutcome?
+    /// What becomes of the data of a JPEG; nil = pixels are encoded.
+    public var jpegData: JPEGDataOutcome?
     /// What of an SVG is not drawn as browsers draw it.
     public var gaps = SVGGaps()
 }
@@ -82,10 +88,7 @@ extension ImagePlan {
             LimitUsage(setting: setting, value: value, limit: limit)
         }
         let allFrames = sourceSize.area.saturatingMultiply(by: framesUsed)
-        let animation = [
-            usage("max-animation-pixels", allFrames, limits.maxAnimationPixels),
-            usage("max-frames", framesUsed, limits.maxFrames),
-        ]
+        let animation = [usage("max-animation-pixels", allFrames, limits.maxAnimationPixels)]
         return [usage("max-source-pixels", sourceSize.area, limits.maxSourcePixels)]
             + (framesUsed > 1 ? animation : []) + [
                 usage("max-output-side", max(size.width, size.height), limits.maxOutputSide),
@@ -112,41 +115,41 @@ extension ImagePlan {
         }
         let job = ImageDescriber.preparing(prepared.job)
         let last = try InProcessImageProcessor.planned(job, header, framesUsed: framesUsed)
-        let decoder = Decoder(source: job.source, header: header) { false }
+        let decoder = Decoder(source: job.source, header: header, headerReader: prepared.reader) { false }
         let parameters = try decoder.parameters(of: job, framesUsed: framesUsed, as: last.decode)
-        let marks = try prepared.costOfMarks(framesUsed: framesUsed, on: last.size)
+        let raster = try decoder.raster(parameters)
+        let images = try prepared.costOfImages(framesUsed: framesUsed, on: last.size)
         let encodings = try job.encodings(of: header, framesUsed: framesUsed, last)
-        self = try Self.planned(job, decoder, parameters, last: last, framesUsed: framesUsed)
-        let facts = try CostEstimate.Facts(job, decoder.raster(parameters), header, self, last)
-        let overview = try Self.costOfOverview(for: job, by: decoder, besides: parameters, facts)
+        self = try Self.planned(job, decoder, parameters, raster, last: last, framesUsed: framesUsed)
+        let facts = CostEstimate.Facts(job, raster, header, self, last)
+        let overview = try Self.costOfCopies(for: job, by: decoder, besides: parameters, facts)
         var fastest: (work: Double, decoding: Double, transforming: Double)?
-        var chosen: (encoding: EncodingChoice, cost: CostEstimate, choiceWork: Double, bytes: Int, work: Double)?
+        var chosen: (encoding: EncodingChoice, cost: CostEstimate, facts: CostEstimate.Facts, bytes: Int, work: Double)?
         for encoding in encodings {
             let encoded = facts.encoded(by: encoding)
             let cost = CostEstimate(encoded)
             let gainMap = prepared.costOfGainMap(as: encoding.format, last)
-            let work = cost.work + marks.work + overview.work + gainMap.work
+            let work = cost.work + images.work + overview.work + gainMap.work
             if fastest.map({ work < $0.work }) ?? true {
                 fastest = (work, cost.decodingWork + overview.work, cost.transformingWork)
             }
             // Whatever is no number is refused too.
             guard work <= Double(job.limits.maxProcessingMilliseconds) else { continue }
-            let bytes = cost.bytes + marks.bytes + overview.bytes + gainMap.bytes
+            let bytes = cost.bytes + images.bytes + overview.bytes + gainMap.bytes
             let isLean = bytes <= Self.maxNegotiatedBytes
-            if chosen == nil || isLean { chosen = (encoding, cost, encoded.choiceWork, bytes, work) }
+            if chosen == nil || isLean { chosen = (encoding, cost, encoded, bytes, work) }
             if isLean || encoding.format == encodings.last?.format { break }
         }
         guard let chosen else {
-            let (work, decoding, transforming) = fastest ?? (.infinity, 0, 0)
-            throw job.refusal(
-                work: work, decoding: decoding, transforming: transforming, frames: framesUsed, of: header.format)
+            throw job.refusal(fastest ?? (.infinity, 0, 0), frames: framesUsed, of: header.format)
         }
         format = chosen.encoding.format
         (effort, gainMap) = (chosen.encoding.efforts[format], prepared.outcomeOfGainMap(as: format))
         preferredFormat = encodings[0].format == format ? nil : encodings[0].format
+        jpegData = job.outcomeOfJPEGData(header, facts.encoded(by: chosen.encoding))
         frames = format.supportsMultipleFrames ? framesUsed : 1
-        (choiceWork, encodingWork) = (chosen.choiceWork, chosen.cost.encodingWork)
-        (estimatedMemoryBytes, expectedWork) = (chosen.bytes, chosen.work)
+        (choiceWork, webPChoiceWork) = (chosen.facts.choiceWork, chosen.facts.webPChoiceWork)
+        (estimatedMemoryBytes, expectedWork, encodingWork) = (chosen.bytes, chosen.work, chosen.cost.encodingWork)
     }
 
     /// The most memory of a format, where another may replace it. It is half of what a worker has by default, and no
@@ -154,38 +157,17 @@ extension ImagePlan {
     static let maxNegotiatedBytes = 1 << 30
 
     /// The plan of a job before its encoding is chosen.
-    private static func planned(
-        _ job: ImageJob, _ decoder: Decoder, _ parameters: DecodeParameters, last: ChainPlan, framesUsed: Int
+    static func planned(
+        _ job: ImageJob, _ decoder: Decoder, _ parameters: DecodeParameters, _ raster: Decoder.Raster,
+        last: ChainPlan, framesUsed: Int
     ) throws(ImageProcessingError) -> ImagePlan {
         let header = decoder.header
         return ImagePlan(
             sourceFormat: header.format, sourceSize: header.size, sourceFrames: header.frames,
             sourceBytes: job.source.readableBytes, framesUsed: framesUsed,
             shrinkOnLoad: Double(parameters.shrink) / parameters.scale,
-            steps: try steps(of: job.chain, header, decoder.raster(parameters)), format: .json, size: last.size,
+            steps: try steps(of: job.chain, header, raster), format: .json, size: last.size,
             frames: 1, isExact: last.isSizeKnown, largest: last.largest, estimatedMemoryBytes: 0, gaps: header.gaps)
-    }
-
-    /// The cost of the copy on which a crop by content decides (``Overview``): its own decode, or reducing the pixels
-    /// that are decoded for the result, if these serve.
-    private static func costOfOverview(
-        for job: ImageJob, by decoder: Decoder, besides parameters: DecodeParameters, _ facts: CostEstimate.Facts
-    ) throws(ImageProcessingError) -> (bytes: Int, work: Double) {
-        guard let chain = job.chain.overview else { return (0, 0) }
-        let last: ChainPlan
-        do { last = try chain.plan(decoder.header.plan) } catch { throw .badParameter(error) }
-        let own = try decoder.parameters(of: job, framesUsed: parameters.frames, as: last.decode)
-        guard own != parameters else {
-            let area = Double(facts.rasterArea) / Double(max(facts.frames, 1))
-            return (0, area * Overview.nanosecondsPerPixel / 1e6)
-        }
-        // About what the decoder delivers. To ask it would mean to read a drawing once more.
-        let size = decoder.header.size.scaled(by: own.scale / Double(own.shrink))
-        var facts = facts
-        (facts.rasterArea, facts.rasterBytes) = (size.area, size.area.saturatingMultiply(by: 4))
-        facts.filterNanosecondsPerPixel = decoder.header.filters.nanosecondsPerPixel(rows: size.height)
-        // The decoder of drawings holds the pixels twice.
-        return (facts.rasterBytes.saturatingMultiply(by: 2), CostEstimate(facts).decodingWork)
     }
 
     private init(headerOnly header: SourceHeader, bytes: Int) {

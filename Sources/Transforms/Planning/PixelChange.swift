@@ -12,7 +12,7 @@ enum PixelChange: Comparable {
     init(_ step: any Transform) {
         switch step {
         case is SourceDigest, is Orient, is Crop, is Inset, is Trim, is CoverCrop, is Flip, is Flop, is ColorConversion,
-            is Rendering:
+            is FaceZoom, is Rendering:
             self = .moved
         case let stills as StillsOnly: self = PixelChange(stills.step)
         case let rotation as Rotate: self = rotation.degrees.isQuarterTurns ? .moved : .mixed

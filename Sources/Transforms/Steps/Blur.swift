@@ -49,7 +49,7 @@ extension VipsImage {
     /// A wide blur leaves no detail, so it is computed on a smaller image: the cost does not grow with `sigma`. Rows of
     /// the smaller images are read many times, so they are rendered. A frame of copies of the edge pixels becomes the
     /// edge of the smaller image, which libvips continues outside as it would continue the edge pixels themselves.
-    fileprivate func blurred(sigma: Double, interrupt: @escaping Interrupt) throws(VipsError) -> VipsImage {
+    func blurred(sigma: Double, interrupt: @escaping Interrupt) throws(VipsError) -> VipsImage {
         let factor = min(Int(sigma / 4), width, height)
         guard factor > 1 else {
             return try applying("gaussblur", ["sigma": .double(sigma), "precision": "float"])

@@ -35,7 +35,7 @@ public struct CoverCrop: Transform, Hashable {
             TransformCost(
                 nanosecondsPerPixel: 5, nanosecondsPerPixelWithAlpha: 60, nanosecondsPerFrame: 14e6, bytesPerPixel: 2,
                 bytesPerPixelWithAlpha: 45, fixedBytes: 2e6)
-        case .attention:
+        case .attention, .faces:
             TransformCost(
                 nanosecondsPerPixel: 5, nanosecondsPerFrame: 8e6, bytesPerPixel: 2, bytesPerPixelWithAlpha: 10,
                 fixedBytes: 2e6)
@@ -62,6 +62,12 @@ public struct CoverCrop: Transform, Hashable {
         let size = context.plan.size
         guard size != image.size else { return image }
         let position = position.pinned(context.plan, cropped: nil)
+        if let focus = position.faces, let framing = FaceFraming(try context.faces(of: image), focus.choice) {
+            // A zoom has framed the faces already.
+            let corner = focus.zoom > 0 ? Position.center.corner(of: size, in: image.size) : nil
+            let (x, y) = corner ?? framing.corner(of: size, in: image.size)
+            return try image.extracting((x, y, size))
+        }
         guard let corner = position.corner(of: size, in: image.size) else {
             return try smartlyCropped(image, to: size, context)
         }

@@ -15,7 +15,7 @@ extension Recipe {
             case .pad(let fill): return fill
             case .mark: return mark
             case .drawing(var drawing):
-                drawing.content = mark?.content ?? ""
+                if drawing.image.isEmpty { drawing.content = mark?.content ?? "" }
                 return drawing
             case .trim(let trim): return trim
             case .blur(let blur): return blur
@@ -42,7 +42,7 @@ extension Recipe {
     }
 
     /// The mark, unless a step draws it.
-    var markAtLast: Mark? { steps.contains(where: \.drawsMark) ? nil : mark }
+    var markAtLast: Mark? { steps.contains(where: \.drawsUnnamedMark) ? nil : mark }
     /// The text, unless a step draws it.
     var textAtLast: Text? { steps.contains(.text) ? nil : text }
 }

@@ -1,7 +1,9 @@
 public import DarkroomRequests
 import DarkroomVips
 
-extension Mark: Transform {
+extension Mark: ImageDrawing {
+    var imageName: String { image }
+
     public var key: String {
         let sides = "\(width?.description ?? "-"),\(height?.description ?? "-")"
         let rules =
@@ -34,9 +36,7 @@ extension Mark: Transform {
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        guard let source = context.mark else {
-            throw ImageProcessingError.transformFailed("the job has no bytes for its mark")
-        }
+        let source = try context.image(for: self)
         let frames = try source.images(
             framesUsed(of: source, on: image.frames.count), scaledTo: size(of: source.size, on: image.size),
             interrupt: context.interrupt)
@@ -57,6 +57,12 @@ extension Mark: Transform {
 
     /// The frames that are drawn: an animation with a ``placement`` plays along with the image.
     func framesUsed(of source: MarkSource, on image: Int) -> Int { placement == nil ? 1 : source.frames(on: image) }
+
+    func cost(
+        of source: MarkSource, framesUsed frames: Int, on picture: PixelSize
+    ) throws(ImageProcessingError) -> (bytes: Int, work: Double) {
+        try source.cost(framesUsed(of: source, on: frames), at: size(of: source.size, on: picture))
+    }
 
     /// What is drawn of a mark, and where; nil if it lies wholly outside the image.
     private func visible(

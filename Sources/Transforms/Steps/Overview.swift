@@ -48,6 +48,8 @@ extension TransformChain {
             let resize = transforms[index] as? Resize,
             transforms[(index + 1)..<crop].allSatisfy({ $0 is ColorConversion })
         else { return nil }
-        return TransformChain(Array(transforms[..<index]) + [Overview(limits: resize.limits)])
+        // Steps about faces take no part: nothing of the copy is shown, and it decides only where no face does.
+        let before = transforms[..<index].filter { !($0 is Redaction || $0 is FaceZoom) }
+        return TransformChain(before + [Overview(limits: resize.limits)])
     }
 }

@@ -42,7 +42,10 @@ struct ExplainDocument: Encodable {
         let encodingSeconds: Double?
     }
 
-    struct Mark: Encodable {
+    /// An image that is drawn onto the source.
+    struct Part: Encodable {
+        /// The parameter that gives it.
+        let parameter: String
         let url: String
         let digest: String?
         let remainingSeconds: Double?
@@ -81,7 +84,7 @@ struct ExplainDocument: Encodable {
     let caches: [EntryDocument]
     let freshness: Freshness
     let format: Format
-    let mark: Mark?
+    let parts: [Part]
     let plan: PlanDocument?
     let planMissing: String?
     let limits: [Limit]
@@ -99,10 +102,12 @@ struct ExplainDocument: Encodable {
         caches = explanation.caches.map { EntryDocument($0) }
         freshness = Freshness(explanation.freshness)
         format = Format(explanation, query, accept: accept, configuration)
-        mark = explanation.mark.map {
-            Mark(
-                url: query.markSpelling(configuration) ?? $0.source, digest: $0.contentDigest,
-                remainingSeconds: $0.remaining?.inSeconds)
+        let spelled = query.spellingParts(by: configuration.sourceMap)
+        parts = explanation.parts.map { part in
+            let spelling = part.name.isEmpty ? spelled.mark : spelled.parts.first { $0.name == part.name }?.source
+            return Part(
+                parameter: PartImage.parameter(of: part.name), url: spelling ?? part.source,
+                digest: part.contentDigest, remainingSeconds: part.remaining?.inSeconds)
         }
         tags = configuration.responseTags.field.map { Tags(explanation.tags, in: $0) }
         var limits = explanation.limits
@@ -129,7 +134,7 @@ extension ExplainDocument.Request {
         var query = query
         query.url = sources?.source.spelling ?? explanation.source
         if !query.redirectsToSource { query.fallback = sources?.fallback?.spelling ?? explanation.fallback }
-        query.mark = query.markSpelling(configuration)
+        query = query.spellingParts(by: configuration.sourceMap)
         let urls = ImageURLBuilder(configuration)
         self.init(
             canonical: "/image?" + urls.canonical(query).text, address: urls.url(of: query, for: authorization),
@@ -139,9 +144,12 @@ extension ExplainDocument.Request {
 }
 
 extension ImageQuery {
-    /// The canonical spelling of the mark, which does not reveal the target of a short name.
-    fileprivate func markSpelling(_ configuration: WebConfiguration) -> String? {
-        (try? markSource(configuration.sourceMap))?.spelling ?? mark
+    /// The query with the canonical spellings of the images that it draws.
+    fileprivate func spellingParts(by map: SourceMap) -> ImageQuery {
+        var query = self
+        query.mark = mark.map { NamedImage("", $0).spelled(by: map).source }
+        query.parts = parts.map { $0.spelled(by: map) }
+        return query
     }
 }
 
@@ -173,8 +181,11 @@ extension ExplainDocument.Format {
 }
 
 extension ExplainDocument.Format {
-    /// The reason of a format that is cheaper than the preferred one; nil = it is the preferred one.
+    /// The reason of a format that replaces the preferred one; nil = it is the preferred one.
     private static func replacement(_ explanation: Explanation) -> String? {
+        if let outdone = explanation.outdoneFormat {
+            return "As \(outdone.rawValue), the image is not smaller, or a drawing that loses detail."
+        }
         guard case .planned(let plan) = explanation.plan, let preferred = plan.preferredFormat,
             plan.format == explanation.format
         else { return nil }

@@ -31,6 +31,8 @@ struct PlanDocument: Encodable {
     let preferredFormat: String?
     /// What becomes of the gain map of the source; nil = it has none.
     let gainMap: String?
+    /// What becomes of the data of a JPEG; nil = pixels are encoded.
+    let jpegData: String?
     /// What of an SVG is not drawn as browsers draw it; nil = nothing is known to differ.
     let undrawn: [String]?
     let exact: Bool
@@ -45,7 +47,7 @@ struct PlanDocument: Encodable {
         steps = plan.steps.map { Step(name: $0.name, width: $0.size.width, height: $0.size.height) }
         output = Output(width: plan.size.width, height: plan.size.height, frames: plan.frames)
         (effort, preferredFormat) = (plan.effort, plan.preferredFormat?.rawValue)
-        gainMap = plan.gainMap?.rawValue
+        (gainMap, jpegData) = (plan.gainMap?.rawValue, plan.jpegData?.rawValue)
         undrawn = plan.gaps.isEmpty ? nil : plan.gaps.names
         exact = plan.isExact
         estimatedMemoryBytes = plan.estimatedMemoryBytes

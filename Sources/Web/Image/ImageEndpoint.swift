@@ -114,7 +114,7 @@ extension ImageEndpoint {
     private func known(_ head: RequestHead) -> KnownTarget? { head.isPlain ? targets[head.target] : nil }
 
     private func answer(_ head: RequestHead, _ permit: Permit, _ known: KnownTarget?) throws(Problem) -> Answer {
-        if let inquiries, let known, let form = known.form(preferences(of: known.query, head)) {
+        if let inquiries, let known, let form = known.form(preferences(head, of: known)) {
             return try answer(head, permit, known, form, inquiries, isKnown: true)
         }
         let query =
@@ -224,17 +224,21 @@ extension ImageEndpoint {
         _ authorization: Authorization
     ) -> Problem {
         var problem = varying(problem, by: query)
-        if case .notFound = error.cause { problem.fields[.cacheControl] = lifetimeOfMissing(authorization) }
+        if case .notFound(_, let lifetime) = error.cause {
+            problem.fields[.cacheControl] = lifetimeOfMissing(
+                authorization, stated: lifetime.map { error.rest(of: $0) })
+        }
         problem.logged = details(of: request, error: error)
         configuration.tagger?.tag(&problem.fields, ofFailed: request)
         return problem
     }
 
-    /// How long caches may keep that an image is missing, so that a dead link does not ask for each of its visitors;
-    /// nil = not at all.
-    private func lifetimeOfMissing(_ authorization: Authorization) -> String? {
-        let longest = configuration.missingMaxAge
-        guard longest > .zero else { return nil }
+    /// How long caches may keep that an image is missing, so that a dead link does not ask for each of its visitors.
+    ///
+    /// - Parameter stated: how long the origin lets them; nil = it does not say.
+    private func lifetimeOfMissing(_ authorization: Authorization, stated: Duration?) -> String {
+        let longest = min(configuration.missingMaxAge, stated ?? configuration.missingMaxAge)
+        guard longest >= .seconds(1) else { return CacheControl.noStore.description }
         let age = min(longest, authorization.remaining(at: configuration.now()) ?? longest)
         return authorization.restricting(CacheControl(.public(maxAge: age))).description
     }
@@ -258,6 +262,15 @@ extension ImageEndpoint {
 
     private func preferences(of query: ImageQuery, _ head: RequestHead?) -> ClientPreferences {
         configuration.negotiation.preferences(of: query, accept: head?.accept, connection: ConnectionHints(head))
+    }
+
+    private func preferences(_ head: RequestHead, of known: KnownTarget) -> ClientPreferences {
+        let query = known.query
+        guard query.isNegotiated else { return preferences(of: query, head) }
+        let accepted = known.preferences(head.accept) {
+            configuration.negotiation.preferences(of: query, accept: head.accept)
+        }
+        return accepted.on(ConnectionHints(head), of: query)
     }
 
     private func priority(of query: ImageQuery, _ head: RequestHead?) -> Priority {
@@ -289,6 +302,13 @@ extension ImageEndpoint {
         request.account = permit.account
         request.priority = priority(of: query, head)
         return request
+    }
+}
+
+extension PipelineError {
+    /// What is left of the lifetime of an earlier failure; the whole lifetime of a new one.
+    fileprivate func rest(of lifetime: Duration) -> Duration {
+        if case .remembered(_, let seconds, _) = self { min(lifetime, .seconds(seconds)) } else { lifetime }
     }
 }
 

@@ -85,7 +85,7 @@ struct ImageHTTPResponse {
             lastModified: lastModified) == .notModified
     }
 
-    private var isFallback: Bool { image.fallbackReason != nil }
+    private var isFallback: Bool { image.substitutionReason != nil }
 
     /// Omitted for a fallback: the source may have an older date once it is available again. Omitted for an interim
     /// format too: the image in the preferred format has the same date.
@@ -109,6 +109,7 @@ struct ImageHTTPResponse {
         fields[.quality] = image.quality?.description
         fields[.damaged] = image.isDamaged ? "?1" : nil
         if !image.gaps.isEmpty { fields[.undrawn] = image.gaps.names.joined(separator: ", ") }
+        fields[.faces] = image.faces.map(String.init)
         fields[.placeholderBlurHash] = image.placeholders?.blurHash
         fields[.placeholderThumbHash] = image.placeholders?.thumbHash
         fields[.placeholderColor] = image.placeholders?.dominantColor
@@ -124,7 +125,7 @@ struct ImageHTTPResponse {
         // At most 2³¹ (RFC 9111 §1.2.2).
         fields[.age] = String(min(max(0, age.components.seconds), 1 << 31))
         fields[.cacheStatus] = image.cache.status(remaining: image.remaining).description
-        fields[.proxyStatus] = (image.fallbackReason ?? image.cache.staleBecause)?.proxyStatus?.description
+        fields[.proxyStatus] = (image.substitutionReason ?? image.cache.staleBecause)?.proxyStatus?.description
         return fields
     }
 

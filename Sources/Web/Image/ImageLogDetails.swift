@@ -7,7 +7,7 @@ import DarkroomRequests
 extension AccessLogDetails {
     /// The details of a request for an image, or for a document about an image, that may not be known yet.
     init(_ source: SourceURL, as form: LoggedSource, _ image: ImageResponse? = nil, error: PipelineError? = nil) {
-        let failure = error ?? image?.fallbackReason ?? image?.cache.staleBecause
+        let failure = error ?? image?.substitutionReason ?? image?.cache.staleBecause
         let originStatus = image?.cache.originStatus ?? failure?.proxyStatus?.receivedStatus
         self.init(
             [

@@ -112,7 +112,7 @@ struct ImageMetrics: Sendable {
 extension ImageMetrics.Outcome {
     init(_ image: ImageResponse) {
         let cache = image.cache
-        if image.fallbackReason != nil {
+        if image.substitutionReason != nil {
             self = .fallback
         } else if cache.isUpload {
             self = .upload

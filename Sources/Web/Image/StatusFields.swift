@@ -21,6 +21,8 @@ extension HTTPField.Name {
     /// A structured field (RFC 9651): `?1` if parts of the source could not be decoded.
     static let damaged = known("X-Damaged")
     static let undrawn = known("X-Undrawn")
+    /// The number of faces that were found for the image.
+    static let faces = known("X-Faces")
     static let placeholderBlurHash = known("X-Placeholder-BlurHash")
     static let placeholderThumbHash = known("X-Placeholder-ThumbHash")
     static let placeholderColor = known("X-Placeholder-Color")

@@ -8,15 +8,18 @@ import Synchronization
 import Yams
 
 /// `GET /openapi.yaml`, `GET /openapi.json` and `GET /reference`: the OpenAPI document, which tests compare with the
-/// code, without the output formats that this server cannot write.
+/// code, without what this server cannot do.
 final class ContractEndpoint: Sendable {
     private let contract: [UInt8]
     /// The responses that were requested before. Each takes long to make.
     private let responses = Mutex<[String: Response]>([:])
 
-    /// - Parameter problemBase: precedes the types of problems; empty = they are relative.
-    init(without unwritable: Set<OutputFormat>, problemBase: String = "") {
-        contract = Self.document(without: unwritable, problemBase: problemBase)
+    /// - Parameters:
+    ///   - unwritable: the output formats that this server cannot write.
+    ///   - findsFaces: whether this server looks for faces.
+    ///   - problemBase: precedes the types of problems; empty = they are relative.
+    init(without unwritable: Set<OutputFormat>, findsFaces: Bool = true, problemBase: String = "") {
+        contract = Self.document(without: unwritable, findsFaces: findsFaces, problemBase: problemBase)
     }
 
     var routes: [Route] {
@@ -43,13 +46,17 @@ final class ContractEndpoint: Sendable {
         }
     }
 
-    /// Takes the formats out of the values of `output`, and puts the base in front of the types of problems. Everything
-    /// else in the document remains true.
-    private static func document(without unwritable: Set<OutputFormat>, problemBase: String) -> [UInt8] {
-        guard !unwritable.isEmpty || !problemBase.isEmpty else { return PackageResources.openapi_yaml }
+    /// Takes the formats out of the values of `output`, and faces out of all parameters, and puts the base in front of
+    /// the types of problems. Everything else in the document remains true.
+    private static func document(
+        without unwritable: Set<OutputFormat>, findsFaces: Bool, problemBase: String
+    ) -> [UInt8] {
+        guard !unwritable.isEmpty || !findsFaces || !problemBase.isEmpty else { return PackageResources.openapi_yaml }
         let lines = String(decoding: PackageResources.openapi_yaml, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
-        let written = lines.map { line -> String in
+        let offered = findsFaces ? lines : lines.filter { line in !faceReferences.contains { line.hasSuffix($0) } }
+        let written = offered.map { line -> String in
+            if !findsFaces, line.contains("face") { return withoutFaces(line) }
             for start in ["- /problems/", "type: /problems/"] where line.contains(start) {
                 return String(line).replacing(" /problems/", with: " \(problemBase)/problems/")
             }
@@ -57,6 +64,15 @@ final class ContractEndpoint: Sendable {
             return unwritable.reduce(String(line)) { $0.replacing(" \($1.rawValue),", with: "") }
         }
         return Array(written.joined(separator: "\n").utf8)
+    }
+
+    /// The ends of lines that refer to parameters about faces alone.
+    private static let faceReferences = ["facezoom", "redact"].map { "- $ref: \"#/components/parameters/\($0)\"" }
+
+    /// The line of values without values about faces.
+    private static func withoutFaces(_ line: Substring) -> String {
+        line.contains("enum: [") || line.contains("pattern: ")
+            ? String(line).replacing(" face, faces,", with: "").replacing("|faces", with: "") : String(line)
     }
 
     private static let caching = "public, max-age=3600"

@@ -167,8 +167,8 @@ extension ProblemKind {
         remedy:
             "Use a smaller source, or request a smaller image with 'w' or 'h'; for animations and documents, request "
             + "fewer frames with 'n', and 'pick=even' to keep the duration of an animation. The limits are "
-            + "'max-source-bytes', 'max-source-pixels', 'max-animation-pixels', 'max-frames', 'max-output-side', "
-            + "'max-output-pixels' and 'max-processing-time'.")
+            + "'max-source-bytes', 'max-source-pixels', 'max-animation-pixels', 'max-output-side', 'max-output-pixels' "
+            + "and 'max-processing-time'.")
 
     static let unsupportedImage = ProblemKind(
         "unsupported-image", .unsupportedMediaType, title: "The source is not a supported image",

@@ -3,6 +3,7 @@ import DarkroomHTTPServer
 import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomPipeline
+import DarkroomRequests
 import DarkroomTransforms
 import HTTPTypes
 
@@ -13,7 +14,7 @@ extension Problem {
         case .invalidURL(let text): self.init(.invalidURL, text, parameter: "url")
         case .badParameter(let error): self.init(error, parameter: naming(error.parameter))
         case .notAllowed(let text): self.init(.sourceNotAllowed, text, parameter: "url")
-        case .notFound(410?):
+        case .notFound(410?, _):
             self.init(.sourceGone, "The origin has removed the image at this URL.", parameter: "url")
         case .notFound: self.init(.sourceNotFound, "The origin has no image at this URL.", parameter: "url")
         case .tooLarge(let text): self.init(.sourceTooLarge, text)
@@ -45,13 +46,18 @@ extension Problem {
         case .loop: self = .loop
         case .cancelled: self = .shutDown
         case .failed: self = .internalError
-        case .mark(let error):
+        case .mark(let error, let name):
             self.init(error, naming: naming)
-            detail = "The watermark cannot be used: \(detail)"
-            parameter = "mark"
+            blame(PartImage.parameter(of: name))
         }
         parameter = parameter.map { naming($0) ?? $0 }
         fields[.proxyStatus] = error.proxyStatus?.description
+    }
+
+    /// Says that the problem is about an image that is drawn, instead of the source.
+    private mutating func blame(_ part: String) {
+        detail = "\(part == "mark" ? "The watermark" : "The image of '\(part)'") cannot be used: \(detail)"
+        parameter = part
     }
 
     /// The problem of an origin that answers without an image. The status says whether the origin fails.
@@ -100,10 +106,10 @@ extension PipelineError {
     /// The value of `Proxy-Status` (RFC 9209) for failures of the origin; nil for other errors.
     var proxyStatus: ProxyStatus? {
         switch cause {
-        case .mark(let error): error.proxyStatus
+        case .mark(let error, _): error.proxyStatus
         case .originFailed(let trouble), .originTimedOut(let trouble):
             ProxyStatus(proxy: "darkroom", trouble.proxyError, receivedStatus: trouble.receivedStatus)
-        case .notFound(let status?): ProxyStatus(proxy: "darkroom", nil, receivedStatus: status)
+        case .notFound(let status?, _): ProxyStatus(proxy: "darkroom", nil, receivedStatus: status)
         case .originUnavailable: ProxyStatus(proxy: "darkroom", .destinationUnavailable)
         case .loop: ProxyStatus(proxy: "darkroom", .proxyLoopDetected)
         default: nil
@@ -115,7 +121,7 @@ extension PipelineError {
     var originError: String? {
         guard let proxyStatus else { return nil }
         if let failure = proxyStatus.failure { return failure.rawValue }
-        if case .mark(let error) = cause { return error.originError }
+        if case .mark(let error, _) = cause { return error.originError }
         if case .notFound = cause { return "not_found" }
         return "unexpected_status"
     }

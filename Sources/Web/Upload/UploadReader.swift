@@ -86,5 +86,5 @@ extension Problem {
     fileprivate static let emptyUpload = Problem(.invalidBody, "The body is empty; send the bytes of an image.")
 
     fileprivate static let incompleteUpload = Problem(
-        .invalidBody, "The body is incomplete: it ended early, or did not arrive within 'body-timeout'.")
+        .invalidBody, "The body is incomplete: it ended early, or did not arrive within 'request-timeout'.")
 }

@@ -34,8 +34,8 @@ struct WorkerLoop {
     private let processor: InProcessImageProcessor
     /// The job that waits for `go`.
     private var planned: PlannedJob?
-    /// The mark of the next job.
-    private var mark: MemoryFile?
+    /// The images that the next job draws.
+    private var images: [String: SharedBytes] = [:]
 
     private typealias Request = MessageSocket.Received<WorkerRequest>
 
@@ -52,7 +52,7 @@ struct WorkerLoop {
             switch received.message {
             // The job had ended before the cancellation arrived.
             case .cancel: continue
-            case .mark: mark = received.memory
+            case .image(let content): images[content] = received.memory.map { SharedBytes($0) }
             case .plan:
                 if let plan = try plan(received) { try reply(.plan(plan)) }
             case .go:
@@ -95,8 +95,8 @@ struct WorkerLoop {
     /// The job with its source, once its header is read; nil if that failed and the failure was replied.
     private mutating func prepared(_ request: Request) throws(WireError) -> PreparedJob? {
         guard let memory = request.memory else { throw .malformed }
-        let mark = self.mark.take().map { SharedBytes($0) }
-        let job = try EncodedJob(received: request.body).job(source: SharedBytes(memory), mark: mark)
+        let job = try EncodedJob(received: request.body).job(source: SharedBytes(memory), images: images)
+        images = [:]
         do throws(ImageProcessingError) { return try PreparedJob(job) } catch {
             try reply(.failure(error.shortened))
             return nil

@@ -24,6 +24,9 @@ package enum Zygote {
             ProcessMemory.releaseCode()
             let ruleset = setup.isIsolated ? Sandbox.ruleset() : -1
             try socket.send(WorkerFork())
+            // The first worker must not wait for the detector, so it makes its own, if it is asked for faces.
+            try fork(for: socket, setup, ruleset)
+            if setup.findsFaces { FaceDetector.prepare() }
             while true { try fork(for: socket, setup, ruleset) }
         } catch {
             // The server has exited, or the peer does not speak the protocol.

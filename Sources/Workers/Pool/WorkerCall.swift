@@ -1,4 +1,5 @@
 import DarkroomMachine
+import DarkroomTransforms
 import NIOCore
 
 /// One request to one worker and its reply. Every byte from the worker is treated as hostile.
@@ -41,16 +42,17 @@ struct WorkerCall {
     /// Sends the request and waits for the reply while the worker stays within its limits.
     ///
     /// - Parameters:
-    ///   - memory: the source of the job.
-    ///   - mark: sent before the request, for its job.
+    ///   - inputs: the source of the job, and the images that it draws, which are sent before the request.
     func send(
-        _ request: WorkerRequest, _ job: EncodedJob? = nil, with memory: MemoryFile? = nil, mark: MemoryFile? = nil
+        _ request: WorkerRequest, _ job: EncodedJob? = nil, with inputs: SealedInputs? = nil
     ) throws(Failure) -> MessageSocket.Received<WorkerReply> {
         do {
-            try withExtendedLifetime((memory, mark)) { () throws(WireError) in
-                if let mark { try worker.socket.send(WorkerRequest.mark, attached: mark.descriptor) }
+            try withExtendedLifetime(inputs) { () throws(WireError) in
+                for (content, file) in inputs?.images ?? [:] {
+                    try worker.socket.send(WorkerRequest.image(content: content), attached: file.descriptor)
+                }
                 try worker.socket.send(
-                    request, body: job?.bytes ?? ByteBuffer(), attached: memory?.descriptor ?? -1)
+                    request, body: job?.bytes ?? ByteBuffer(), attached: inputs?.source.descriptor ?? -1)
             }
         } catch { throw .notSent }
         let start = ContinuousClock.now
@@ -104,6 +106,20 @@ struct WorkerCall {
         } catch {
             throw error == .closed ? .exited(worker.terminate()) : .protocolViolation
         }
+    }
+}
+
+/// The bytes of a job as workers read them.
+struct SealedInputs: Sendable {
+    let source: MemoryFile
+    /// See ``ImageJob/images``.
+    let images: [String: MemoryFile]
+
+    init(_ job: ImageJob) throws(MemoryFile.Failure) {
+        source = try job.sharedSource.inFile()
+        var images: [String: MemoryFile] = [:]
+        for (content, image) in job.images { images[content] = try image.bytes.inFile() }
+        self.images = images
     }
 }
 

@@ -33,7 +33,9 @@ final class ZygoteLauncher: WorkerLauncher {
         let reply: WorkerFork
         do throws(WireError) {
             try zygote.socket.send(WorkerFork(), attached: socket)
-            reply = try self.reply(of: zygote, within: Self.forkMilliseconds)
+            // The second fork waits until the zygote has made the detector of faces, which takes processor time.
+            let limit = configuration.findsFaces ? Self.startMilliseconds : Self.forkMilliseconds
+            reply = try self.reply(of: zygote, within: limit)
         } catch {
             self.zygote.withLock { $0 = nil }
             throw .failed("the zygote could not fork: \(error)")

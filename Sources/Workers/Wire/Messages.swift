@@ -13,6 +13,8 @@ struct WorkerSetup: Codable, Sendable {
     var maxDecodedEntryBytes: Int
     var memoryBytes: Int
     var maxResultBytes: Int
+    /// Whether workers find faces.
+    var findsFaces: Bool
 }
 
 /// A request to a zygote to fork a worker, whose end of its socket is attached; and the reply to it.
@@ -43,10 +45,10 @@ struct WorkerHello: Codable {
     var layers: [IsolationLayer]
 }
 
-/// A request to a worker. Every request except `cancel`, `drop` and `mark` has one reply, in order.
+/// A request to a worker. Every request except `cancel`, `drop` and `image` has one reply, in order.
 enum WorkerRequest: Codable, Equatable {
-    /// Keeps the attached bytes as the mark of the next `plan`, `process` or `attempt`.
-    case mark
+    /// Keeps the attached bytes as an image that the next `plan`, `process` or `attempt` draws (``ImageJob/images``).
+    case image(content: String)
     /// Reads the header of the attached source of an ``EncodedJob`` and keeps both for `go`, until the next job or
     /// `drop`.
     case plan
@@ -68,7 +70,7 @@ enum WorkerRequest: Codable, Equatable {
     case probe
 }
 
-/// An `ImageJob` as the body of a request: all of it except the bytes of source and mark, and without code.
+/// An `ImageJob` as the body of a request: all of it except the bytes of source and images, and without code.
 struct EncodedJob: Equatable {
     let bytes: ByteBuffer
 
@@ -83,11 +85,11 @@ struct EncodedJob: Equatable {
     /// The body of a received request.
     init(received bytes: ByteBuffer) { self.bytes = bytes }
 
-    func job(source: SharedBytes, mark: SharedBytes? = nil) throws(WireError) -> ImageJob {
+    func job(source: SharedBytes, images: [String: SharedBytes] = [:]) throws(WireError) -> ImageJob {
         var unread = bytes
         var job = try WireDecoder.read(ImageJob.self, from: &unread)
         job.sharedSource = source
-        job.sharedMark = mark
+        job.images = images.mapValues { DrawnImage($0) }
         return job
     }
 }

@@ -7,12 +7,13 @@ extension ProcessedImage {
     /// Whether the values are possible for the job.
     func isPlausible(for job: ImageJob) -> Bool {
         let numbers = [size.width, size.height, frames]
-        let durations = [stages?.decode, stages?.transform, stages?.encode].compactMap { $0 }
+        let durations = [stages?.decode, stages?.transform, stages?.encode, stages?.compare].compactMap { $0 }
         return numbers.allSatisfy((1...SourceHeader.maxSide).contains) && job.output.permits(format)
             && (quality?.isSource != true || job.output.mayKeepPixels(of: sourceFormat))
             && (0...9).contains(effort ?? 0)
             && (!isDamaged || job.output.damaged == .show && !isProven)
             && gaps.isSubset(of: sourceFormat.isVector ? .all : [])
+            && (0...FaceDetector.maxFaces).contains(faces ?? 0)
             && durations.allSatisfy((.zero...Self.maxDuration).contains)
     }
 
@@ -27,7 +28,8 @@ extension ImagePlan {
         let numbers = [sourceFrames, sourceBytes, framesUsed, frames, estimatedMemoryBytes]
         return steps.count <= WireEncoder.maxListCount && steps.allSatisfy { $0.name.utf8.count <= 64 }
             && shrinkOnLoad.isFinite && (0...9).contains(effort ?? 0) && (0...1e18).contains(expectedWork)
-            && (0...1e18).contains(choiceWork) && (0...1e18).contains(encodingWork)
+            && (0...1e18).contains(choiceWork) && (0...1e18).contains(webPChoiceWork ?? 0)
+            && (0...1e18).contains(encodingWork)
             && gaps.isSubset(of: .all)
             && sizes.flatMap { [$0.width, $0.height] }.allSatisfy((0...SourceHeader.maxSide).contains)
             && numbers.allSatisfy((0...1 << 60).contains)
@@ -53,7 +55,7 @@ extension ImageProcessingError {
             .badParameter(TransformError(parameter: Self.cut(error.parameter), reason: Self.cut(error.reason)))
         case .transformFailed(let text): .transformFailed(Self.cut(text))
         case .encodingFailed(let text): .encodingFailed(Self.cut(text))
-        case .mark(let error): .mark(error.shortened)
+        case .mark(let error, let name): .mark(error.shortened, name: Self.cut(name))
         }
     }
 

@@ -44,7 +44,10 @@ struct GeneratedFile: Sendable, CustomTestStringConvertible {
         let names = Set(image.parameters.map(\.name))
         let info = ImageQueryGrammar.info().table.section("`/info` only") { !names.contains($0.name) }
         let note = "<!-- make contract writes the tables of this section -->\n"
-        return [note, image.markdown, AccessParameters.table.markdown, info ?? ""].joined(separator: "\n")
+        let marks = MarkPartDraft.table(QueryLimits()).section("Named images: `mark.NAME.PARAM`") { _ in true }
+        let texts = TextPartDraft.table(QueryLimits()).section("Named texts: `text.NAME.PARAM`") { _ in true }
+        return [note, image.markdown, marks ?? "", texts ?? "", AccessParameters.table.markdown, info ?? ""].joined(
+            separator: "\n")
     }
 
     private static var problems: String {

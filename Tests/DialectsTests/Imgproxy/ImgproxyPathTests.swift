@@ -126,7 +126,8 @@ struct ImgproxyPathTests {
         ("/_/blur_areas:1/plain/https://a.org", "not supported"), ("/_/rs:crop:5:5/plain/https://a.org", "one of fit"),
         ("/_/w:-1/plain/https://a.org", "number of pixels"), ("/_/dpr:0/plain/https://a.org", "factor"),
         ("/_/dpr:nan/plain/https://a.org", "factor"), ("/_/dpr:0x1p4/plain/https://a.org", "factor"),
-        ("/_/rot:45/plain/https://a.org", "multiple of 90"), ("/_/g:obj:face/plain/https://a.org", "detection"),
+        ("/_/rot:45/plain/https://a.org", "multiple of 90"), ("/_/g:obj:cat/plain/https://a.org", "obj:face"),
+        ("/_/bd:10:cat/plain/https://a.org", "only faces"),
         ("/_/g:fp:2:0/plain/https://a.org", "0 to 1"), ("/_/g:sm:1:1/plain/https://a.org", "offsets"),
         ("/_/ex:1:sm/plain/https://a.org", "gravity"), ("/_/fq:png/plain/https://a.org", "pairs"),
     ])

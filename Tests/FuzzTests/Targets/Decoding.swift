@@ -19,11 +19,26 @@ import DarkroomRequests
                 round += 1
                 let lost = site.lost
                 for format in [OutputFormat.jpeg, Self.outputs[round % Self.outputs.count]] {
-                    try site.make(input, format, width: 8 << (round % 5))
+                    try site.make(input, OutputOptions(format: format), width: 8 << (round % 5))
                 }
                 try hold(site.lost == lost, "decoding crashed a worker: \(site.processor.statistics.ended)")
             }
-            try site.make(Array(Workers.drawing.utf8), .png, width: 20, isGood: true)
+            try site.make(Array(Workers.drawing.utf8), OutputOptions(format: .png), width: 20, isGood: true)
+        }
+
+        @Test func `damaged JPEGs are held by JPEG XL, encoded or refused, and no worker dies of them`() async throws {
+            let site = try await Workers()
+            defer { site.processor.stop() }
+            let seeds = Pictures.whole(named: ["jpg"]).filter { $0.count <= 8_192 }
+            let words = [
+                "\u{FF}\u{C2}", "\u{FF}\u{C4}", "\u{FF}\u{DA}", "\u{FF}\u{DD}", "\u{FF}\u{D0}", "\u{FF}\0", "\0\0\0\0",
+            ]
+            let output = OutputOptions(format: .jxl, passthrough: .auto)
+            fuzzer.run("transcoding", bytes: seeds, words: words) { input in
+                let lost = site.lost
+                try site.make(input, output, width: nil, maxPixels: 1 << 18)
+                try hold(site.lost == lost, "transcoding crashed a worker: \(site.processor.statistics.ended)")
+            }
         }
 
         private static let outputs: [OutputFormat] = [.webp, .png, .gif, .json]
@@ -50,14 +65,16 @@ import DarkroomRequests
             processor.statistics.ended.reduce(0) { $0 + ($1.key == .recycled ? 0 : $1.value) }
         }
 
-        func make(_ bytes: [UInt8], _ format: OutputFormat, width: Int, isGood: Bool = false) throws {
+        func make(
+            _ bytes: [UInt8], _ output: OutputOptions, width: Int?, maxPixels: Int = 4 << 20, isGood: Bool = false
+        ) throws {
             var recipe = Recipe()
             recipe.box = Box(width: width, height: nil)
             var job = ImageJob(
                 source: ByteBuffer(bytes: bytes), identity: nil, cachesDecoded: false, chain: TransformChain(recipe),
-                output: OutputOptions(format: format))
-            job.limits.maxSourcePixels = 4 << 20
-            job.limits.maxAnimationPixels = 4 << 20
+                output: output)
+            job.limits.maxSourcePixels = maxPixels
+            job.limits.maxAnimationPixels = maxPixels
             switch Result(catching: { () throws(ImageProcessingError) in try processor.process(job) { false } }) {
             case .success(let picture): try hold(picture.body.readableBytes > 0, "an empty picture")
             case .failure(.interrupted): throw Unheld(reason: "it took 20 s")

@@ -1,3 +1,4 @@
+import DarkroomRequests
 import NIOCore
 import Testing
 
@@ -26,7 +27,10 @@ extension FuzzTests {
         fuzzer.run(
             "exif", bytes: seeds + [Array("Exif\0\0II*\0\u{8}\0\0\0".utf8)], words: ["II*\0", "MM\0*", "N", "S"]
         ) { input in
-            guard let position = GPSPosition(exif: ByteBuffer(bytes: input)) else { return }
+            let exif = ByteBuffer(bytes: input)
+            let sized = EXIFDirectory.stating(PixelSize(width: 300, height: 70_000), in: exif)
+            try hold(sized.readableBytes == input.count, "\(sized.readableBytes) of \(input.count) bytes")
+            guard let position = GPSPosition(exif: exif) else { return }
             try hold(abs(position.latitude) <= 90 && abs(position.longitude) <= 180, "\(position)")
         }
     }

@@ -84,11 +84,11 @@ final class FakeOrigin: OriginFetching {
 
     func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         seen.withLock { $0.append(request) }
-        // So many requests mean an endless loop.
-        guard fetches.add() < 1_000 else { throw .cancelled }
-        // The answer is determined when the request arrives.
+        // The answer is determined when the request arrives: tests that wait for the count then change answer and time.
         let answer = answers.withLock { $0[request.url.path] ?? $0["*"] ?? .status(404) }
         let askedAt = wall.now
+        // So many requests mean an endless loop.
+        guard fetches.add() < 1_000 else { throw .cancelled }
         let passes = isNextLetThrough.withLock { isNext in
             defer { isNext = false }
             return isNext

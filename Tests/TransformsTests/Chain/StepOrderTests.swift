@@ -33,6 +33,7 @@ struct StepOrderTests {
     private static let steps: [String: [Recipe]] = [
         "digest": [.with { $0.digest = SourceDigest(.md5, "b73dd8ca342d85bd3414da0454cc02fe") }],
         "orientation": [.with { $0.orientation = .none }, .with { $0.orientation = .exif(6) }],
+        "redaction": [.with { $0.redaction = Redaction() }],
         "inset": [.with { $0.inset = Inset(Padding(1)) }],
         "crop": [.with { $0.crop = Crop(x: 1, y: 2, width: 3, height: 4) }],
         "trim": [.with { $0.trim = Trim(threshold: 9) }],
@@ -61,6 +62,7 @@ struct StepOrderTests {
         "mask": [.with { $0.mask = .circle }],
         "padding": [.with { $0.padding = Padding(1) }],
         "mark": [.with { $0.mark = Mark() }],
+        "layers": [.with { $0.layers = [Layer("a", .picture(Picture()))] }],
         "gamut": [.with { $0.gamut = .p3 }, .with { $0.gamut = .source }],
         "aiLabel": [.with { $0.aiLabel = .topLeft }],
     ]

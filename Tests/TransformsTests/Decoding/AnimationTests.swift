@@ -121,15 +121,17 @@ struct AnimationTests {
         name: String, alternative: AlternativeFormat, expected: OutputFormat
     ) throws {
         let output = OutputOptions(format: .avif, alternative: alternative)
+        // Instead of an AVIF, a WebP that keeps these drawings exact may be the result.
+        let single: OutputFormat = alternative == .webp ? .webp : .avif
         let source = try Fixture.image("animation/\(name)")
         let result = try produce(source, output: output)
-        #expect(result.format == expected)
+        #expect(result.format == (expected == .avif ? single : expected))
         #expect((result.frames > 1) == (expected != .avif))
         let plan = try InProcessImageProcessor().plan(
             ImageJob(source: source, chain: TransformChain([]), output: output))
-        #expect(plan.format == result.format && plan.frames == result.frames)
+        #expect(plan.format == expected && plan.frames == result.frames)
         let first = try produce(source, output: output, pages: PageSelection(count: 1))
-        #expect(first.format == .avif)
+        #expect(first.format == single && first.frames == 1)
     }
 
     @Test func `A single frame stays single however tall it grows`() throws {
@@ -167,6 +169,17 @@ struct AnimationTests {
         }
         #expect(fields.count == 4 && fields[0] == ["exif-data", "xmp-data", "icc-profile-data"])
         #expect(fields.dropFirst().allSatisfy { $0 == ["icc-profile-data"] })
+    }
+
+    @Test(arguments: ["disposal.gif", "disposal.png", "disposal.webp"])
+    func `With the reader of its header, a decoder does not walk the file again`(_ name: String) throws {
+        let source = try Fixture.image("animation/\(name)")
+        let (header, reader) = try SourceHeader.read(source, pages: PageSelection(), maxPages: 1)
+        let parameters = DecodeParameters(frames: header.frames)
+        let whole = try Decoder(source: source, header: header) { false }.decode(parameters)
+        let again = Decoder(source: ByteBuffer(), header: header, headerReader: reader) { false }
+        #expect(try again.raster(parameters).size == header.size)
+        #expect(try again.decode(parameters).image.samples() == whole.image.samples())
     }
 
     @Test(arguments: ["disposal.gif", "disposal.webp", "opaque.gif"])

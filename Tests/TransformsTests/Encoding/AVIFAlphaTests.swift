@@ -41,6 +41,19 @@ struct AVIFAlphaTests {
         #expect(sizes == sizes.sorted() && Set(sizes).count == 3)
     }
 
+    @Test func `EXIF beside alpha and without loss states the size of the image`() throws {
+        let source = try Drawing.flat(24, 16, [20, 200, 90, 128])
+            .setting(texts: ["exif-ifd0-Copyright": "Zoe 2024 (ASCII)"])
+        let webp = try VipsSaver.webp.encode(source, ["lossless": true])
+        for lossless in [false, true] {
+            let file = try produce(webp, output: OutputOptions(format: .avif, lossless: lossless)).body
+            let sides = try VipsLoader.heif.withImage(of: file) { image in
+                ["X", "Y"].map { image.text("exif-ifd2-Pixel\($0)Dimension")?.prefix { $0 != " " } }
+            }
+            #expect(sides == ["24", "16"])
+        }
+    }
+
     @Test func `A copyright notice is kept beside alpha and without loss`() throws {
         let source = try Drawing.flat(24, 16, [20, 200, 90, 128])
             .setting(texts: ["exif-ifd0-Copyright": "Zoe 2024 (ASCII)"])

@@ -66,6 +66,31 @@ struct JPEGTranscodingTests {
         #expect(try produce(source, output: exact).quality == nil)
     }
 
+    @Test func `The plan says whether the data of a JPEG is kept`() throws {
+        let source = try SourcePassthroughTests.strongJPEG()
+        func outcome(_ output: OutputOptions, _ recipe: Recipe = Recipe(), of source: ByteBuffer) throws
+            -> JPEGDataOutcome?
+        {
+            let job = ImageJob(source: source, chain: TransformChain(recipe), output: output)
+            let (planned, result) = (try PreparedJob(job).plan(), try produce(source, recipe, output: output))
+            let isHeld = result.format == .jxl && result.quality == .ofSource()
+            #expect(!isHeld || planned.jpegData != nil, "\(output)")
+            return planned.jpegData
+        }
+        let exact = OutputOptions(format: .jxl, lossless: true, passthrough: .auto)
+        for output in [Self.kept, exact] { #expect(try outcome(output, of: source) == .kept) }
+        for output in [
+            OutputOptions(format: .jxl), OutputOptions(format: .jxl, quality: 95, passthrough: .auto),
+        ] { #expect(try outcome(output, of: source) == .keptIfSmaller) }
+        for (output, recipe) in [
+            (OutputOptions(format: .jxl, lossless: true), Recipe()), (exact, .box(300)),
+            (OutputOptions(format: .jpeg, passthrough: .auto), Recipe()),
+        ] { #expect(try outcome(output, recipe, of: source) == nil) }
+        for name in ["orientation/f-6.jpg", "color/palette.png"] {
+            #expect(try outcome(Self.kept, of: Fixture.image(name)) == nil, "\(name)")
+        }
+    }
+
     @Test func `A quality only decides what it is compared with`() throws {
         let source = try SourcePassthroughTests.strongJPEG(quality: 50)
         for output in [

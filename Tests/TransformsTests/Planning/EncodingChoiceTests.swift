@@ -20,7 +20,7 @@ struct EncodingChoiceTests {
     }
 
     /// A JPEG whose header states another size. Its file is as long as that of a photograph.
-    private func photograph(_ width: Int, _ height: Int) throws -> ByteBuffer {
+    func photograph(_ width: Int, _ height: Int) throws -> ByteBuffer {
         var file = JPEGFile(try Fixture.image("formats/photo.jpg"))
         let frame = try #require(file.segments.firstIndex { $0.marker == 0xC0 })
         let sides = [height >> 8, height & 255, width >> 8, width & 255].map { UInt8($0) }

@@ -27,6 +27,17 @@ struct EncodingSpeedTests {
         #expect(speed.duration(of: size, as: OutputOptions()) == .zero)
     }
 
+    @Test func `The time of another format in a comparison does not count`() {
+        let speed = EncodingSpeed()
+        let (output, size) = (OutputOptions(format: .avif, alternative: .webp), PixelSize(width: 1_000, height: 1_000))
+        let before = speed.duration(of: size, as: output)
+        speed.record(
+            ProcessedImage(
+                body: ByteBuffer(), format: .avif, size: size, frames: 1, sourceFormat: .jpeg,
+                stages: ProcessingStages(encode: before * 3, compare: before * 2)), as: output)
+        #expect(abs(speed.duration(of: size, as: output) / before - 1) < 0.001)
+    }
+
     @Test func `The estimate follows the encoder's effort and the encodes that the options take`() {
         let size = PixelSize(width: 1_000, height: 1_000)
         func duration(_ output: OutputOptions, avif: Int = 2) -> Duration {

@@ -336,7 +336,7 @@ struct MarkTests {
     func `An error of the mark is told from one of the source`(name: String) throws {
         let broken = try Fixture.image(name)
         #expect(throws: ImageProcessingError.self) { try marked(picture(), with: broken, Mark()) }
-        do { _ = try marked(picture(), with: broken, Mark()) } catch ImageProcessingError.mark(.corrupt) {} catch {
+        do { _ = try marked(picture(), with: broken, Mark()) } catch ImageProcessingError.mark(.corrupt, _) {} catch {
             Issue.record(error)
         }
         do { _ = try marked(broken, with: picture(), Mark()) } catch ImageProcessingError.corrupt {} catch {
@@ -351,7 +351,7 @@ struct MarkTests {
         var limits = PixelLimits()
         limits.maxSourcePixels = 2_000
         do { _ = try marked(picture(), with: picture(60, 50), Mark(), limits: limits) } catch ImageProcessingError.mark(
-            .tooLarge)
+            .tooLarge, _)
         {} catch { Issue.record(error) }
     }
 

@@ -94,7 +94,7 @@ def stormed(lab: Lab, storm: Storm, *settings: str, until_ended: bool = False) -
 
 def slow_misses(lab: Lab) -> Iterator[Check]:
     """With a budget of 64 MiB, eight clients that let new images of 16 MiB wait lose most of them."""
-    with lab.server(LOOPBACK, SMALL_CACHE, f"--max-unsent-bytes={BUDGET_MIB}MiB", "--write-timeout=5m") as server:
+    with lab.server(LOOPBACK, SMALL_CACHE, f"--memory-budget={2 * BUDGET_MIB}MiB", "--write-timeout=5m") as server:
         paths = variants(lab, 0)
         asked(server, image(lab.origin.url("photo/first.jpg"), "w=40"))
         before = most = rss_mib(server)

@@ -13,8 +13,8 @@ from server import Answer, Server
 
 STALLED_UPLOADS, STALLED_BYTES = 4, 17 << 20
 HANGING_URLS = 6
-BUDGET = "--max-inflight-bytes=256MiB"
-"""Uploads have a quarter of it, which is less than the stalled ones together."""
+BUDGET = "--memory-budget=512MiB"
+"""Uploads have an eighth of it, which is less than the stalled ones together."""
 SETTLE_SECONDS = 2
 
 

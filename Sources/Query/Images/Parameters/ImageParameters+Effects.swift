@@ -4,6 +4,10 @@ extension ImageParameters {
     /// The parameters of effects that look at the neighbors of a pixel.
     static let effects: [Row] = [
         Row(
+            "redact", .redaction, \.query.recipe.redaction, .effects, .transform("Redaction"), cost: .high,
+            "Hides every face that is found, before all other steps: `face`, with the style `blur` (the default), "
+                + "`pixelate` or a color after a colon, such as `face:pixelate`."),
+        Row(
             "blur", ValueFormat.number(Blur.sigmas).map({ Blur(sigma: $0) }, back: \.sigma).bare(Blur()),
             \.query.recipe.blur, .effects, .transform("Blur"), cost: .high,
             "Gaussian blur with this sigma in CSS pixels; a mild 3 × 3 blur if the value is left out."),

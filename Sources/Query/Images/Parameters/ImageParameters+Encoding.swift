@@ -13,7 +13,7 @@ extension ImageParameters {
                 "Formats that `output=auto` chooses from; by default the setting `formats`. `none` leaves the format "
                     + "of the source."),
             Row(
-                "fields", .details, \.details, .encoding, .decode, cost: .high,
+                "fields", .details(findsFaces: limits.findsFaces), \.details, .encoding, .decode, cost: .high,
                 "Details to add to the document of `output=json`."),
             Row(
                 "placeholder", .placeholders, \.query.placeholders, .encoding, .respond, cost: .high,

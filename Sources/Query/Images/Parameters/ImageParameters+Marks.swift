@@ -2,13 +2,13 @@ import DarkroomNetwork
 import DarkroomRequests
 
 extension ImageParameters {
-    /// The parameters of the watermark that is drawn onto the result.
+    /// The parameters of the watermark and of the layers that are drawn onto the result.
     static func marks(_ limits: QueryLimits) -> [Row] {
         let side = ValueFormat.length(1...limits.maxOutputSide, percent: 0.01...100)
         let offset = ValueFormat.length(-limits.maxOutputSide...limits.maxOutputSide, percent: -100...100)
         return [
             Row(
-                "mark", .mark, \.query.mark, .watermarks, .transform("Mark"), cost: .high,
+                "mark", .markSource, \.query.mark, .watermarks, .transform("Mark"), cost: .high,
                 "Watermark: an image to draw onto the result, such as a logo, as a URL or as the name of one of the "
                     + "server's `marks`."),
             Row(
@@ -35,13 +35,17 @@ extension ImageParameters {
                 "markblend", .choice(Mark.Blend.self), \.mark.blend, .watermarks, .transform("Mark"),
                 "How the watermark's colors combine with the image: `over` covers, `multiply` darkens, `screen` "
                     + "lightens, and the others are as in CSS."),
+            Row(
+                "layers", .layerNames, \.layers, .watermarks, .transform("Layer"),
+                "Order of the named images `mark.NAME` and texts `text.NAME`, from the lowest to the highest; by "
+                    + "default images in the order of their names, then texts."),
         ]
     }
 }
 
 extension ValueFormat where Value == String {
     /// The name of a mark, which has no colon, or a URL, which has one.
-    fileprivate static var mark: ValueFormat {
+    static var markSource: ValueFormat {
         text(
             pattern: "^([A-Za-z0-9_-]{1,32}|[A-Za-z][A-Za-z0-9+.-]*:.+)$",
             expected: "the name of a mark, or an absolute http, https, s3 or local URL, percent-encoded"

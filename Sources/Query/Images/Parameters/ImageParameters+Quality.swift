@@ -24,7 +24,8 @@ extension ImageParameters {
                 + "default it is full for drawings, and for `q` from 90 on."),
         Row(
             "ll", .boolean, \.output.lossless, .encoding, .encode, cost: .medium,
-            "Lossless \(OutputFormat.names("or", where: \.hasLosslessMode)): every visible pixel is kept."),
+            "Lossless \(OutputFormat.names("or", where: \.hasLosslessMode)): every visible pixel is kept, or with "
+                + "`passthrough=auto` the data of a JPEG in JPEG XL."),
         Row(
             "nl", .boolean, \.output.nearLossless, .encoding, .encode, cost: .medium,
             "Near-lossless WebP, which changes pixels slightly; `q`, by default 60, limits the changes: lower values "

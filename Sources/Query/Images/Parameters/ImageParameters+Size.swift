@@ -27,24 +27,31 @@ extension ImageParameters {
                 "scaledown", .boolean, \.query.recipe.scaleDown, .size, .transform("Resize"), cost: .medium,
                 "Scales down a source or result that exceeds the pixel limits, instead of refusing it."),
         ]
-        return box + places + shapes(limits)
+        return box + places(limits) + shapes(limits)
     }
 
-    private static let places: [Row] = [
-        Row(
-            "a", .place, \.place, .size, .transform("CoverCrop"), cost: .low,
-            "Where `fit=cover` crops and `fit=contain` places the image: a position, the part with the most detail "
-                + "(`entropy`), the most salient part (`attention`) or a focal point (`focal`)."),
-        Row(
-            "fpx", .number(0...1), \.focalX, .size, .transform("CoverCrop"),
-            "Focal point from the left edge; requires `a=focal`."),
-        Row(
-            "fpy", .number(0...1), \.focalY, .size, .transform("CoverCrop"),
-            "Focal point from the top edge; requires `a=focal`."),
-        Row(
-            "focus", .focus, \.focus, .size, .transform("CoverCrop"),
-            "Focal point in pixels of the upright source, instead of `fpx` and `fpy`; requires `a=focal`."),
-    ]
+    private static func places(_ limits: QueryLimits) -> [Row] {
+        [
+            Row(
+                "a", .place(findsFaces: limits.findsFaces), \.place, .size, .transform("CoverCrop"), cost: .low,
+                "Where `fit=cover` crops and `fit=contain` places the image: a position, most detail (`entropy`), the most "
+                    + "salient part (`attention`), the largest face (`face`), all faces (`faces`) or a focal point (`focal`)."
+            ),
+            Row(
+                "facezoom", .number(FaceFocus.zooms), \.faceZoom, .size, .transform("CoverCrop"), cost: .medium,
+                "How closely `a=face` and `a=faces` crop: from 0, as much of the image as possible, to 1, the heads alone."
+            ),
+            Row(
+                "fpx", .number(0...1), \.focalX, .size, .transform("CoverCrop"),
+                "Focal point from the left edge; requires `a=focal`."),
+            Row(
+                "fpy", .number(0...1), \.focalY, .size, .transform("CoverCrop"),
+                "Focal point from the top edge; requires `a=focal`."),
+            Row(
+                "focus", .focus, \.focus, .size, .transform("CoverCrop"),
+                "Focal point in pixels of the upright source, instead of `fpx` and `fpy`; requires `a=focal`."),
+        ]
+    }
 
     private static func shapes(_ limits: QueryLimits) -> [Row] {
         [

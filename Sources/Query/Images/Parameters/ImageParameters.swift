@@ -20,7 +20,7 @@ enum ImageParameters {
     static func infoRows(_ limits: QueryLimits) -> [Row] {
         let shared: Set = ["url", "page", "cache", "store", "wait", "priority", "maxage", "filename"]
         let rows = rows(limits).filter { shared.contains($0.name) }
-        return rows.prefix(1) + info + rows.dropFirst()
+        return rows.prefix(1) + info(limits) + rows.dropFirst()
     }
 
     /// The parameters of `POST /image`: the body is the source, and it is never stored.
@@ -84,14 +84,16 @@ enum ImageParameters {
             "Sends the image as it is, or as a `data:` URL in base64."),
     ]
 
-    private static let info: [Row] = [
-        Row(
-            "fields", .infoFields, \.infoFields, .encoding, .decode, cost: .high,
-            "Details to add to the document, and the tiers that hold the image."),
-        Row(
-            "gps", .boolean, \.includesPosition, .encoding, .decode,
-            "GPS position of the image, on servers that allow it."),
-    ]
+    private static func info(_ limits: QueryLimits) -> [Row] {
+        [
+            Row(
+                "fields", .infoFields(findsFaces: limits.findsFaces), \.infoFields, .encoding, .decode, cost: .high,
+                "Details to add to the document, and the tiers that hold the image."),
+            Row(
+                "gps", .boolean, \.includesPosition, .encoding, .decode,
+                "GPS position of the image, on servers that allow it."),
+        ]
+    }
 }
 
 extension ImageQueryDraft {

@@ -49,6 +49,7 @@ const GROUPS = [
   ]],
   ["Sharpness", () => [
     range("blur", "Blur", 0, 40, 0.5, 0, "px"), range("sharp", "Sharpen", 0, 10, 0.1, 0, "px"), fitting("pixelate", "Pixelate", "8"),
+    choice("redact", "Faces", { "": "Shown", face: "Blurred", "face:pixelate": "Pixelated", "face:000": "Covered" }),
     fitting("steps", "Effects in order", "blur:5,ro:90"), fitting("digest", "Hash of the source", "sha256:…"),
     fitting("sharpf", "Sharpening of flat areas", "0"), fitting("sharpj", "Sharpening of jagged areas", "3"),
     choice("resample", "Resampling", { "": "Default", fast: "Fast", accurate: "Accurate", linear: "Linear light" }),
@@ -57,7 +58,7 @@ const GROUPS = [
     range("ro", "Rotate", 0, 359, 1, 0, "°"), check("flop", "Mirror horizontally"), check("flip", "Mirror vertically"),
     range("trim", "Trim borders (tolerance)", 0, 254, 1, 0), color("tbg", "Color of trimmed borders"),
     fitting("tcorner", "Corner of trimmed borders"), fitting("inset", "Cut off each side", "10,20"),
-    fitting("focus", "Focal point in pixels (x,y)", "589,401"), check("swap", "Swap sides for upright images"),
+    fitting("facezoom", "Zoom to faces", "0.5"), fitting("focus", "Focal point in pixels (x,y)", "589,401"), check("swap", "Swap sides for upright images"),
     fitting("cut", "Cut after resizing (x,y,w,h)", "10,10,200,100"), fitting("rules", "Rules of sizes and order"),
     fitting("layout", "Layout of imgproxy's rules", "fill-down,dpr:2"),
     choice("orient", "Orientation", { "": "From EXIF", none: "As stored", 1: "1", 2: "2", 3: "3", 4: "4", 5: "5", 6: "6", 7: "7", 8: "8" }),
@@ -101,6 +102,7 @@ function groups() {
 
 function buildControls() {
   for (const radio of all("[name=output]")) if (!VALUES.get("output").split(/, | /).includes(radio.value)) radio.closest("label").remove();
+  for (const option of [...$("a").options]) if (!VALUES.get("a").split(/, | /).includes(option.value)) option.remove();
   $("quality-auto").closest("label").hidden = !/\bauto\b/.test(VALUES.get("q") ?? "");
   for (const [title, fields] of groups()) {
     const summary = el("summary", {}, el("span", {}, title), el("span", { className: "changed" }));

@@ -1,5 +1,5 @@
 /** The server's own images. */
-const SAMPLES = [["samples/coffee.jpg", "Coffee"], ["samples/cat.jpg", "Cat"], ["samples/paper-plane.svg", "Drawing"]];
+const SAMPLES = [["samples/coffee.jpg", "Coffee"], ["samples/lake.jpg", "Lake at dusk"], ["samples/cat.jpg", "Cat"], ["samples/paper-plane.svg", "Drawing"]];
 
 /** Images of the fixtures directory, shown if it is the local root. */
 const FIXTURES = [

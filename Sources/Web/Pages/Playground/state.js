@@ -7,6 +7,10 @@ const writes = (output) => !SERVER.unwritable.includes(output);
 /** The parameters that this page sets: all but those of documents, and another spelling. */
 const PARAMETERS = [...VALUES.keys()]
   .filter((name) => !["fields", "placeholder", "we", "compat", "encoding", "v", "_"].includes(name));
+/** Whether the page passes a parameter on without a control of its own: a preset, a named image or a named text. */
+const isPassed = (name) => name === "preset" || /^(mark|text)\.[a-z0-9-]{1,32}(\.[a-z]+)?$/.test(name);
+/** The names of the parameters that may have values, in the order of queries. */
+const namesOf = (values) => [...PARAMETERS, ...Object.keys(values).filter(isPassed)];
 /** The parameters that decide which pixels are visible, rather than how they look. */
 const GEOMETRY = ["ar", "fit", "a", "fpx", "fpy", "crop", "trim", "tbg", "orient", "ro", "rbg", "flip", "flop", "cut", "rules", "bg", "cbg", "enlarge", "n", "page"];
 const STANDARD = { fit: "inside", a: "center", output: "auto" };
@@ -18,11 +22,12 @@ function readAddress() {
   const given = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
   const next = { ...PLAIN };
   for (const name of [...Object.keys(PLAIN), ...PARAMETERS]) if (given.has(name)) next[name] = given.get(name);
+  for (const [name, value] of given) if (isPassed(name)) next[name] = value;
   return next;
 }
 
 function writeAddress(isStep) {
-  const pairs = [...Object.keys(PLAIN), ...PARAMETERS]
+  const pairs = [...Object.keys(PLAIN), ...namesOf(state)]
     .filter((name) => state[name] && state[name] !== PLAIN[name] && state[name] !== STANDARD[name])
     .map((name) => `${name}=${encodeURIComponent(state[name]).replaceAll("%2F", "/").replaceAll("%3A", ":").replaceAll("%2C", ",")}`);
   history[isStep ? "pushState" : "replaceState"](null, "", `#${pairs.join("&")}`);
@@ -75,7 +80,7 @@ function withHeight(next) {
 
 /** Builds a query, without empty values, values that have no effect, and the parameters to leave out. */
 function query(values, omitted = []) {
-  const given = PARAMETERS.filter((name) => !omitted.includes(name) && values[name] && values[name] !== STANDARD[name] && hasEffect(name, values))
+  const given = namesOf(values).filter((name) => !omitted.includes(name) && values[name] && values[name] !== STANDARD[name] && hasEffect(name, values))
     .map((name) => `${name}=${encodeURIComponent(values[name]).replaceAll("'", "%27").replaceAll("%2C", ",")}`);
   return [...given, ...(SERVER.hasOtherDialect ? ["compat=darkroom"] : [])].join("&");
 }
@@ -91,8 +96,8 @@ function hasEffect(name, values) {
   if (name === "layout") return values.rules === "imgproxy";
   if (name === "default-for") return Boolean(values.default);
   if (name === "sharpf" || name === "sharpj") return Boolean(values.sharp);
-  if (/^mark./.test(name)) return Boolean(values.mark);
-  if (/^text./.test(name)) return Boolean(values.text);
+  if (/^mark[a-z]/.test(name)) return Boolean(values.mark);
+  if (/^text[a-z]/.test(name)) return Boolean(values.text);
   if (name === "fpx" || name === "fpy") return values.a === "focal" && hasEffect("a", values);
   return true;
 }

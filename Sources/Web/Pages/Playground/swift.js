@@ -31,7 +31,7 @@ function swiftPosition({ a, fpx, fpy }) {
 }
 
 function swiftInProcess() {
-  const used = PARAMETERS.filter((name) => state[name] && state[name] !== STANDARD[name] && hasEffect(name, state));
+  const used = namesOf(state).filter((name) => state[name] && state[name] !== STANDARD[name] && hasEffect(name, state));
   const lines = used.map((name) => RECIPE[name]?.(state)).filter(Boolean).map((line) => `recipe.${line}`);
   const missing = used.filter((name) => !RECIPE[name]);
   if (missing.length) lines.push(`// Not shown: ${missing.join(", ")}.`);
