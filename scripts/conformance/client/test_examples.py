@@ -8,13 +8,16 @@ from conftest import contract
 from darkroom_client import AuthenticatedClient
 
 SAMPLE, PAGES = "local:///sample.jpg", "local:///animation/pages.tiff"
+SMALL = "local:///orientation/f-6.jpg"
+"""Builds without optimization take long to look for faces."""
 SERVERS_OWN = {"url", "s", "digest", "preset", "default", "gps"}
 """Parameters whose values depend on the source, or on the settings of a server."""
 COMPANIONS = {
     ("fpx", "fpy", "focus"): {"a": "focal"}, ("tbg", "tcorner"): {"trim": "10"}, ("layout",): {"rules": "imgproxy"},
     ("sharpf", "sharpj"): {"sharp": "1"}, ("textsize", "textcolor", "texta"): {"text": "Sale"},
     ("mbg", "mtrim"): {"mask": "circle"}, ("fields",): {"output": "json"}, ("pick",): {"n": "2"},
-    ("page",): {"url": PAGES},
+    ("page",): {"url": PAGES}, ("redact",): {"url": SMALL}, ("facezoom",): {"url": SMALL, "a": "face"},
+    ("layers",): {f"mark.{name}": SMALL for name in ("photo", "logo")},
     ("mark", "markw", "markh", "marka", "markx", "marky", "markalpha", "markblend"): {"mark": "local:///formats/alpha.png"},
 }
 """What must stand beside a parameter."""
