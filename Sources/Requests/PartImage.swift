@@ -30,6 +30,9 @@ public struct PartImage: Hashable, Sendable {
     /// The parameter that gives the image.
     package var parameter: String { Self.parameter(of: name) }
 
+    /// All sources of the part.
+    package var sources: [SourceURL] { [source, fallback].compactMap(\.self) }
+
     /// The image that is drawn if ``source`` fails; nil = none.
     package var replacement: PartImage? {
         guard let fallback else { return nil }

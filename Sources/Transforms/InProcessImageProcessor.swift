@@ -58,7 +58,7 @@ public struct InProcessImageProcessor: ImageProcessing {
             frames: encoded.format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
             isProven: !image.isDamaged, isDamaged: image.isDamaged, quality: encoded.quality,
             gaps: header.gaps, effort: encoded.format == format ? planned.plan.effort : job.efforts[encoded.format],
-            faces: image.faces?.count, stages: timer.stages)
+            faces: image.faces.map { min($0.count, FaceDetector.maxFaces) }, stages: timer.stages)
     }
 
     /// The chain's result in a format, or as WebP if that is preferable to the AVIF and the plan compares them.

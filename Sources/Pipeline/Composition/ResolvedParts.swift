@@ -18,7 +18,8 @@ struct ResolvedParts: Sendable {
 
     /// The failed sources, and why the result differs from the requested one.
     var failures: [(source: SourceURL, error: PipelineError)] {
-        found.compactMap(\.failure) + leftOut.map { ($0.part.source, $0.error) }
+        found.compactMap(\.failure)
+            + leftOut.flatMap { part, error in part.sources.map { (source: $0, error: error) } }
     }
 }
 

@@ -29,7 +29,7 @@ extension ImagePipeline {
 
     /// The tags of a request's failure, which caches in front may store in spite of `no-store`.
     package func edgeTags(of request: ImageRequest) -> EdgeTags {
-        request.data == nil ? edgeTags(of: [request.source] + request.parts.map(\.source), []) : EdgeTags()
+        request.data == nil ? edgeTags(of: [request.source] + request.parts.flatMap(\.sources), []) : EdgeTags()
     }
 
     /// The tags to purge in caches in front. Their purge may remove more than the purge here.

@@ -42,6 +42,10 @@ extension ImageQueryDraft {
         try require(
             !query.redirectsToSource, "default",
             "Parameter 'default' cannot be 1 with 'redact': the source itself shows the faces.")
+        // The detector finds upright faces alone.
+        try require(
+            query.recipe.orientation == .auto, "orient",
+            "Parameter 'orient' must be auto with 'redact': faces are found only in the upright image.")
     }
 }
 

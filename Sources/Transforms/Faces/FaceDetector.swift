@@ -27,8 +27,10 @@ public enum FaceDetector {
     /// The package of Debian and Ubuntu with dlib's headers.
     public static let package = "libdlib-dev"
 
-    /// The most faces that are found in an image.
+    /// The most faces that a result states.
     package static let maxFaces = 100
+    /// The most faces that are found in an image. With more, the search fails, so that none of them stays visible.
+    private static let capacity = 1_000
 
     /// Makes the detector, which takes about half a second of processor time, unless it is made already. Starts no
     /// thread.
@@ -43,13 +45,15 @@ public enum FaceDetector {
     static func faces(in image: VipsImage, interrupt: @escaping Interrupt) throws -> [Face] {
         let gray = try image.flattened(on: .white).applying("colourspace", ["space": "b-w"])
             .applying("cast", ["format": "uchar"]).band(0).rendered(interrupt: interrupt)
-        var found = [darkroom_face](repeating: darkroom_face(), count: maxFaces)
+        var found = [darkroom_face](repeating: darkroom_face(), count: capacity)
         let count = try gray.withSamples { samples throws(VipsError) in
             darkroom_faces_find(
                 samples.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(gray.width), Int32(gray.height), &found,
-                Int32(maxFaces))
+                Int32(capacity))
         }
-        guard count >= 0 else { throw ImageProcessingError.transformFailed("the detector of faces failed") }
+        guard (0..<Int32(capacity)).contains(count) else {
+            throw ImageProcessingError.transformFailed("the detector of faces failed")
+        }
         return found.prefix(Int(count)).map { Face($0, width: Double(gray.width), height: Double(gray.height)) }
     }
 }

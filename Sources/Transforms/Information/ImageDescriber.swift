@@ -34,7 +34,7 @@ struct ImageDescriber {
             if var document {
                 if job.output.details.contains(.faces) {
                     let upright = PixelSize(width: document.uprightWidth, height: document.uprightHeight)
-                    document.faces = image.faces?.map { .init($0, of: upright) }
+                    document.faces = image.faces?.prefix(FaceDetector.maxFaces).map { .init($0, of: upright) }
                 }
                 return ByteBuffer(json: try completed(document, frame, thumbnail))
             }

@@ -71,7 +71,7 @@ extension TextBox {
             height: height == nil ? max(min(lines.height, space.inner.height), 1) : space.inner.height)
         let box = PixelSize(width: inner.width + padding.across, height: inner.height + padding.down)
         var drawn = DrawnTextBox(box: box, fontSize: setting.size, lines: lines)
-        let letters = try letters(layout, setting, lines, in: inner)
+        let letters = try letters(layout, setting, lines, in: inner, on: canvas)
         guard let picture = try composed(letters, box: box) else { return drawn }
         let image = try picture.image.setting(removing: picture.image.fields).rendered(interrupt: interrupt)
         (drawn.image, drawn.x, drawn.y) = (image, picture.x, picture.y)
@@ -104,11 +104,14 @@ extension TextBox {
 
     /// The letters at their place in the box; nil if none is visible.
     private func letters(
-        _ layout: VipsTextLayout, _ setting: VipsTextLayout.Setting, _ lines: VipsTextLayout.Lines, in inner: PixelSize
+        _ layout: VipsTextLayout, _ setting: VipsTextLayout.Setting, _ lines: VipsTextLayout.Lines, in inner: PixelSize,
+        on canvas: PixelSize
     ) throws(VipsError) -> PlacedImage? {
         guard text.unicodeScalars.contains(where: \.hasInk),
             let ink = layout.ink(setting, alignedIn: inner.width)?.clipped(
-                to: PixelSize(width: inner.width, height: max(inner.height, lines.height)), margin: setting.size)
+                to: PixelSize(width: inner.width, height: max(inner.height, lines.height)),
+                margin: PixelSize(
+                    width: min(setting.size, canvas.width), height: min(setting.size, canvas.height)))
         else { return nil }
         let free = inner.height - lines.height
         let top =
@@ -209,9 +212,11 @@ private struct TextSpace {
 
 extension VipsTextLayout.Area {
     /// The part within an area and a margin around it, which a pile of marks may exceed; nil if there is none.
-    fileprivate func clipped(to size: PixelSize, margin: Int) -> Self? {
-        let (left, top) = (max(x, -margin), max(y, -margin))
-        let (right, bottom) = (min(x + width, size.width + margin), min(y + height, size.height + margin))
+    fileprivate func clipped(to size: PixelSize, margin: PixelSize) -> Self? {
+        let (left, top) = (max(x, -margin.width), max(y, -margin.height))
+        let (right, bottom) = (
+            min(x + width, size.width + margin.width), min(y + height, size.height + margin.height)
+        )
         guard right > left, bottom > top else { return nil }
         return Self(x: left, y: top, width: right - left, height: bottom - top)
     }

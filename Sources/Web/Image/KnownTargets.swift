@@ -39,7 +39,9 @@ final class KnownTargets: Sendable {
     }
 
     func insert(_ known: KnownTarget, for target: String) {
-        let cost = Self.formBytes * max(known.images.count, 2) + 3 * target.utf8.count
+        let parts = known.query.parts.count + known.query.recipe.layers.count
+        let cost =
+            (Self.formBytes + Self.partBytes * parts) * max(known.images.count, 2) + 3 * target.utf8.count
         let freed = table.withLock { $0.insert(known, cost: cost, for: Key(text: target)) }
         _ = consume freed
     }
@@ -47,6 +49,8 @@ final class KnownTargets: Sendable {
     /// The bytes of one form of an image, besides its target, whose text the query and the source repeat: a resolved
     /// request with its chain, and two encoded heads.
     private static let formBytes = 4 << 10
+    /// The bytes of a drawn image or a layer in a form: a resolved request with its chain and keys, or a step.
+    private static let partBytes = 2 << 10
 }
 
 /// The meaning of a request's target: all that follows from the target and the configuration alone.
