@@ -59,6 +59,13 @@ struct FaceQueryTests {
         #expect(try Self.parse("redact=face&default=http://a.org/b").fallback != nil)
     }
 
+    @Test(arguments: ["none", "1", "6"])
+    func `It requires the upright image, in which faces are found`(orientation: String) throws {
+        let error = #expect(throws: InvalidParameter.self) { try Self.parse("redact=face&orient=\(orientation)") }
+        #expect(error?.parameter == "orient")
+        #expect(try Self.parse("redact=face&orient=auto").recipe.redaction != nil)
+    }
+
     @Test(arguments: [
         ("w=9&h=9&fit=cover&a=face", "a"), ("a=faces", "a"), ("redact=face", "redact"),
         ("output=json&fields=color,faces", "fields"),

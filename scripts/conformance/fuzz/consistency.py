@@ -33,7 +33,6 @@ UPLOADS = [
     *("orientation/f-6.jpg", "orientation/f-6.webp", "animation/still.gif"),
     *("hostile/truncated.jpg", "hostile/other.tga", "hostile/bomb.png"),
 ]
-LAYER = "local:///orientation/f-6.jpg"
 TEXTS = ("json", "blurhash", "thumbhash", "color", "lqip")
 # Queries of /image without a source, for prefetch jobs.
 QUERIES = ["w=40", "w=24&h=24&fit=cover&output=webp", "output=color", "output=json&fields=all", "ro=90&w=16&q=50", ""]
@@ -41,6 +40,8 @@ QUERIES = ["w=40", "w=24&h=24&fit=cover&output=webp", "output=color", "output=js
 ACCESS = ("preset", "exp", "s")
 # Never valid on a server that looks for no faces: a build without optimization takes long to find them.
 FACES = ("redact", "facezoom")
+# Requires parameters whose names the request chooses, which no schema lists.
+NAMED = ("layers",)
 SELECTORS = ("url", "prefix", "host", "tag", "all", "expired")
 RATIOS = ("16:9", "1:1", "2.5:1")
 COLOR_NAMES = ("red", "white", "transparent", "rebeccapurple")
@@ -67,16 +68,12 @@ def consistent_iiif(path: Query) -> Query:
 def consistent_image(query: Query, takes: set[str]) -> Query:
     """Adjusts a query of /image, or of a path that shares its parameters."""
     chosen = dict(query) | {"url": chosen_of(SOURCES, query)}
-    for name in ACCESS + FACES:
+    for name in ACCESS + FACES + NAMED:
         chosen.pop(name, None)
     if chosen.get("a") in ("face", "faces"):
         chosen["a"] = "attention"
     if "fields" in chosen:
         chosen["fields"] = ",".join(name for name in str(chosen["fields"]).split(",") if name != "faces") or "color"
-    if "layers" in chosen:
-        # Each once, and each has an image.
-        names = list(dict.fromkeys(str(chosen["layers"]).split(",")))
-        chosen |= {"layers": ",".join(names)} | {f"mark.{name}": LAYER for name in names}
     for name, rule in RULES.items():
         if name in chosen:
             rule(chosen)
