@@ -29,8 +29,8 @@ package struct QueryLimits: Hashable, Sendable {
     func requireFaces(_ parameter: String) throws(InvalidParameter) {
         try require(
             findsFaces, parameter,
-            "Parameter '\(parameter)' refers to faces, which this server does not look for; its operator can turn on the "
-                + "setting faces.")
+            "Parameter '\(parameter)' refers to faces, which this server does not look for; its operator can turn on "
+                + "the setting faces.")
     }
 
     /// Throws if the server has no encoder for the format.

@@ -18,7 +18,7 @@ extension Redaction: Transform {
     }
 
     public var cost: TransformCost {
-        TransformCost(nanosecondsPerDecodedPixel: 12, nanosecondsPerFrame: 1e6, decodedCopies: 2)
+        TransformCost(nanosecondsPerDecodedPixel: 12, nanosecondsPerFrame: 1e6, decodedCopies: 3)
     }
 
     public var reading: InputReading { .repeatedly }

@@ -72,7 +72,7 @@ extension TextBox {
         let box = PixelSize(width: inner.width + padding.across, height: inner.height + padding.down)
         var drawn = DrawnTextBox(box: box, fontSize: setting.size, lines: lines)
         let letters = try letters(layout, setting, lines, in: inner, on: canvas)
-        guard let picture = try composed(letters, box: box) else { return drawn }
+        guard let picture = try composed(letters, box: box, interrupt) else { return drawn }
         let image = try picture.image.setting(removing: picture.image.fields).rendered(interrupt: interrupt)
         (drawn.image, drawn.x, drawn.y) = (image, picture.x, picture.y)
         return drawn
@@ -134,7 +134,9 @@ extension TextBox {
     }
 
     /// The letters on their background, and both on their shadow; nil if nothing is visible.
-    private func composed(_ letters: PlacedImage?, box: PixelSize) throws(VipsError) -> PlacedImage? {
+    private func composed(
+        _ letters: PlacedImage?, box: PixelSize, _ interrupt: @escaping Interrupt
+    ) throws(VipsError) -> PlacedImage? {
         var picture = letters
         if let background, background.alpha > 0 {
             let plain = Outline.corners(radius ?? CornerRadii(.pixels(0)))
@@ -142,7 +144,7 @@ extension TextBox {
             picture = try picture.map { letters throws(VipsError) in try letters.over(filled) } ?? filled
         }
         guard let shadow, let picture else { return picture }
-        return try picture.over(picture.shadow(shadow))
+        return try picture.over(picture.shadow(shadow, interrupt))
     }
 }
 
@@ -240,7 +242,9 @@ private struct PlacedImage {
     }
 
     /// The shadow of what is visible.
-    func shadow(_ shadow: TextBox.Shadow) throws(VipsError) -> PlacedImage {
+    func shadow(
+        _ shadow: TextBox.Shadow, _ interrupt: @escaping Interrupt
+    ) throws(VipsError) -> PlacedImage {
         // Three standard deviations.
         let margin = shadow.blur * 3 / 2 + 1
         let canvas = PixelSize(width: image.width + 2 * margin, height: image.height + 2 * margin)
@@ -250,8 +254,10 @@ private struct PlacedImage {
         let soft =
             shadow.blur == 0
             ? alpha
-            : try alpha.rendered().blurred(sigma: Double(shadow.blur) / 2, interrupt: { false }).roundedToBytes()
+            : try alpha.rendered(interrupt: interrupt)
+                .blurred(sigma: Double(shadow.blur) / 2, interrupt: interrupt).roundedToBytes()
         return PlacedImage(
-            image: try soft.rendered().inked(shadow.color), x: x + shadow.x - margin, y: y + shadow.y - margin)
+            image: try soft.rendered(interrupt: interrupt).inked(shadow.color), x: x + shadow.x - margin,
+            y: y + shadow.y - margin)
     }
 }

@@ -34,12 +34,14 @@ extension ImageParameters {
         [
             Row(
                 "a", .place(findsFaces: limits.findsFaces), \.place, .size, .transform("CoverCrop"), cost: .low,
-                "Where `fit=cover` crops and `fit=contain` places the image: a position, most detail (`entropy`), the most "
-                    + "salient part (`attention`), the largest face (`face`), all faces (`faces`) or a focal point (`focal`)."
+                "Where `fit=cover` crops and `fit=contain` places the image: a position, most detail (`entropy`), the "
+                    + "most salient part (`attention`), the largest face (`face`), all faces (`faces`) or a focal "
+                    + "point (`focal`)."
             ),
             Row(
                 "facezoom", .number(FaceFocus.zooms), \.faceZoom, .size, .transform("CoverCrop"), cost: .medium,
-                "How closely `a=face` and `a=faces` crop: from 0, as much of the image as possible, to 1, the heads alone."
+                "How closely `a=face` and `a=faces` crop: from 0, as much of the image as possible, to 1, the heads "
+                    + "alone."
             ),
             Row(
                 "fpx", .number(0...1), \.focalX, .size, .transform("CoverCrop"),
