@@ -7,6 +7,7 @@ let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let distributedTracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
@@ -130,7 +131,7 @@ let package = Package(
             packages: [asyncHTTPClient, crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL]),
         room(
             "Store", sees: ["Eviction", "Machine", "Network", "ObjectStorage"],
-            packages: [grdb, nioCore, crypto, logging]),
+            packages: [grdb, grdbSQLite, nioCore, crypto, logging]),
         room(
             "Origin",
             sees: [
