@@ -31,6 +31,7 @@ public final class ImagePipeline: Sendable {
     let deadlines: DeadlineTimer
     let delegate: any ImagePipelineDelegate
     let encoderEpoch: String
+    let chains: RecentChains
     private let logger: Logger
 
     /// Creates a pipeline.
@@ -71,6 +72,7 @@ public final class ImagePipeline: Sendable {
     ) {
         self.configuration = configuration
         encoderEpoch = EncoderEpoch.identifier(configuration.efforts, limits: configuration.limits)
+        chains = RecentChains(limits: configuration.limits)
         self.delegate = delegate
         self.keyFilter = keyFilter
         self.logger = logger

@@ -10,8 +10,8 @@ final class SourceRecords: Sendable {
     private let table: Mutex<SieveTable<StoreKey, SourceRecord>>
     private let disk: (any Storing)?
     private let policy: FreshnessPolicy
-    /// The records read from disk last, so that the same bytes need not be decoded again. The bytes on disk take
-    /// precedence.
+    /// The records read from disk last if `table` is smaller, so that the same bytes need not be decoded again. The
+    /// bytes on disk take precedence.
     private let decoded: Mutex<SieveTable<StoreKey, Decoded>>
     private static let decodedBytes = 1 << 20
     let unconfirmedRecords: UnconfirmedRecords
@@ -30,7 +30,8 @@ final class SourceRecords: Sendable {
         self.disk = disk
         self.policy = policy
         unconfirmedRecords = UnconfirmedRecords(includesDisk: suspectsDisk)
-        decoded = Mutex(SieveTable(budgetBytes: disk == nil ? 0 : Self.decodedBytes))
+        let isNeeded = disk != nil && budgetBytes < Self.decodedBytes
+        decoded = Mutex(SieveTable(budgetBytes: isNeeded ? Self.decodedBytes : 0))
     }
 
     /// Reads memory only, without suspending.

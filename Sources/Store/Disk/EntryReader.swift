@@ -19,7 +19,7 @@ struct EntryReader: Sendable {
     /// are deferred, so that slow clients do not hold them in memory.
     static let largestQuickBody = 256 << 10
     /// The largest file that is hashed on a thread that must not wait: that takes up to 30 microseconds.
-    private static let largestHashedAtOnce = 64 << 10
+    static let largestHashedAtOnce = 64 << 10
     /// A file that was changed less than this time before it was verified may have changed since without a difference
     /// in its version: file systems stamp changes with the time of the last timer tick.
     private static let clockResolution = 100_000_000

@@ -24,6 +24,8 @@ struct ImageEndpoint: Sendable {
     /// The name of a parameter in requests; nil on the paths of other services, which have options instead.
     private var parameterName: @Sendable (String) -> String? = { $0 }
     private let targets = KnownTargets()
+    /// Of ``grammar``.
+    private var forms = KnownForms()
 
     /// Questions to a pipeline that it answers without waiting.
     struct Inquiries: Sendable {
@@ -59,6 +61,7 @@ struct ImageEndpoint: Sendable {
     var wsrvRoute: AuthorizedRoute {
         var wsrv = self
         wsrv.grammar = ImageQueryGrammar(limits: configuration.limits, dialect: .wsrv)
+        wsrv.forms = KnownForms()
         var route = wsrv.route(at: Self.wsrvPath, presets: .accepted, dialect: .wsrv)
         route.accepts = PlaygroundEndpoint.isImage
         route.origins = configuration.access.origins
@@ -95,6 +98,7 @@ struct ImageEndpoint: Sendable {
     var infoRoutes: [AuthorizedRoute] {
         var info = self
         info.grammar = .info(limits: configuration.limits)
+        info.forms = KnownForms()
         return [info.route(at: "/info", presets: .irrelevant)]
     }
 
@@ -119,7 +123,7 @@ extension ImageEndpoint {
         }
         let query =
             if let known { known.query } else {
-                try requireValid(grammar.parse(permit.authorization.query, hints: clientHints(head)))
+                try requireValid(parsed(permit.authorization.query, clientHints(head)))
             }
         let request = try imageRequest(query, of: head, permit)
         guard let inquiries else {
@@ -129,6 +133,12 @@ extension ImageEndpoint {
             preferences: preferences(of: query, head), request: request, lookup: inquiries.lookup(request))
         let target = KnownTarget(query, permit.authorization, (known?.images ?? []) + [added])
         return try answer(head, permit, target, target.images.count - 1, inquiries, isKnown: false)
+    }
+
+    private func parsed(_ query: QueryString, _ hints: ClientHints?) throws(InvalidParameter) -> ImageQuery {
+        // Few servers use hints, which change the meaning of a form.
+        if let hints { return try grammar.parse(query, hints: hints) }
+        return try forms.query(query, grammar)
     }
 
     /// - Parameter form: the place of the image among the images of the target.

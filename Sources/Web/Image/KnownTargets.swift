@@ -25,32 +25,39 @@ final class KnownTargets: Sendable {
             }
             if whole == nil { for byte in text.utf8 { hasher.combine(byte) } }
         }
+
+        var hash: UInt64 { UInt64(bitPattern: Int64(hashValue)) }
     }
 
-    private let table: Mutex<SieveTable<Key, KnownTarget>>
+    private struct Table {
+        var table: SieveTable<Key, KnownTarget>
+        var doorkeeper = Doorkeeper(places: 1 << 14)
+    }
+
+    private let table: Mutex<Table>
 
     /// - Parameter budgetBytes: 0 = none is kept.
     init(budgetBytes: Int = 8 << 20) {
-        table = Mutex(SieveTable(budgetBytes: budgetBytes))
+        table = Mutex(Table(table: SieveTable(budgetBytes: budgetBytes)))
     }
 
     subscript(_ target: String) -> KnownTarget? {
-        table.withLock { $0.value(for: Key(text: target)) }
+        table.withLock { $0.table.value(for: Key(text: target)) }
     }
 
+    /// Keeps a target. A full table keeps only those that come again soon.
     func insert(_ known: KnownTarget, for target: String) {
-        let parts = known.query.parts.count + known.query.recipe.layers.count
+        let key = Key(text: target)
         let cost =
-            (Self.formBytes + Self.partBytes * parts) * max(known.images.count, 2) + 3 * target.utf8.count
-        let freed = table.withLock { $0.insert(known, cost: cost, for: Key(text: target)) }
+            KnownTarget.formCost(of: known.query) * max(known.images.count, 2) + 3 * target.utf8.count
+        let freed = table.withLock { table -> [KnownTarget] in
+            guard table.table.bytes + cost <= table.table.budgetBytes || table.doorkeeper.knows(key.hash) else {
+                return []
+            }
+            return table.table.insert(known, cost: cost, for: key)
+        }
         _ = consume freed
     }
-
-    /// The bytes of one form of an image, besides its target, whose text the query and the source repeat: a resolved
-    /// request with its chain, and two encoded heads.
-    private static let formBytes = 4 << 10
-    /// The bytes of a drawn image or a layer in a form: a resolved request with its chain and keys, or a step.
-    private static let partBytes = 2 << 10
 }
 
 /// The meaning of a request's target: all that follows from the target and the configuration alone.
@@ -60,6 +67,17 @@ final class KnownTarget: Sendable {
         let preferences: ClientPreferences
         let request: ImageRequest
         let lookup: ImageLookup
+    }
+
+    /// The bytes of one form of an image, besides its target, whose text the query and the source repeat: a resolved
+    /// request with its chain, and two encoded heads.
+    private static let formBytes = 4 << 10
+    /// The bytes of a drawn image or a layer in a form: a resolved request with its chain and keys, or a step.
+    private static let partBytes = 2 << 10
+
+    /// The approximate bytes of one form of the image of a query.
+    static func formCost(of query: ImageQuery) -> Int {
+        formBytes + partBytes * (query.parts.count + query.recipe.layers.count)
     }
 
     let query: ImageQuery
