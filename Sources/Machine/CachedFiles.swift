@@ -1,7 +1,7 @@
 import DarkroomCMemory
 
-/// Files that the system has in memory, so that a thread that must not wait for a device can read them. On systems other
-/// than Linux there are none.
+/// Files that the system has in memory, so that a thread that must not wait for a device can read them. On systems
+/// other than Linux there are none.
 package enum CachedFiles {
     /// Opens a file like open(2); nil if the system does not have its path in memory, or on failure.
     package static func open(_ path: String, _ flags: Int32) -> Int32? {

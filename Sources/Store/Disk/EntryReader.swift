@@ -89,8 +89,8 @@ struct EntryReader: Sendable {
         StoredBody(file, from: offset, byteCount: byteCount, threads: threads)
     }
 
-    /// Entries that the index has, if the system has their rows and files in memory and the files are small. Never waits
-    /// for a device.
+    /// Entries that the index has, if the system has their rows and files in memory and the files are small. Never
+    /// waits for a device.
     ///
     /// - Parameter sights: see `lookIntoIndex`.
     /// - Returns: nil if an entry is missing, corrupt or has to be waited for.
@@ -139,8 +139,8 @@ struct EntryReader: Sendable {
 
     /// Reads and verifies the entry of a row, and adds it to those that may become hot.
     ///
-    /// - Parameter mayBlock: whether to wait for a device; otherwise a file that the system does not have in memory is a
-    ///   mismatch.
+    /// - Parameter mayBlock: whether to wait for a device; otherwise a file that the system does not have in memory is
+    ///   a mismatch.
     private func read(
         _ row: IndexRow, in directory: OpenDirectory, _ verified: inout [VerifiedEntry], defers: Bool,
         mayBlock: Bool = true
