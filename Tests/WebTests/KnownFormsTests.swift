@@ -1,3 +1,4 @@
+import DarkroomRequests
 import Testing
 
 @testable import DarkroomQuery
