@@ -12,7 +12,7 @@ struct KnownFormsTests {
     private static let queries = [
         "url=http://a/1&w=200", "w=200&url=http://a/1", "url=http://a/1&w=201", "url=http://a/2&w=200&output=webp",
         "url=s3://b/k&text=%C3%A9", "url=s3://b/k&text=e%CC%81", "url=http://a/1", "url=http://a/1&flip",
-        "url=http://a/1&flip=true", "url=a%26w%3D3", "url=a&w=3", "url=a&version=b%26w%3D3", "url=a&version=b&w=3",
+        "url=http://a/1&flip=true", "url=a%26w%3D3", "url=a&w=3", "url=a&v=b%26w%3D3", "url=a&v=b&w=3",
     ]
 
     @Test func `A query means the same, whatever was read before`() throws {
