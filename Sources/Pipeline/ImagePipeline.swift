@@ -299,11 +299,13 @@ extension ImagePipeline {
 
 /// A request whose chain and keys were derived once, to look its image up in the caches again and again.
 package final class ImageLookup: Sendable {
-    let request: ResolvedRequest
+    let resolved: ResolvedRequest
     /// The request with the drawn images that were current at the last call; nil without such images.
     let complete = Mutex<ResolvedRequest?>(nil)
 
-    fileprivate init(_ request: ResolvedRequest) { self.request = request }
+    package var request: ImageRequest { resolved.input }
+
+    fileprivate init(_ resolved: ResolvedRequest) { self.resolved = resolved }
 }
 
 /// What a pipeline says of a request at once.
@@ -335,7 +337,7 @@ extension ImagePipeline {
     ) throws(PipelineError) -> Inquired {
         let stopwatch = Stopwatch()
         guard !resolver.cache.isBehind, let request = currentRequest(of: lookup) else {
-            var input = lookup.request.input
+            var input = lookup.request
             (input.client, input.priority) = (client, priority)
             return .waits { [self, input] () async throws(PipelineError) in try await image(for: input) }
         }

@@ -112,8 +112,8 @@ extension ImagePipeline {
 
     /// The request with the images that it draws as they are known at once; nil if one has to be waited for.
     func currentRequest(of lookup: ImageLookup) -> ResolvedRequest? {
-        guard !lookup.request.input.parts.isEmpty else { return lookup.request }
-        let last = lookup.complete.withLock(\.self) ?? lookup.request
+        guard !lookup.request.parts.isEmpty else { return lookup.resolved }
+        let last = lookup.complete.withLock(\.self) ?? lookup.resolved
         guard let known = last.parts?.found ?? partsAtOnce(of: last.input, last.urgency)?.found else { return nil }
         var parts = ResolvedParts()
         for part in known {

@@ -126,7 +126,7 @@ extension ImageEndpoint {
             return later(head, permit, query, request) { () async throws(PipelineError) in try await image(request) }
         }
         let added = KnownTarget.Image(
-            preferences: preferences(of: query, head), request: request, lookup: inquiries.lookup(request))
+            preferences: preferences(of: query, head), lookup: inquiries.lookup(request))
         let target = KnownTarget(query, permit.authorization, (known?.images ?? []) + [added])
         return try answer(head, permit, target, target.images.count - 1, inquiries, isKnown: false)
     }
@@ -169,22 +169,20 @@ extension ImageEndpoint {
         let moment = ImageHeads.Moment(image, validity: target.authorization.remaining(at: now), now: now)
         let origins = configuration.access.origins
         let sharing = ReplySharing(origins, origin: origins.dependsOnOrigin ? head.origin : nil)
-        func encode(_ heads: inout ImageHeads) -> ImageHeads.Head {
-            heads.head(
+        func encode(_ heads: inout ImageHeads) -> Reply {
+            heads.reply(
                 of: image, isTagged: configuration.tagger != nil, notModified: notModified, at: moment, sharing,
                 details: details(of: target.images[form].request, image), response())
         }
-        let encoded: ImageHeads.Head
+        var reply: Reply
         if sharing.origin != nil {
             var heads = ImageHeads()
-            encoded = encode(&heads)
+            reply = encode(&heads)
         } else {
-            encoded = target.withHeads(of: form, encode)
+            reply = target.withHeads(of: form, encode)
         }
-        let body = target.query.encodesBase64 ? response().body : image.body
-        return Reply(
-            status: notModified ? 304 : 200, head: encoded.bytes, body: notModified ? ByteBuffer() : body,
-            cacheStatus: encoded.cacheStatus, details: encoded.details)
+        if !notModified { reply.body = target.query.encodesBase64 ? response().body : image.body }
+        return reply
     }
 
     private func later(

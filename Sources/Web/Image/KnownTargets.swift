@@ -58,8 +58,8 @@ final class KnownTarget: Sendable {
     /// A form of the image, by the preferences of its clients.
     struct Image: Sendable {
         let preferences: ClientPreferences
-        let request: ImageRequest
         let lookup: ImageLookup
+        var request: ImageRequest { lookup.request }
     }
 
     let query: ImageQuery
@@ -113,12 +113,6 @@ final class KnownTarget: Sendable {
 /// The encoded heads of the answers with one image, 200 and 304. Most fields are encoded once for each content of the
 /// image, the other fields once for each second.
 struct ImageHeads {
-    struct Head {
-        let bytes: ByteBuffer
-        let cacheStatus: String
-        let details: AccessLogDetails
-    }
-
     /// The whole seconds that the passing fields depend on.
     struct Moment: Equatable {
         let now: Int
@@ -175,32 +169,34 @@ struct ImageHeads {
         let basis: Basis
         let lasting: ByteBuffer
         let moment: Moment
-        let head: Head
+        let reply: Reply
     }
 
     private var full: Encoded?
     private var notModified: Encoded?
 
-    /// The head of the answer at this moment. `details` and `response` are evaluated when there is something to encode.
-    mutating func head(
+    /// The reply at this moment, without its body. `details` and `response` are evaluated when there is something to
+    /// encode.
+    mutating func reply(
         of image: ImageResponse, isTagged: Bool, notModified isNotModified: Bool, at moment: Moment,
         _ sharing: ReplySharing, details: @autoclosure () -> AccessLogDetails,
         _ response: @autoclosure () -> ImageHTTPResponse
-    ) -> Head {
+    ) -> Reply {
         let basis = Basis(image, isTagged: isTagged)
         let known = isNotModified ? notModified : full
-        if let known, known.basis == basis, known.moment == moment { return known.head }
+        if let known, known.basis == basis, known.moment == moment { return known.reply }
         let current = known?.basis == basis ? known : nil
         let response = response()
         let lasting = current?.lasting ?? response.lastingHead(notModified: isNotModified, sharing)
-        var bytes = lasting
+        var head = lasting
         let fields = response.passingFields
-        bytes.write(fields)
-        let head = Head(
-            bytes: bytes, cacheStatus: fields[.cacheStatus] ?? "", details: current?.head.details ?? details())
-        let new = Encoded(basis: basis, lasting: lasting, moment: moment, head: head)
+        head.write(fields)
+        let reply = Reply(
+            status: isNotModified ? 304 : 200, head: head, cacheStatus: fields[.cacheStatus],
+            details: current?.reply.details ?? details())
+        let new = Encoded(basis: basis, lasting: lasting, moment: moment, reply: reply)
         if isNotModified { notModified = new } else { full = new }
-        return head
+        return reply
     }
 }
 
