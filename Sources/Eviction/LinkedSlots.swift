@@ -30,9 +30,6 @@
     /// The number of elements.
     @inlinable package var count: Int { nodes.count - free.count }
 
-    /// The slot of the newest element; nil if the list is empty.
-    @inlinable package var newest: Slot? { ends.newest }
-
     /// The slot of the oldest element; nil if the list is empty.
     @inlinable package var oldest: Slot? { ends.oldest }
 

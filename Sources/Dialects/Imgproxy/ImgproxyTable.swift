@@ -16,18 +16,6 @@ enum ImgproxyTable {
     }
 }
 
-extension OptionTable where Draft == ImgproxyDraft {
-    /// The table of the documentation, in Markdown.
-    var reference: String {
-        let lines = rows.map { row in
-            let names = row.names.map { "`\($0)`" }.joined(separator: ", ")
-            let outcome = row.outcome.markdown
-            return "| \(names) | \(row.isPro ? "Pro" : "") | \(outcome.prefix(1).uppercased() + outcome.dropFirst()) |"
-        }
-        return (["| Option | | In Darkroom |", "|---|---|---|"] + lines).joined(separator: "\n") + "\n"
-    }
-}
-
 extension OptionRow where Draft == ImgproxyDraft {
     static func parameter(_ names: String..., pro: Bool = false, as text: String, read: @escaping Read) -> Self {
         Self(names: names, isPro: pro, outcome: .parameters(text), read: read)

@@ -72,33 +72,3 @@ extension ParameterFamily {
         pairs = { family.pairs($0[keyPath: path]) }
     }
 }
-
-/// The reference of a parameter table in Markdown, one section with a table for each theme.
-extension ParameterTable {
-    /// Sections in the order of ``ParameterDocumentation/Theme``, rows in the order of the table.
-    package var markdown: String {
-        ParameterDocumentation.Theme.allCases.compactMap { theme in
-            section(theme.rawValue.prefix(1).uppercased() + theme.rawValue.dropFirst()) {
-                $0.documentation.theme == theme
-            }
-        }.joined(separator: "\n")
-    }
-
-    /// The parameters for which this is true, under a title; nil if there are none.
-    func section(_ title: String, where isIncluded: (Parameter<Draft>) -> Bool) -> String? {
-        let rows = parameters.filter(isIncluded).map { parameter in
-            let documentation = parameter.documentation
-            let values = parameter.schema.expected + (parameter.allowsBareName ? ", or no value" : "")
-            return [
-                "`\(parameter.name)`", documentation.summary, values.replacing("|", with: "\\|"),
-                parameter.defaultText.map { "`\($0)`" } ?? "–", documentation.step.name, documentation.cost.rawValue,
-            ]
-        }
-        guard !rows.isEmpty else { return nil }
-        let header = [
-            ["Parameter", "Meaning", "Values", "Default", "Step", "Cost"], Array(repeating: "---", count: 6),
-        ]
-        let lines = (header + rows).map { "| \($0.joined(separator: " | ")) |" }
-        return "### \(title)\n\n\(lines.joined(separator: "\n"))\n"
-    }
-}
