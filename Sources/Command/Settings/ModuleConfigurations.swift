@@ -73,7 +73,6 @@ extension Settings {
         return limits
     }
 
-    /// Whether faces are looked for.
     private var findsFaces: Bool { self.processing.faces && FaceDetector.isBuiltIn }
 
     var pixelLimits: PixelLimits {
@@ -106,7 +105,6 @@ extension Settings {
         client.addresses = AddressPolicy(allowNetworks: self.origins.allowNetworks)
         client.maxSourceBytes = self.limits.maxSourceBytes
         client.fields = OriginFields(self.origins.fields)
-        client.maxRedirects = self.origins.maxRedirects
         client.connectTimeout = self.origins.connectTimeout
         client.downloadTimeout = self.origins.downloadTimeout
         client.downloadsPerHost = self.origins.downloadsPerHost

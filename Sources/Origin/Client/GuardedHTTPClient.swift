@@ -231,8 +231,8 @@ extension GuardedHTTPClient {
         public var addresses = AddressPolicy()
         /// The largest body in bytes, counted as it arrives, at most 4 GiB - 1. Default: 50 MiB.
         public var maxSourceBytes = 50 << 20
-        /// The number of redirects followed per download. Default: 5.
-        public var maxRedirects = 5
+        /// The number of redirects followed per download. Default: 10.
+        public var maxRedirects = 10
         /// The time limit for one TCP connection and its TLS handshake, per address tried. Default: 5 s.
         public var connectTimeout = Duration.seconds(5)
         /// The time limit for a download: waiting for a slot, lookups, redirects, retries and the whole body. Default:
