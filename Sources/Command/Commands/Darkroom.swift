@@ -22,7 +22,6 @@ enum EntryPoint {
     }
 }
 
-/// `darkroom`
 struct Darkroom: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "darkroom", abstract: "Resize, convert and cache images from the web.",
@@ -63,7 +62,6 @@ struct Darkroom: AsyncParsableCommand {
     }
 }
 
-/// `darkroom version`
 struct Version: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the versions of Darkroom, libvips and the codecs, and the supported formats.")

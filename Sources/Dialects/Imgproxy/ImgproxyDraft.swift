@@ -49,7 +49,6 @@ struct ImgproxyDraft: OptionDraft, Sendable {
     var isStill = false
     var frames: Int?
 
-    /// The value of `digest`.
     var digest: String?
     var fallback: String?
     var version: String?

@@ -4,11 +4,9 @@ import DarkroomQuery
 enum ImgproxyTable {
     typealias Row = OptionRow<ImgproxyArguments, ImgproxyDraft>
 
-    /// The options of images.
     static let image = table(
         sizeRows + geometryRows + colorRows + watermarkRows + metadataRows + outputRows + pageRows + handlingRows
             + securityRows)
-    /// The options of `/info`.
     static let information = table(informationRows)
 
     private static func table(_ rows: [Row]) -> OptionTable<ImgproxyArguments, ImgproxyDraft> {

@@ -141,7 +141,6 @@ package final class RoutePlace: Sendable {
     }
 }
 
-/// A segment of a route's path.
 private struct PathSegment: Sendable {
     let text: String
     /// The name of a segment in braces.

@@ -1,7 +1,6 @@
 import DarkroomCCompression
 import NIOCore
 
-/// The decoder of one coding.
 final class DecodingStage {
     private let coding: ContentCoding
     /// Made with the first bytes, since `deflate` has two forms.

@@ -93,7 +93,6 @@ extension ImagePipeline {
         return resolved
     }
 
-    /// The request for a drawn image.
     func partRequest(_ part: PartImage, of request: ImageRequest, _ urgency: Urgency) -> ResolvedRequest {
         // Its color proves that the image decodes.
         var input = ImageRequest(

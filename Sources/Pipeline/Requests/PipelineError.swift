@@ -49,7 +49,6 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     case loop
     /// The request was canceled, or the pipeline was shut down.
     case cancelled
-    /// An internal error.
     case failed
     /// The image of this name (``PartImage/name``), which is drawn onto the source, failed with this error, not the
     /// source.

@@ -50,7 +50,6 @@ struct Resolution: Sendable {
         case produce
         /// Contact the origin, for this reason.
         case fetch(OriginFetch.Mode, CacheStatus.Reason)
-        /// Fail the request.
         case fail(PipelineError)
     }
 

@@ -60,7 +60,6 @@ package struct FormatList: Hashable, Sendable {
 }
 
 extension ValueFormat where Value == FormatList {
-    /// A value of `formats`.
     static var formats: ValueFormat {
         let names = FormatList.candidates.map(\.rawValue).sorted().joined(separator: "|")
         return ValueFormat(

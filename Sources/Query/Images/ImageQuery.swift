@@ -130,7 +130,6 @@ package struct NamedImage: Hashable, Sendable {
         self.mayBeLeftOut = mayBeLeftOut
     }
 
-    /// The parameter that gives the image.
     var parameter: String { PartImage.parameter(of: name) }
 
     fileprivate func part(_ map: SourceMap) throws(InvalidSourceURL) -> PartImage {

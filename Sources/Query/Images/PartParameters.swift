@@ -51,10 +51,8 @@ enum PartParameters {
     }
 }
 
-/// The name of a parameter of a part.
 private struct PartMember {
     let kind: String
-    /// The name of the part.
     let name: String
     /// Nil = the parameter that gives the part itself.
     let parameter: String?
@@ -73,7 +71,6 @@ private struct PartMember {
         parameter = parts.count > 1 ? parts[1] : nil
     }
 
-    /// The parameter that gives the part.
     var base: String { "\(kind).\(name)" }
 
     func value(_ text: String?, _ format: ValueFormat<String>) throws(InvalidParameter) -> String {

@@ -22,7 +22,6 @@ final class DiskState: Sendable {
         var directory: OpenDirectory?
         /// The entry, if it was verified before, and its file, if that is open.
         var hot: (entry: HotEntry, file: OpenFile?)?
-        /// The generation of the index.
         var generation: UInt64
     }
 

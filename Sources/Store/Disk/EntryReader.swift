@@ -5,7 +5,6 @@ import NIOCore
 /// Looks entries up, on any thread: the row in the index, and then the file, in which every byte must match the row.
 /// For an entry that was verified before, the row is taken from memory and only the file's version is compared.
 struct EntryReader: Sendable {
-    /// The result of a lookup.
     enum Lookup {
         case hit(StoredEntry)
         case miss

@@ -93,7 +93,6 @@ struct HotEntries: Sendable {
         return files.removeAll { key, _ in sources.contains(key.source) }
     }
 
-    /// Removes all entries.
     mutating func removeAll() -> some Sendable {
         generation += 1
         return (entries.removeAll(), files.removeAll())

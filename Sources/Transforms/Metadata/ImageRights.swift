@@ -19,7 +19,6 @@ struct ImageRights: Equatable {
     /// `http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia`.
     var digitalSourceType: String?
 
-    /// No rights.
     init() {}
 
     /// - Parameter image: an image with the fields of its source.

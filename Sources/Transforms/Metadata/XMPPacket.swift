@@ -36,7 +36,6 @@ struct XMPPacket {
 
     /// The texts of each property: one, or several creators.
     private var texts: [XMPProperty: [String]] = [:]
-    /// The elements that are open.
     private var elements: [Element] = []
     /// The property that is open, and its depth.
     private var property: (name: XMPProperty, depth: Int)?

@@ -4,7 +4,6 @@ import Foundation
 /// The estimated peak memory and processor time of a job. A pure function of the header's facts; its constants were
 /// measured with libvips 8.14 and the codecs of Debian 12, one process for each image.
 struct CostEstimate: Hashable, Sendable {
-    /// The facts that decide the cost.
     struct Facts: Hashable, Sendable {
         var sourceBytes: Int
         var format: SourceFormat
@@ -105,7 +104,6 @@ extension CostEstimate.Facts {
     /// Pixels of the frames that are decoded, as stored.
     var storedPixels: Double { Double(sourceArea) * Double(decodedFrames) }
     var decodedFrames: Int { frames + skippedFrames }
-    /// Bytes of the frames that are decoded.
     var readBytes: Double { Double(sourceBytes) * decodedShare }
     /// Pixels that the decoder delivers, all frames.
     var rasterPixels: Double { Double(rasterArea) }

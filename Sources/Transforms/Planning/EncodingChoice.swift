@@ -34,7 +34,6 @@ extension ImageJob {
         }
     }
 
-    /// The job with the encoding of its plan.
     func following(_ plan: ImagePlan) -> ImageJob {
         var job = self
         if plan.preferredFormat != nil { job.output = output.converted(to: plan.format) }

@@ -9,7 +9,6 @@ public struct ImagePlan: Hashable, Codable, Sendable {
         public var name: String
         /// The raster of one frame after the step.
         public var size: PixelSize
-        /// Whether it has an alpha channel.
         var hasAlpha = false
     }
 

@@ -64,7 +64,6 @@ extension VipsImage {
     /// libvips packs Lab of 8 bits into bytes.
     var isWideLab: Bool { !isByte && (interpretation == "lab" || interpretation == "labs") }
 
-    /// Whether the colors have to be converted by a profile.
     var needsProfile: Bool {
         if interpretation == "cmyk" { return true }
         guard let profile = blob("icc-profile-data").map(ICCProfile.init) else { return false }

@@ -26,7 +26,6 @@ extension ImageDrawing {
 }
 
 extension TransformContext {
-    /// The image that a step draws.
     func image(for drawing: some ImageDrawing) throws(ImageProcessingError) -> MarkSource {
         guard let source = images[drawing.content] else { throw .transformFailed("the job has no bytes for its mark") }
         return source.named(drawing.imageName)

@@ -11,7 +11,6 @@ struct DrawnTextBox {
     var y = 0
     /// The box, on which a layer's place is based.
     var box: PixelSize
-    /// The size of the font.
     var fontSize: Int
     var lines: VipsTextLayout.Lines
 }

@@ -13,7 +13,6 @@ struct WorkerSetup: Codable, Sendable {
     var maxDecodedEntryBytes: Int
     var memoryBytes: Int
     var maxResultBytes: Int
-    /// Whether workers find faces.
     var findsFaces: Bool
 }
 
