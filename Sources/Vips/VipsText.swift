@@ -83,14 +83,17 @@ public struct VipsText: Sendable {
             ])
     }
 
-    private func markup(_ color: String) -> String { "<span foreground=\"\(color)\">\(escaped)</span>" }
+    private func markup(_ color: String) -> String { "<span foreground=\"\(color)\">\(text.markupEscaped)</span>" }
 
     /// At 72 dots per inch, points are pixels.
     private var font: String { "\(face) \(size)" }
+}
 
-    /// Scalar by scalar: in one character with a combining mark, `<` still begins a tag.
-    private var escaped: String {
-        text.unicodeScalars.reduce(into: "") { escaped, scalar in
+extension String {
+    /// The text as the content of an XML element. Scalar by scalar: in one character with a combining mark, `<` still
+    /// begins a tag.
+    package var markupEscaped: String {
+        unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"
