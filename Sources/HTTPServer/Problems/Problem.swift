@@ -22,9 +22,7 @@ package struct Problem: Error, Hashable {
         self.parameter = parameter
         self.retryAfterSeconds = retryAfterSeconds
     }
-}
 
-extension Problem {
     /// An unexpected error. The log has the details under the request id.
     package static let internalError = Problem(
         .internalError, "The error was logged under the request id in 'instance'.")

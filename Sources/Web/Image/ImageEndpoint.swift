@@ -168,14 +168,15 @@ extension ImageEndpoint {
         let now = configuration.now()
         let moment = ImageHeads.Moment(image, validity: target.authorization.remaining(at: now), now: now)
         let origins = configuration.access.origins
-        let sharing = ReplySharing(origins, origin: origins.dependsOnOrigin ? head.origin : nil)
+        let origin = origins.dependsOnOrigin ? head.origin : nil
         func encode(_ heads: inout ImageHeads) -> Reply {
             heads.reply(
-                of: image, isTagged: configuration.tagger != nil, notModified: notModified, at: moment, sharing,
-                details: details(of: target.images[form].request, image), response())
+                of: image, isTagged: configuration.tagger != nil, notModified: notModified, at: moment,
+                ReplySharing(origins, origin: origin), details: details(of: target.images[form].request, image),
+                response())
         }
         var reply: Reply
-        if sharing.origin != nil {
+        if origin != nil {
             var heads = ImageHeads()
             reply = encode(&heads)
         } else {
@@ -264,11 +265,13 @@ extension ImageEndpoint {
 
     private func preferences(_ head: RequestHead, of known: KnownTarget) -> ClientPreferences {
         let query = known.query
-        guard query.isNegotiated else { return preferences(of: query, head) }
-        let accepted = known.preferences(head.accept) {
-            configuration.negotiation.preferences(of: query, accept: head.accept)
+        var preferences = ClientPreferences()
+        if query.isNegotiated {
+            preferences = known.preferences(head.accept) {
+                configuration.negotiation.preferences(of: query, accept: head.accept)
+            }
         }
-        return accepted.on(ConnectionHints(head), of: query)
+        return query.slowQuality == nil ? preferences : preferences.on(ConnectionHints(head), of: query)
     }
 
     private func priority(of query: ImageQuery, _ head: RequestHead?) -> Priority {

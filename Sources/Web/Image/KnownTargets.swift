@@ -175,11 +175,10 @@ struct ImageHeads {
     private var full: Encoded?
     private var notModified: Encoded?
 
-    /// The reply at this moment, without its body. `details` and `response` are evaluated when there is something to
-    /// encode.
+    /// The reply at this moment, without its body. The other arguments are evaluated when there is something to encode.
     mutating func reply(
         of image: ImageResponse, isTagged: Bool, notModified isNotModified: Bool, at moment: Moment,
-        _ sharing: ReplySharing, details: @autoclosure () -> AccessLogDetails,
+        _ sharing: @autoclosure () -> ReplySharing, details: @autoclosure () -> AccessLogDetails,
         _ response: @autoclosure () -> ImageHTTPResponse
     ) -> Reply {
         let basis = Basis(image, isTagged: isTagged)
@@ -187,7 +186,7 @@ struct ImageHeads {
         if let known, known.basis == basis, known.moment == moment { return known.reply }
         let current = known?.basis == basis ? known : nil
         let response = response()
-        let lasting = current?.lasting ?? response.lastingHead(notModified: isNotModified, sharing)
+        let lasting = current?.lasting ?? response.lastingHead(notModified: isNotModified, sharing())
         var head = lasting
         let fields = response.passingFields
         head.write(fields)
