@@ -152,9 +152,7 @@ package struct ResponseParser {
         if body.readableBytes > 0 { parts.append(.body(body)) }
         body = ByteBuffer()
     }
-}
 
-extension ResponseParser {
     /// Parts of the body below this size are joined.
     private static let smallPart = 4 << 10
 

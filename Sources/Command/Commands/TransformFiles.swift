@@ -85,9 +85,7 @@ struct TransformFiles: AsyncParsableCommand {
         guard kind == nil else { throw Self.failure("\(target) is not a folder; several images need one.") }
         return true
     }
-}
 
-extension TransformFiles {
     /// Whether an input is a folder or a pattern.
     private static func namesSeveral(_ path: String) -> Bool {
         let kind = try? FileStatus(of: path).kind

@@ -96,9 +96,7 @@ struct ImgproxyDraft: OptionDraft, Sendable {
         }
         self.format = format
     }
-}
 
-extension ImgproxyDraft {
     func imageQuery(_ url: String, _ rules: ImgproxyDialect.Rules, _ limits: QueryLimits) -> QueryString {
         var query = QueryString()
         query.append("url", url)

@@ -80,9 +80,7 @@ public struct OriginFailure: Hashable, Sendable {
         self.receivedStatus = receivedStatus
         self.retryAfterSeconds = retryAfterSeconds
     }
-}
 
-extension OriginFailure {
     /// What the origin's status says about the request.
     package enum Verdict: Hashable, Sendable {
         /// The origin works, and denies this request: 401, 403 and other client errors.

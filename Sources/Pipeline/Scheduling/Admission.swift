@@ -257,9 +257,7 @@ struct Admission {
         shares.correct(client, bySeconds: seconds)
         waiting.shareChanged(of: client, shares)
     }
-}
 
-extension Admission {
     /// Why a job is refused. The raw values are metric labels.
     enum Refusal: String, CaseIterable, Sendable {
         /// The queue is full.

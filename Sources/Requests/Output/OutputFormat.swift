@@ -27,9 +27,7 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
         case .blurHash, .thumbHash, .color, .lqip: .text
         }
     }
-}
 
-extension OutputFormat {
     /// What requests depend on and what differs from format to format.
     package struct Traits: Sendable {
         /// The frames that a file can hold.

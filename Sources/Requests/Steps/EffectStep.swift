@@ -40,9 +40,7 @@ public enum EffectStep: Hashable, Codable, Sendable {
     case text
     /// Draws a text of its own.
     case caption(Caption)
-}
 
-extension EffectStep {
     /// Whether it draws ``Recipe/mark`` or a named image.
     package var drawsMark: Bool { drawnImage != nil }
 

@@ -153,9 +153,7 @@ struct Decoder {
         guard frame < header.delays.count, header.delays[frame] > 10 else { return 100 }
         return header.delays[frame]
     }
-}
 
-extension Decoder {
     /// The pixels that a decode would deliver.
     struct Raster {
         /// The size of one frame.
