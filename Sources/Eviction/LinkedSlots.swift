@@ -42,7 +42,6 @@
     /// The slot of the next newer element; nil for the newest.
     @inlinable package func newer(than slot: Slot) -> Slot? { nodes[slot].newer }
 
-    /// Inserts an element as the newest.
     @inlinable package mutating func insert(_ element: Element) -> Slot {
         let slot = free.popLast() ?? nodes.endIndex
         if slot == nodes.endIndex { nodes.append(Node()) }

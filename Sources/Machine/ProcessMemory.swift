@@ -40,7 +40,6 @@ package final class ProcessMemoryFile {
     package func read() -> ProcessMemory? { file.text().flatMap(ProcessMemory.init(statm:)) }
 }
 
-/// The file descriptors of this process.
 package enum FileDescriptors {
     /// The number of open descriptors, without the descriptor that is used for counting; nil if the system doesn't list
     /// them.

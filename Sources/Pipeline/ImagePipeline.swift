@@ -372,7 +372,6 @@ extension ImagePipeline {
         return request
     }
 
-    /// Whether requests may be refused at the moment.
     private var mayRefuse: Bool { resolver.producer.pixels.queue.mayRefuse(within: configuration.requestTimeout) }
 
     /// The error of a request whose source has not been received yet, if the pixel queue is full. Never waits. Nil

@@ -7,7 +7,6 @@ package struct AVIFEncoder: Sendable {
     package var quality: Int
     /// 0…9.
     package var effort: Int
-    /// Whether chroma keeps its resolution.
     package var keepsChroma: Bool
     /// Whether every sample is kept: red, green and blue are encoded as they are.
     package var isLossless: Bool

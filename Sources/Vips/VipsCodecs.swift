@@ -79,7 +79,6 @@ package enum HEIFCodec: Int32, Sendable, CaseIterable {
     /// a package of its own.
     package var canDecode: Bool { has("heif_have_decoder_for_format") }
 
-    /// Whether libheif can encode it.
     package var canEncode: Bool { has("heif_have_encoder_for_format") }
 
     private func has(_ function: String) -> Bool {

@@ -4,7 +4,6 @@ import DarkroomTransforms
 import DarkroomWorkers
 import Foundation
 
-/// The entry point of the process.
 @main
 enum EntryPoint {
     /// The internal subcommand with which `darkroom serve` starts the process that its workers are forked from.

@@ -10,7 +10,6 @@ enum CloudflareValue {
             "Option '\(option)' must be \(expected), got '\(InvalidParameter.clipped(value))'.")
     }
 
-    /// A number within a range.
     static func number(
         _ option: String, _ text: String, _ range: ClosedRange<Double>
     ) throws(InvalidParameter) -> Double {

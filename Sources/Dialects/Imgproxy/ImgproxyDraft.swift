@@ -85,7 +85,6 @@ struct ImgproxyDraft: OptionDraft, Sendable {
         formats[String(name)] != nil || otherFormats.contains(String(name))
     }
 
-    /// Sets the format of the result, which an option names.
     mutating func setFormat(_ name: String, of option: String) throws(InvalidParameter) {
         guard let format = Self.formats[name] else {
             let isKnown = Self.otherFormats.contains(name)

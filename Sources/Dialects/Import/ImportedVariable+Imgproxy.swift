@@ -125,7 +125,6 @@ extension ImportedVariable {
         .setting("IMGPROXY_ENABLE_CLIENT_HINTS", as: "client-hints", boolean),
     ]
 
-    /// A variable that allows networks.
     private static func networks(_ networks: String, if name: String) -> ImportedVariable {
         ImportedVariable(name) { value, name, settings in
             if isTrue(value) { settings.add(networks, to: "allow-networks", for: name) }

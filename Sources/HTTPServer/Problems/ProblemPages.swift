@@ -34,7 +34,6 @@ extension HTTPFields {
     }
 }
 
-/// Whether an `Accept` names HTML.
 package func acceptsPage(_ accept: String?) -> Bool { accept?.lowercased().contains("text/html") ?? false }
 
 extension Route {

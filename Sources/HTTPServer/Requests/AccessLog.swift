@@ -2,7 +2,6 @@ package import DarkroomNetwork
 package import Logging
 package import Tracing
 
-/// The entry of one request in the access log.
 package struct AccessLogEntry: Sendable {
     package var method: String
     /// The path of the target, without its query: queries contain source URLs, which may contain tokens.

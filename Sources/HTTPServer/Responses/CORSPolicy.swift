@@ -8,7 +8,6 @@ package enum CORSPolicy: Hashable, Sendable {
     /// Origins as browsers serialize them: scheme, host and non-default port, without a path.
     case listed(Set<String>)
 
-    /// Whether responses depend on `Origin`.
     package var dependsOnOrigin: Bool {
         if case .listed = self { true } else { false }
     }

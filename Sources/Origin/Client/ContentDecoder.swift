@@ -34,7 +34,6 @@ enum ContentCoding: Hashable {
 /// The output is limited twice: by the byte limit of sources, and by a multiple of the input, so that a small response
 /// which decodes to gigabytes ends early. Both limits apply to every coding of a list.
 final class ContentDecoder {
-    /// The most bytes of one piece.
     static let pieceBytes = 64 << 10
     /// Output that any body may have, and output that each further byte of it allows.
     static let freeBytes = 8 << 20

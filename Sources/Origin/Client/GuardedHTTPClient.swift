@@ -207,7 +207,6 @@ public final class GuardedHTTPClient: OriginFetching {
 }
 
 extension SourceURL {
-    /// The target of a redirect, which must be a web URL.
     func redirectTarget(_ location: String?) throws(OriginError) -> SourceURL {
         // An empty reference is the URL itself, so the redirect would never end.
         guard let location, !location.allSatisfy(\.isWhitespace) else { throw .badRedirect(.missingLocation) }

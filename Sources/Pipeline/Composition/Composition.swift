@@ -107,7 +107,6 @@ enum Companion {
 }
 
 extension ImageRequest {
-    /// The request for a companion; nil if this request has none.
     func companion(_ companion: Companion) -> ImageRequest? {
         var request = self
         switch companion {

@@ -6,9 +6,7 @@ package struct QueryLimits: Hashable, Sendable {
     package var maxOutputSide: Int
     /// The largest number of frames or pages that `n` may ask for.
     package var maxFrames: Int
-    /// The default of `damaged`.
     package var defaultDamaged: DamagePolicy
-    /// The default of `gamut`.
     package var defaultGamut: Gamut
     /// The formats for which the server has no encoder.
     package var unwritable: Set<OutputFormat> = []

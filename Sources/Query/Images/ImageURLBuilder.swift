@@ -19,7 +19,6 @@ package struct CanonicalQuery: Hashable, Sendable {
         self.init(query, ImageQueryGrammar(limits: limits))
     }
 
-    /// - Parameter grammar: The grammar of `/image`.
     init(_ query: ImageQuery, _ grammar: ImageQueryGrammar) {
         self.query = grammar.table.write(ImageQueryDraft(writing: query, grammar.limits))
     }

@@ -137,7 +137,6 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     /// Whether the result of some source may state another color space than sRGB.
     package var mayHoldProfile: Bool { isOpen || format?.holdsProfile ?? true }
 
-    /// Whether a result may have this format.
     package func permits(_ result: OutputFormat) -> Bool {
         isOpen ? !result.isText : format == result
     }
@@ -147,7 +146,6 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         alternative != .none || details.contains(.wsrv) || format?.supportsMultipleFrames ?? true
     }
 
-    /// The compression levels of PNG.
     package static let compressionLevels = 1...9
     /// The default fidelity of near-lossless WebP, as in libwebp's tools.
     package static let nearLosslessQuality = 60

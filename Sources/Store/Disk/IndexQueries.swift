@@ -159,7 +159,6 @@ extension DiskIndex {
         }
     }
 
-    /// The sources that have an entry with a matching label.
     func sources(matching filter: LabelFilter) throws(StorageError) -> [StoreKey] {
         let (sql, arguments): (String, StatementArguments) =
             switch filter {
@@ -243,7 +242,6 @@ extension StoreKey {
 }
 
 extension EntryKey {
-    /// Source and entry, in this order, as arguments of a statement.
     var arguments: StatementArguments { [source.data, entry.data] }
 
     /// The key in a row that begins with source and entry.

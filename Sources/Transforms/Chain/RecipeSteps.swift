@@ -54,7 +54,6 @@ extension Recipe {
         ]
     }
 
-    /// The step of ``cut``.
     var cutStep: Crop? { cut?.with(.cut) }
 
     /// The color that a step may fill with. `Flatten` alone applies a translucent background, so that it counts once.

@@ -100,7 +100,6 @@ public struct TransformChain: Sendable {
     /// The color space of the result.
     var gamut: Gamut { transforms.lazy.compactMap { $0 as? ColorConversion }.first?.gamut ?? .sRGB }
 
-    /// The chain with a result in sRGB.
     var inSRGB: TransformChain {
         guard gamut != .sRGB else { return self }
         var chain = self

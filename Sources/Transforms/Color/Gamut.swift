@@ -23,7 +23,6 @@ extension Recipe {
 }
 
 extension Color {
-    /// Whether red, green and blue are equal.
     fileprivate var isGray: Bool { red == green && green == blue }
 }
 

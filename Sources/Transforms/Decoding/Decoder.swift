@@ -12,7 +12,6 @@ struct Decoder {
     var isPartial = false
     let interrupt: Interrupt
 
-    /// Decodes all pixels that `parameters` select.
     func decode(_ parameters: DecodeParameters) throws(ImageProcessingError) -> DecodedPixels {
         let reader = try reader(parameters)
         if header.format == .gif, !isPartial, GIFContainer.isTruncated(reader.bytes) {

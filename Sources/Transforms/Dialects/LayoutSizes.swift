@@ -150,7 +150,6 @@ struct LayoutSizes: Hashable, Sendable {
 }
 
 extension Layout.Window {
-    /// The size of the part of an image.
     func size(in image: PixelSize) -> PixelSize {
         PixelSize(width: Self.side(width, of: image.width), height: Self.side(height, of: image.height))
     }

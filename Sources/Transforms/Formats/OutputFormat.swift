@@ -28,7 +28,6 @@ extension OutputFormat {
 
         /// How a format holds the pixel data of another format in fewer bytes.
         struct Transcoding: Sendable {
-            /// The format of the source.
             let source: OutputFormat
             /// Returns nil for a source that cannot be held.
             let transcode: @Sendable (ByteBuffer) -> ByteBuffer?

@@ -92,7 +92,6 @@ private enum Axis: String {
         self == .vertical ? image.height : image.width
     }
 
-    /// The size of an image with another length on this axis.
     private func raster(_ image: VipsImage, length: Int) -> PixelSize {
         self == .vertical
             ? PixelSize(width: image.width, height: length) : PixelSize(width: length, height: image.height)

@@ -37,7 +37,6 @@ struct XMPPacket {
     /// The texts of each property: one, or several creators.
     private var texts: [XMPProperty: [String]] = [:]
     private var elements: [Element] = []
-    /// The property that is open, and its depth.
     private var property: (name: XMPProperty, depth: Int)?
     /// Text since the last tag, inside a property.
     private var text = ""

@@ -107,9 +107,7 @@ extension CostEstimate.Facts {
     var readBytes: Double { Double(sourceBytes) * decodedShare }
     /// Pixels that the decoder delivers, all frames.
     var rasterPixels: Double { Double(rasterArea) }
-    /// Pixels of the result, all frames.
     var resultPixels: Double { Double(resultArea) }
-    /// Pixels of a frame of the result.
     var framePixels: Double { Double(resultArea) / Double(max(resultFrames, 1)) }
     /// Bytes of the file for each pixel that is decoded, as stored.
     var bytesPerPixel: Double { format.isVector ? 1 : readBytes / max(storedPixels, 1) }

@@ -18,7 +18,6 @@ struct Gate: Sendable {
     private let authorizer: Authorizer
     private let token: AdminToken?
     private let limiter: RateLimiter
-    /// The accounts of signing keys, by key ID.
     private let accounts: [String: KeyAccount]
 
     init(_ configuration: WebConfiguration, limiter: RateLimiter = RateLimiter()) {

@@ -32,7 +32,6 @@ struct ImageEndpoint: Sendable {
         let ask: @Sendable (ImageLookup, _ client: String, Priority) -> Inquired
     }
 
-    /// The path of images.
     static let path = "/image"
     /// The path of images with the parameters of wsrv.nl.
     static let wsrvPath = "/"
@@ -210,14 +209,12 @@ extension ImageEndpoint {
         }
     }
 
-    /// What the log has of a request.
     func details(
         of request: ImageRequest, _ image: ImageResponse? = nil, error: PipelineError? = nil
     ) -> AccessLogDetails {
         AccessLogDetails(request.source, as: configuration.logSources, image, error: error)
     }
 
-    /// The problem of a request that failed.
     private func problem(
         _ problem: Problem, _ error: PipelineError, _ request: ImageRequest, _ query: ImageQuery,
         _ authorization: Authorization

@@ -102,7 +102,6 @@ enum ImageParameters {
 }
 
 extension ImageQueryDraft {
-    /// What `fields` of `/info` sets.
     fileprivate var infoFields: Set<InfoField>? {
         get {
             guard details != nil || query.includesCaching else { return nil }
