@@ -35,7 +35,9 @@ extension FuzzTests {
             "/cdn-cgi/image/trim.left=5,trim.width=9,trim.border.color=red,fit=scale-up,width=auto,scq=low/a.jpg?b=1",
         ]
         let words = [",", "=", ";", "/", "%2F", "%00", "..", "999999999", "0.0001", "rgba(", "auto", "-1"]
-        fuzz(Cloudflare(), "cloudflare-path", seeds: seeds, words: words + CloudflareOptions.table.rows.map { "\($0.names[0])=\($0.values)" })
+        fuzz(
+            Cloudflare(), "cloudflare-path", seeds: seeds,
+            words: words + CloudflareOptions.table.rows.map { "\($0.names[0])=\($0.values)" })
     }
 
     private func fuzz(_ dialect: some PathDialect, _ name: String, seeds: [String], words: [String]) {

@@ -31,8 +31,8 @@ enum ImageParameters {
     }
 
     private static let storeOfUpload = Row(
-        "store", .choice(["all": .all, "memory": .memory, "variant": .variants, "none": .none]), \.query.store, .caching,
-        .cache,
+        "store", .choice(["all": .all, "memory": .memory, "variant": .variants, "none": .none]), \.query.store,
+        .caching, .cache,
         "In which tier the result is stored, by the hash of the body.")
 
     private static let source: [Row] = [
