@@ -73,7 +73,7 @@ extension XMPPacket {
     }
 
     private static func element(_ property: XMPProperty, _ text: String) -> String {
-        let name = "\(property.schema.prefix):\(property.name)"
+        let name = "\(property.schema.prefix):\(property.rawValue)"
         switch property {
         case .creator: return "<\(name)><rdf:Seq><rdf:li>\(text)</rdf:li></rdf:Seq></\(name)>"
         case .rights, .description, .usageTerms:
