@@ -101,7 +101,8 @@ let package = Package(
         .systemLibrary(
             name: "DarkroomCVips", path: "Sources/CVips", pkgConfig: "vips",
             providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
-        room("Vips", sees: ["CVips"], packages: [nioCore]),
+        .target(name: "DarkroomCResampling", dependencies: ["DarkroomCVips"], path: "Sources/CResampling"),
+        room("Vips", sees: ["CResampling", "CVips"], packages: [nioCore]),
         .systemLibrary(
             name: "DarkroomCCompression", path: "Sources/CCompression",
             providers: [

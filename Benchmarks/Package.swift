@@ -20,8 +20,10 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "DarkroomCVips", path: "Sources/CVips", pkgConfig: "vips"),
+        .target(name: "DarkroomCResampling", dependencies: ["DarkroomCVips"], path: "Sources/CResampling"),
         .target(
-            name: "DarkroomVips", dependencies: ["DarkroomCVips", .product(name: "NIOCore", package: "swift-nio")],
+            name: "DarkroomVips",
+            dependencies: ["DarkroomCResampling", "DarkroomCVips", .product(name: "NIOCore", package: "swift-nio")],
             path: "Sources/Vips", swiftSettings: swiftSettings),
         .target(name: "DarkroomEviction", path: "Sources/Eviction", swiftSettings: swiftSettings),
         .target(name: "DarkroomCMemory", path: "Sources/CMemory"),

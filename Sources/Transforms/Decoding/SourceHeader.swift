@@ -160,6 +160,16 @@ public struct SourceHeader: Hashable, Sendable {
     /// The plan before the first transform.
     public var plan: ChainPlan {
         ChainPlan(
-            source: size, orientation: orientation, isVector: format.isVector, hasAlpha: hasAlpha, shrinking: shrinking)
+            source: size, orientation: orientation, isVector: format.isVector, isPhotographic: isPhotographic,
+            hasAlpha: hasAlpha, shrinking: shrinking)
+    }
+
+    /// Whether the file was probably compressed with loss.
+    private var isPhotographic: Bool {
+        switch format {
+        case .jpeg, .heic, .avif, .jxl: true
+        case .webp: shrinking != .never
+        case .png, .gif, .tiff, .svg, .bmp, .ico: false
+        }
     }
 }

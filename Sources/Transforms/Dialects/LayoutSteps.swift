@@ -35,7 +35,7 @@ package struct LayoutResize: Transform, Hashable {
 
     package func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         // The sizes of a trimmed image are known only now.
-        try image.resampled(to: context.plan.size, inLinearLight: resampling == .linear)
+        try image.resampled(to: context.plan.size, averaging: context.plan.averaging(for: resampling))
     }
 }
 

@@ -24,7 +24,7 @@ struct EncodedGainMap: Sendable {
         let frames = ImageFrames(frames: [samples], orientation: image.orientation)
         let moved = try steps.apply(to: frames, start: image.plan, interrupt: interrupt)
         guard moved.size == result || plan.decode == .undecided else { return nil }
-        let pixels = try moved.resampled(to: result.scaled(by: share), inLinearLight: false).first
+        let pixels = try moved.resampled(to: result.scaled(by: share)).first
         let bare = try VipsSaver.jpeg.encode(
             pixels.rendered(interrupt: interrupt), ["Q": .int(Self.quality), "optimize_coding": true, "strip": true],
             interrupt: interrupt)

@@ -164,7 +164,8 @@ extension CostEstimate.Facts {
     // MARK: Time
 
     fileprivate var transformingNanoseconds: Double {
-        let reducing = isScaled ? (rasterHasAlpha ? (isLinear ? 48.0 : 18) : isLinear ? 13 : 1) : 0
+        let light = rasterBytes > rasterArea * 4 ? 13.0 : 3
+        let reducing = isScaled ? (rasterHasAlpha ? (isLinear ? 48.0 : 18) : isLinear ? light : 1) : 0
         let enlarging = resampledArea > rasterArea ? 12.0 : 0
         let resampling = 10 + enlarging + (rasterHasAlpha ? 50 : 0)
         let step = rasterHasAlpha ? steps.nanosecondsPerPixelWithAlpha : steps.nanosecondsPerPixel
