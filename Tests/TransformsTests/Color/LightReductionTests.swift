@@ -7,11 +7,11 @@ import Testing
 
 /// The reduction in linear light that opaque photographs have by default.
 struct LightReductionTests {
-    private static let sizes = [(451, 307), (450, 305), (226, 307), (150, 90), (90, 61), (33, 20), (7, 5), (1, 1)]
+    private static let sizes = [(151, 97), (150, 96), (76, 97), (50, 31), (13, 7), (1, 1)]
 
     @Test(arguments: [[0], [1], [2], [7], [128], [254], [255], [200, 100, 50], [1, 2, 3]] as [[UInt8]])
     func `A flat color stays the same at every scale`(_ color: [UInt8]) throws {
-        let image = try Drawing.flat(451, 307, color)
+        let image = try Drawing.flat(151, 97, color)
         for (width, height) in Self.sizes {
             let pixels = try Self.reduced(image, width, height)
             #expect(pixels.isFlat(color.map(Int.init)))
@@ -36,9 +36,9 @@ struct LightReductionTests {
 
     @Test func `Any part is computed alone, and in tiles, as it is in the whole`() throws {
         let source = try Self.texture(isGray: false)
-        let lazy = try source.resampled(to: PixelSize(width: 220, height: 150), averaging: .light)
+        let lazy = try source.resampled(to: PixelSize(width: 70, height: 45), averaging: .light)
         let whole = try Pixels(lazy.rendered())
-        for (x, y, size) in [(0, 0, 40), (180, 110, 40), (3, 77, 60), (100, 5, 1)] {
+        for (x, y, size) in [(0, 0, 20), (50, 25, 20), (3, 12, 30), (40, 5, 1)] {
             let part = try Pixels(lazy.extracting(x: x, y: y, size: PixelSize(width: size, height: size)).rendered())
             for (row, column) in [(0, 0), (size - 1, size - 1), (size / 2, size / 3)] {
                 #expect(part[column, row] == whole[x + column, y + row])
@@ -48,15 +48,15 @@ struct LightReductionTests {
         #expect(try Pixels(turned.applying("rot", ["angle": "d270"])).samples == whole.samples)
         let upright = try source.applying("rot", ["angle": "d90"]).applying("rot", ["angle": "d270"])
         #expect(
-            try Pixels(upright.resampled(to: PixelSize(width: 220, height: 150), averaging: .light)).samples
+            try Pixels(upright.resampled(to: PixelSize(width: 70, height: 45), averaging: .light)).samples
                 == whole.samples)
     }
 
     @Test func `Photographs are averaged in linear light by default, drawings as browsers do`() throws {
-        let lines = try Drawing.image(400, 400) { x, _ in x.isMultiple(of: 2) ? [0, 0, 0] : [255, 255, 255] }
+        let lines = try Drawing.image(200, 100) { x, _ in x.isMultiple(of: 2) ? [0, 0, 0] : [255, 255, 255] }
         // So wide that the decoder of JPEG does not shrink, and so narrow that the lines blur.
         func mean(_ source: ByteBuffer, _ resampling: Resampling) throws -> Int {
-            let samples = try Pixels(produce(source, .box(180, 180, as: resampling)).body).samples
+            let samples = try Pixels(produce(source, .box(90, 90, as: resampling)).body).samples
             return samples.reduce(0) { $0 + Int($1) } / samples.count
         }
         #expect(abs(try mean(lines.jpeg(quality: 100), .fast) - 188) <= 8)
@@ -88,9 +88,9 @@ struct LightReductionTests {
 
     /// Soft and hard edges of many directions.
     private static func texture(isGray: Bool) throws -> VipsImage {
-        try Drawing.image(451, 307) { x, y in
-            let sample = UInt8((x * x / 97 + y * y / 61) % 256)
-            return isGray ? [sample] : [sample, UInt8((x * 3 + y) % 256), x / 40 % 2 == y / 40 % 2 ? 250 : 5]
+        try Drawing.image(151, 97) { x, y in
+            let sample = UInt8((x * x / 37 + y * y / 21) % 256)
+            return isGray ? [sample] : [sample, UInt8((x * 3 + y) % 256), x / 20 % 2 == y / 20 % 2 ? 250 : 5]
         }
     }
 }
