@@ -94,7 +94,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / "images"
         folder.mkdir()
-        server = Server(arguments.server.resolve(), Path(work), f"--local-root={folder}", "--cache-disk-bytes=0")
+        settings = [f"--local-root={folder}", "--cache-disk-bytes=0", "--cache-decoded-bytes=0"]
+        server = Server(arguments.server.resolve(), Path(work), *settings)
         try:
             server.wait_until_it_listens()
             for width in SOURCES:
