@@ -162,6 +162,16 @@ static inline uint32_t darkroom_heif_version(void) {
     return number;
 }
 
+/// The version of libaom, as in its `aom_codec_version`: one byte for each of its three parts; 0 if it is not loaded.
+static inline uint32_t darkroom_aom_version(void) {
+    void *library = dlopen("libaom.so.3", RTLD_LAZY | RTLD_NOLOAD);
+    if (!library) return 0;
+    int (*version)(void) = (int (*)(void))dlsym(library, "aom_codec_version");
+    uint32_t number = version ? (uint32_t)version() : 0;
+    dlclose(library);
+    return number;
+}
+
 /// A function of this process's libraries, which the headers may not declare; NULL if none exists.
 static inline void *darkroom_function(const char *name) {
     void *process = dlopen(NULL, RTLD_LAZY);

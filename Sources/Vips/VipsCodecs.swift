@@ -94,4 +94,11 @@ package enum HEIFCodec: Int32, Sendable, CaseIterable {
         let number = Int(darkroom_heif_version())
         return number == 0 ? nil : (number >> 24, number >> 16 & 0xff)
     }
+
+    /// The version of the loaded libaom; nil if it is not loaded.
+    package static var libaomVersion: (major: Int, minor: Int)? {
+        VipsRuntime.start()
+        let number = Int(darkroom_aom_version())
+        return number == 0 ? nil : (number >> 16 & 0xff, number >> 8 & 0xff)
+    }
 }

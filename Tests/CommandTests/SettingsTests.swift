@@ -112,7 +112,7 @@ struct SettingsTests {
         "downloads-per-host": "2", "max-downloads": "8", "log-level": "debug",
         "log-format": "logfmt", "log-hits": "false", "log-sources": "path", "playground": "false",
         "allow-robots": "true", "compat": "wsrv",
-        "marks": "logo=https://example.com/logo.png", "avif-effort": "3",
+        "marks": "logo=https://example.com/logo.png", "avif-effort": "4",
         "formats": "webp,jxl", "avif-budget": "1s",
         "client-hints": "true", "iiif": "true", "response-tags": "fastly",
         "purge-to": "varnish=http://edge:6081/;method=BAN,webhook=https://hooks.example/x;secret-file=\(secretFile)",

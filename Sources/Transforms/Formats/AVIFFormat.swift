@@ -29,7 +29,8 @@ extension OutputFormat.Row {
         qualityModel: { AVIFQuality.isTuned ? .avifTunedForImages : .avif },
         arguments: { encoder, quality, strip in
             [
-                "Q": .int(AVIFQuality.encoding(quality)), "effort": .int(encoder.efforts.avif),
+                "Q": .int(AVIFQuality.encoding(quality, effort: encoder.efforts.avif)),
+                "effort": .int(encoder.efforts.avif),
                 "compression": "av1", "bitdepth": 8, "subsample_mode": encoder.subsampling, "strip": .bool(strip),
             ]
         },
@@ -47,6 +48,7 @@ extension OutputFormat.Row {
             let start = min($0.resultPixels * 40, $0.resultHasAlpha ? 14e6 : 9e6) * ($0.resampledArea > 0 ? 1 : 0.6)
             return $0.resultPixels * each + start + table
         },
+        // At effort 2.
         nanosecondsPerPixel: { options, _ in
             options.lossless ? 1050 : options.isFine ? 1000 : (options.quality ?? 100) < 45 ? 480 : 600
         },
@@ -67,7 +69,7 @@ extension OutputFormat.Row {
         relativeTime: { efforts, options in
             options.lossless
                 ? [0.31, 0.69, 1, 1.4, 3.5, 3.6, 6.4, 7.4, 7.9, 35][efforts.avif]
-                : [0.25, 0.75, 1, 1.3, 6, 7.7, 14.5, 21.5, 27, 90][efforts.avif]
+                : [0.25, 0.75, 1, 1.85, 6, 7.7, 14.5, 21.5, 27, 90][efforts.avif]
         })
 }
 
@@ -76,7 +78,7 @@ extension Encoder {
     /// P3. Nil if the saver can.
     func avif(_ quality: Int, _ pixels: VipsImage, isSRGB: Bool) -> AVIFEncoder? {
         guard options.lossless || pixels.hasAlpha || !isSRGB, AVIFEncoder.isAvailable else { return nil }
-        let quality = AVIFQuality.encoding(quality)
+        let quality = AVIFQuality.encoding(quality, effort: efforts.avif)
         return AVIFEncoder(
             quality: quality, effort: efforts.avif, keepsChroma: keepsChroma ?? (quality >= Self.leastFullQuality),
             isLossless: options.lossless, isP3: !isSRGB)
