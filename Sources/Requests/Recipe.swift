@@ -95,6 +95,8 @@ public struct Recipe: Hashable, Codable, Sendable {
     public var rules = Dialect.darkroom
     /// The color space of the result, if its format can state it and no step draws, or changes colors.
     public var gamut = Gamut.sRGB
+    /// The bits of a sample of the result, if its format can hold them and steps only scale and move pixels.
+    public var depth = SampleDepth.eight
     /// The geometry that only the rules of imgproxy have; nil = their defaults.
     public var layout: Layout?
 

@@ -55,6 +55,7 @@ struct WorkerJobTests {
         all.padding = Padding(top: 1, right: 2, bottom: 3, left: 4)
         all.aiLabel = .topRight
         all.gamut = .source
+        all.depth = .source
         all.mark = Mark(
             width: .percent(20), height: .pixels(9), anchor: .top, x: .pixels(-1), opacity: 3, blend: .screen)
         var part = Recipe()

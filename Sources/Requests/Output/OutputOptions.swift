@@ -137,6 +137,21 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     /// Whether the result of some source may state another color space than sRGB.
     package var mayHoldProfile: Bool { isOpen || format?.holdsProfile ?? true }
 
+    /// Whether the result of some source may have more than 8 bits in a sample.
+    package var mayBeDeep: Bool {
+        isOpen ? !palette : format.map { depth(in: $0, hasAlpha: false) > 8 } ?? !palette
+    }
+
+    /// The bits of a sample in this format, for a source of more than 8. AVIF with alpha or without loss has 8, because
+    /// libheif before 1.16 has no other form of it.
+    package func depth(in format: OutputFormat, hasAlpha: Bool) -> Int {
+        switch format {
+        case .avif where hasAlpha || lossless: 8
+        case .png where palette: 8
+        default: format.maxDepth
+        }
+    }
+
     /// Whether a result may have this format.
     package func permits(_ result: OutputFormat) -> Bool {
         isOpen ? !result.isText : format == result

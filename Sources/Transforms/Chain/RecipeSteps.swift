@@ -67,7 +67,8 @@ extension Recipe {
         let made = scalingCanvasDown(to: limits).steps(scaleDownLimits: limits)
         let steps = ([digest] + made + layerSteps + [AILabel(self)]).compactMap { $0 }.hidingFaces(redaction)
             .withFaceZoom
-        return gamut == .sRGB || suitsP3(steps) ? steps : steps.inSRGB
+        let deep = depth == .eight || steps.suitDeepSamples ? steps : steps.inEightBits
+        return gamut == .sRGB || suitsP3(deep) ? deep : deep.inSRGB
     }
 
     /// The recipe with a canvas within the limits, if its result is to have the canvas's exact size.
@@ -82,5 +83,5 @@ extension Recipe {
 
 extension [any Transform] {
     /// The same steps with a result in sRGB.
-    var inSRGB: Self { map { $0 is ColorConversion ? ColorConversion() : $0 } }
+    var inSRGB: Self { map { ($0 as? ColorConversion).map { ColorConversion(.sRGB, $0.depth) } ?? $0 } }
 }

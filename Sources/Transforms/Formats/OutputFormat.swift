@@ -85,6 +85,8 @@ extension OutputFormat {
         var losslessNanoseconds: (@Sendable (FlatColors) -> Double)?
         /// The factor of ``nanosecondsPerPixel`` for an image whose noise is black and white.
         var saturatedNoiseFactor = 1.0
+        /// The factor of that time for samples of more than 8 bits.
+        var deepFactor = 1.0
         /// The factor of that time for an image of this detail, see ``CostEstimate/Facts/detail``.
         var detailFactor: @Sendable (_ detail: Double, CostEstimate.Facts) -> Double = { _, _ in 1 }
         /// Processor time in nanoseconds that a pixel of an alpha channel takes in addition, in plain areas too.

@@ -57,6 +57,8 @@ struct CostEstimate: Hashable, Sendable {
         /// Pixels of the result that were filled with one color, all frames.
         var plainArea = 0
         var resultHasAlpha: Bool
+        /// Whether results have more than 8 bits, in a format that can hold them.
+        var keepsDepth = false
         /// ``ChainPlan/isNoiseSaturated``.
         var isNoiseSaturated = false
         /// Whether it is a part of another job; the estimate of that job includes the fixed cost.
@@ -75,7 +77,7 @@ struct CostEstimate: Hashable, Sendable {
     let encodingWork: Double
 
     init(_ facts: Facts) {
-        let result = Double(facts.resultArea) * facts.resultBands
+        let result = Double(facts.resultArea) * facts.resultBands * facts.sampleBytes
         let raster = Double(facts.rasterBytes)
         let peak =
             max(
@@ -135,6 +137,10 @@ extension CostEstimate.Facts {
     private static let rootBytes = 150
     private var isScaled: Bool { resampledArea > 0 }
     var resultBands: Double { resultHasAlpha ? 4 : 3 }
+    /// The bits of a sample of the result.
+    var depth: Int { keepsDepth ? output.depth(in: outputFormat, hasAlpha: resultHasAlpha) : 8 }
+    /// Bytes of a sample of the result, before it is encoded.
+    var sampleBytes: Double { depth > 8 ? 2 : 1 }
 
     // MARK: Bytes
 
@@ -191,6 +197,7 @@ extension CostEstimate.Facts {
             outputFormat.encodingNanoseconds(for: output, efforts, frameArea: framePixels)
             * outputFormat.row.detailFactor(detail, self)
             * (isNoiseSaturated ? outputFormat.row.saturatedNoiseFactor : 1)
+            * (depth > 8 ? outputFormat.row.deepFactor : 1)
         let plain = min(Double(plainArea), area)
         let busy = area - plain + plain * Self.plainShare
         guard resultHasAlpha else { return busy * color }

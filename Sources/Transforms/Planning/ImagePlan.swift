@@ -55,6 +55,8 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     public var webPChoiceWork: Double?
     /// The part of ``expectedWork`` for encoding, without ``choiceWork``.
     public var encodingWork = 0.0
+    /// The bits of a sample of the result: 8, 10 or 16; nil for texts.
+    public var depth: Int?
     /// What becomes of the gain map of the source; nil = it has none.
     public var gainMap: GainMapOutcome?
     /// What becomes of the data of a JPEG; nil = pixels are encoded.
@@ -147,7 +149,7 @@ extension ImagePlan {
         (effort, gainMap) = (chosen.encoding.efforts[format], prepared.outcomeOfGainMap(as: format))
         preferredFormat = encodings[0].format == format ? nil : encodings[0].format
         jpegData = job.outcomeOfJPEGData(header, facts.encoded(by: chosen.encoding))
-        frames = format.supportsMultipleFrames ? framesUsed : 1
+        (frames, depth) = (format.supportsMultipleFrames ? framesUsed : 1, format.isText ? nil : chosen.facts.depth)
         (choiceWork, webPChoiceWork) = (chosen.facts.choiceWork, chosen.facts.webPChoiceWork)
         (estimatedMemoryBytes, expectedWork, encodingWork) = (chosen.bytes, chosen.work, chosen.cost.encodingWork)
     }

@@ -172,7 +172,7 @@ extension Picture {
         var recipe = recipe
         (recipe.layers, recipe.mark, recipe.text, recipe.aiLabel) = ([], nil, nil, .none)
         recipe.steps.removeAll(where: \.drawsMark)
-        recipe.gamut = .sRGB
+        (recipe.gamut, recipe.depth) = (.sRGB, .eight)
         return recipe
     }
 }

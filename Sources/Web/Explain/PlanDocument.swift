@@ -29,6 +29,8 @@ struct PlanDocument: Encodable {
     let output: Output
     let effort: Int?
     let preferredFormat: String?
+    /// The bits of a sample of the result; nil for texts.
+    let depth: Int?
     /// What becomes of the gain map of the source; nil = it has none.
     let gainMap: String?
     /// What becomes of the data of a JPEG; nil = pixels are encoded.
@@ -47,6 +49,7 @@ struct PlanDocument: Encodable {
         steps = plan.steps.map { Step(name: $0.name, width: $0.size.width, height: $0.size.height) }
         output = Output(width: plan.size.width, height: plan.size.height, frames: plan.frames)
         (effort, preferredFormat) = (plan.effort, plan.preferredFormat?.rawValue)
+        depth = plan.depth
         (gainMap, jpegData) = (plan.gainMap?.rawValue, plan.jpegData?.rawValue)
         undrawn = plan.gaps.isEmpty ? nil : plan.gaps.names
         exact = plan.isExact

@@ -13,7 +13,7 @@ Query = dict[str, str]
 
 FREE = {
     "url", "default", "default-for", "compat", "cache", "store", "wait", "priority", "v", "_", "maxage", "filename",
-    "attachment", "encoding", "preset", "exp", "s", "formats", "layers", "placeholder", "passthrough", "metadata", "gamut", "hdr", "slow_q", "digest", "damaged",
+    "attachment", "encoding", "preset", "exp", "s", "formats", "layers", "placeholder", "passthrough", "metadata", "gamut", "hdr", "depth", "slow_q", "digest", "damaged",
 }
 """Parameters that change nothing about the work, or that the search sets itself."""
 COLORS = ("red", "8f00", "12345680", "white", "transparent")
