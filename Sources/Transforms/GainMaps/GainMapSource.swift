@@ -11,8 +11,8 @@ struct GainMapSource: Sendable {
     /// The sample for each sample of the file; nil = the same.
     private let table: [UInt8]?
 
-    /// Nil unless the file has a map that can be applied: one with the proportions of the image, whose sides are at most
-    /// twice as long.
+    /// Nil unless the file has a map that can be applied: one with the proportions of the image that has no more pixels,
+    /// or at most ``maxPixels``.
     ///
     /// Whatever is wrong with a map or its metadata, the image is shown without it.
     init?(of source: ByteBuffer, _ image: SourceHeader) {
@@ -29,6 +29,9 @@ struct GainMapSource: Sendable {
         return nil
     }
 
+    /// The most pixels of a map that is larger than its image. Decoding them takes less than a tenth of a second.
+    fileprivate static let maxPixels = 1 << 22
+
     /// The samples: one or three bands without a color space, which decode to gains.
     func samples(interrupt: @escaping Interrupt) throws -> VipsImage? {
         let decoded = try Decoder(source: file, header: header, interrupt: interrupt).decode(DecodeParameters()).image
@@ -41,10 +44,10 @@ struct GainMapSource: Sendable {
 }
 
 extension PixelSize {
-    /// Whether it is another size times at most 2; rounding of both sides may differ by two pixels of that size.
+    /// Whether it has another size's proportions; rounding of both sides may differ by two pixels of that size.
     fileprivate func isScaled(from whole: PixelSize) -> Bool {
         let (across, down) = (Double(width) / Double(whole.width), Double(height) / Double(whole.height))
-        return across <= 2 && down <= 2
+        return area <= max(whole.area, GainMapSource.maxPixels)
             && abs(across - down) * Double(min(whole.width, whole.height)) <= 2
     }
 }

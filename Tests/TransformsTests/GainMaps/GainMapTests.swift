@@ -194,22 +194,18 @@ struct GainMapTests {
     @Test func `A map that is larger than its image is reduced to it`() throws {
         let image = try Fixture.image("hdr/ultra-hdr.jpg")
         let known = try #require(try Self.map(in: image))
-        let (base, size) = (try #require(JPEGContainer.stripped(image)), PixelSize(width: 360, height: 240))
-        for factor in [1, 2] {
-            let large = try VipsLoader.jpeg.withImage(of: known.file) { lazy throws(VipsError) in
-                try VipsSaver.jpeg.encode(
-                    lazy.resampled(to: PixelSize(width: size.width * factor, height: size.height * factor)).rendered(),
-                    ["strip": true])
-            }
-            let described = try #require(JPEGContainer.adding(xmp: known.metadata.packet, to: large))
-            let source = try #require(MultiPictureIndex.joining(base, described))
-            let result = try produce(source, .box(120), output: Self.jpeg(.keep))
-            let kept = try Self.map(in: result.body)
-            #expect(kept?.header.size == (factor == 1 ? result.size : nil))
-            guard let kept else { continue }
-            let (lamp, light) = (try Self.lamp(in: Pixels(result.body)), try Self.lamp(in: Pixels(kept.file)))
-            #expect(abs(lamp.x - light.x) * 120 <= 1 && abs(lamp.y - light.y) * 80 <= 1)
+        let base = try #require(JPEGContainer.stripped(image))
+        let large = try VipsLoader.jpeg.withImage(of: known.file) { lazy throws(VipsError) in
+            try VipsSaver.jpeg.encode(
+                lazy.resampled(to: PixelSize(width: 360, height: 240)).rendered(), ["strip": true])
         }
+        let described = try #require(JPEGContainer.adding(xmp: known.metadata.packet, to: large))
+        let source = try #require(MultiPictureIndex.joining(base, described))
+        let result = try produce(source, .box(120), output: Self.jpeg(.keep))
+        let kept = try #require(try Self.map(in: result.body))
+        #expect(kept.header.size == result.size)
+        let (lamp, light) = (try Self.lamp(in: Pixels(result.body)), try Self.lamp(in: Pixels(kept.file)))
+        #expect(abs(lamp.x - light.x) * 120 <= 1 && abs(lamp.y - light.y) * 80 <= 1)
     }
 
     @Test func `A map that lies is left out, and the image is made as without it`() throws {
@@ -226,6 +222,7 @@ struct GainMapTests {
             ("entries beyond the segment", index + 8 + 2 + 24 + 8, [255, 255, 255, 127]),
             ("a directory beyond the segment", index + 4, [255, 255, 255, 255]),
             ("65,535 pixels", frame + 5, [255, 255, 255, 255]), ("no pixels", frame + 5, [0, 0, 0, 0]),
+            ("24 megapixels", frame + 5, [0x0F, 0xA0, 0x17, 0x70]),
             ("other proportions", frame + 5, [0, 40, 0, 30]), ("no scan", frame, [0xFF, 0xC8]),
         ]
         for (name, place, lie) in lies {
