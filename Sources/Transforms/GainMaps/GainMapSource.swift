@@ -11,8 +11,8 @@ struct GainMapSource: Sendable {
     /// The sample for each sample of the file; nil = the same.
     private let table: [UInt8]?
 
-    /// Nil unless the file has a map that can be applied: one with the proportions of the image that has no more pixels,
-    /// or at most ``maxPixels``.
+    /// Nil unless the file has a map that can be applied: one with the proportions of the image, and either no more
+    /// pixels or at most ``maxPixels``.
     ///
     /// Whatever is wrong with a map or its metadata, the image is shown without it.
     init?(of source: ByteBuffer, _ image: SourceHeader) {
