@@ -2,7 +2,7 @@
 """Compares gain maps of Darkroom's JPEGs with their sources, as headless Chromium shows them on a display with headroom.
 
 The gain of each pixel is the logarithm of its light with the map by its light without. Each file is resized, cropped, turned,
-mirrored and resized as by imgproxy; the gains of the result must be the gains of the source after the same step: on average
+mirrored and stretched in the order of imgproxy; the gains of the result must be the gains of the source after the same step: on average
 within `MOST_STOPS` and `MOST_SHARE` of them, and shifted by at most `MOST_PIXELS`. Exit status: 0 they are, 1 one is not, 2 wrong usage.
 """
 
@@ -24,11 +24,11 @@ from chromium import Chromium  # noqa: E402
 from origin import Origin  # noqa: E402
 from server import Answer, Server, encoded  # noqa: E402
 
-SETTINGS = ("--allow-networks=127.0.0.0/8", "--log-level=error", "--compat=imgproxy")
+SETTINGS = ("--allow-networks=127.0.0.0/8", "--log-level=error")
 FLAGS = ("--enable-experimental-web-platform-features",)
 """For canvases with headroom."""
 HEADROOM_STOPS = 6
-MOST_STOPS, MOST_SHARE, MOST_PIXELS = 0.05, 0.5, 1.0
+MOST_STOPS, MOST_SHARE, MOST_PIXELS = 0.08, 0.5, 1.0
 OFFSET = 1 / 64
 """Keeps the gain of black finite."""
 EDGE = 3
@@ -41,7 +41,7 @@ STEPS: list[tuple[str, str, Callable[[Array], Array]]] = [
     ("crop", "/image?output=jpg&hdr=keep&crop=40p,10p,55p,60p&url=", lambda light: part(light, 0.4, 0.1, 0.55, 0.6)),
     ("ro=90", "/image?output=jpg&hdr=keep&ro=90&w=100&url=", lambda light: numpy.rot90(light, -1)),
     ("flop", "/image?output=jpg&hdr=keep&flop&w=150&url=", lambda light: light[:, ::-1]),
-    ("imgproxy", "/unsafe/rs:fit:150/f:jpg/plain/", lambda light: light),
+    ("imgproxy", "/image?output=jpg&hdr=keep&rules=imgproxy&layout=force&w=120&h=90&url=", lambda light: light),
 ]
 
 
