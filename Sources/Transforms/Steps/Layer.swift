@@ -59,7 +59,7 @@ struct PictureLayer: ImageDrawing, Hashable {
     var cost: TransformCost {
         TransformCost(
             nanosecondsPerPixel: layer.blend == .over ? 4 : 40, nanosecondsPerPixelWithAlpha: 40,
-            nanosecondsPerFrame: 1e6, bytesPerFrame: 50_000)
+            nanosecondsPerFrame: 1e6, bytesPerPixel: 3, bytesPerPixelWithAlpha: 4, bytesPerFrame: 50_000)
     }
 
     /// Rows below the drawing are read for the drawing and for the rest of the image.
@@ -145,7 +145,7 @@ struct TextLayer: Transform, Hashable {
         box.cost
             + TransformCost(
                 nanosecondsPerPixel: layer.blend == .over ? 4 : 40, nanosecondsPerPixelWithAlpha: 40,
-                nanosecondsPerFrame: 1e6, bytesPerFrame: 50_000)
+                nanosecondsPerFrame: 1e6, bytesPerPixel: 3, bytesPerPixelWithAlpha: 4, bytesPerFrame: 50_000)
     }
 
     /// Rows below the drawing are read for the drawing and for the rest of the image.
