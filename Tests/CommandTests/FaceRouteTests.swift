@@ -24,6 +24,7 @@ struct FaceRouteTests {
         #expect(document.status == 200 && String(buffer: document.body).contains("\"confidence\":"))
         let plan = try await Client.get("\(server.base)/explain?url=\(source)&redact=face")
         #expect(String(buffer: plan.body).contains("\"name\":\"redact\""))
+        #expect(String(buffer: plan.body).contains("\"face_searches\":[{\"purpose\":\"hide\","))
         #expect(await server.stop() == 0)
     }
 

@@ -13,6 +13,24 @@ public struct ImagePlan: Hashable, Codable, Sendable {
         var hasAlpha = false
     }
 
+    /// A search for faces in the image.
+    public struct FaceSearch: Hashable, Codable, Sendable {
+        public enum Purpose: String, Codable, Sendable, CaseIterable {
+            /// `redact=face`.
+            case hide
+            /// `a=face`.
+            case show
+            /// `fields=faces`.
+            case describe
+        }
+
+        public var purpose: Purpose
+        /// The copy of the image that is searched.
+        public var size: PixelSize
+        /// The processor time of making the copy and of searching it, in the unit of ``ImagePlan/expectedWork``.
+        public var work: Double
+    }
+
     public var sourceFormat: SourceFormat
     /// One frame as stored, before orientation.
     public var sourceSize: PixelSize
@@ -55,6 +73,8 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     public var webPChoiceWork: Double?
     /// The part of ``expectedWork`` for encoding, without ``choiceWork``.
     public var encodingWork = 0.0
+    /// The searches for faces, whose time is a part of ``expectedWork``.
+    public var faceSearches: [FaceSearch] = []
     /// What becomes of the gain map of the source; nil = it has none.
     public var gainMap: GainMapOutcome?
     /// What becomes of the data of a JPEG; nil = pixels are encoded.
@@ -145,7 +165,7 @@ extension ImagePlan {
         }
         format = chosen.encoding.format
         (effort, gainMap) = (chosen.encoding.efforts[format], prepared.outcomeOfGainMap(as: format))
-        preferredFormat = encodings[0].format == format ? nil : encodings[0].format
+        (preferredFormat, faceSearches) = (encodings[0].format == format ? nil : encodings[0].format, overview.searches)
         jpegData = job.outcomeOfJPEGData(header, facts.encoded(by: chosen.encoding))
         frames = format.supportsMultipleFrames ? framesUsed : 1
         (choiceWork, webPChoiceWork) = (chosen.facts.choiceWork, chosen.facts.webPChoiceWork)
