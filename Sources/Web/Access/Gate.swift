@@ -87,9 +87,20 @@ extension Gate {
     /// A signing key's own rate replaces the server's. The admin token is exempt from both.
     private func requireAdmission(of authorization: Authorization, _ account: KeyAccount?) throws(Problem) {
         if let key = authorization.key, let refusal = account?.refusal() { throw .quotaExceeded(refusal, key: key.id) }
-        let keyRate = authorization.key.flatMap { configuration.access.keyRates[$0.id] }
-        guard let rate = keyRate ?? configuration.clientLimits.rateLimit,
-            let wait = limiter.admit(authorization.client, rate)
+        guard let rate = rate(of: authorization), let wait = limiter.admit(authorization.client, rate) else { return }
+        throw .rateLimited(rate, wait: wait)
+    }
+
+    private func rate(of authorization: Authorization) -> Rate? {
+        authorization.key.flatMap { configuration.access.keyRates[$0.id] } ?? configuration.clientLimits.rateLimit
+    }
+
+    /// Counts an admitted request once more for each image that its client chose to draw, because each may contact an
+    /// origin.
+    func requireAdmission(ofPartsOf request: ImageRequest, _ permit: Permit) throws(Problem) {
+        let sources = Set(request.parts.filter { !$0.isTrusted }.map(\.source).filter { $0.scheme != .color })
+        guard !sources.isEmpty, !permit.isAdmin, let rate = rate(of: permit.authorization),
+            let wait = limiter.admit(permit.authorization.client, rate, further: sources.count)
         else { return }
         throw .rateLimited(rate, wait: wait)
     }

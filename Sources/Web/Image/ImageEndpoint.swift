@@ -123,6 +123,7 @@ extension ImageEndpoint {
             }
         let request = try imageRequest(query, of: head, permit)
         guard let inquiries else {
+            try gate.requireAdmission(ofPartsOf: request, permit)
             return later(head, permit, query, request) { () async throws(PipelineError) in try await image(request) }
         }
         let added = KnownTarget.Image(
@@ -147,7 +148,9 @@ extension ImageEndpoint {
         case .refused(let error):
             let cause = Problem(error, naming: parameterName)
             throw problem(cause, error, target.images[form].request, target.query, permit.authorization)
-        case .waits(let image): return later(head, permit, target, form, image)
+        case .waits(let image):
+            try gate.requireAdmission(ofPartsOf: target.images[form].request, permit)
+            return later(head, permit, target, form, image)
         }
     }
 
