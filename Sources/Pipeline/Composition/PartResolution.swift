@@ -166,10 +166,10 @@ extension ImageResolver {
         var request = request
         request.keepsOriginal = .ifAvailable
         let (response, record) = try await found(request)
-        // The download of the source may wait for bytes that the download of this image would hold. Cached bytes are
-        // found again.
-        var original = response.original?.released
+        // Cached bytes are found again.
+        var original = response.original
         if response.original?.isStored == true, !request.cache.store.originals.isEmpty { original = nil }
+        original?.park()
         return ResolvedPart(part, request, record, original: original, report: response.cache, failure: failure)
     }
 
