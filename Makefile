@@ -5,6 +5,9 @@ SWIFT_FLAGS ?=
 SERVER ?= .build/debug/darkroom
 MODULE ?=
 
+# See Package.swift.
+export OPTIMIZED_DETECTOR = 1
+
 # An import without an arrow in Package.swift does not build.
 checked = --explicit-target-dependency-import-check error $(SWIFT_FLAGS)
 # Suites that share neither timeouts, a server, worker processes nor libvips, whose error buffer is process-wide.

@@ -32,6 +32,11 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let warnings: [SwiftSetting] =
     Context.environment["WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
 
+// The Makefile sets this: in a debug build without optimization, a search for faces takes a hundred times as long.
+// Packages that depend on this one would be refused with such a flag.
+let detectorSettings: [CXXSetting] =
+    Context.environment["OPTIMIZED_DETECTOR"] == "1" ? [.unsafeFlags(["-O2"], .when(configuration: .debug))] : []
+
 let swiftSettings: [SwiftSetting] =
     warnings + [
         .enableUpcomingFeature("InternalImportsByDefault"),
@@ -123,7 +128,7 @@ let package = Package(
         room("Query", sees: ["Requests", "HTTPCaching", "Network"], packages: [crypto]),
         room("Dialects", sees: ["Query", "Requests", "Network"], packages: [crypto]),
         // Without dlib's headers (libdlib-dev) it compiles to functions that find nothing.
-        .target(name: "DarkroomCFaces", path: "Sources/CFaces"),
+        .target(name: "DarkroomCFaces", path: "Sources/CFaces", cxxSettings: detectorSettings),
         room("Transforms", sees: ["CFaces", "Requests", "Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
         room(
             "ObjectStorage", sees: ["Network", "HTTPCaching", "HTTPClient", "Waiting"],
