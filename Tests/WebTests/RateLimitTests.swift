@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomPipeline
 import DarkroomRequests
 import HTTPTypes
 import HummingbirdCore
@@ -66,7 +67,9 @@ struct RateLimitTests {
         let layers =
             "layers=a,b,c,d&mark.a=https://a.org/1&mark.b=https://a.org/2&mark.c=https://a.org/1&mark.d=color:///ff0000"
         for target in ["/image?url=https://a.org/&\(layers)", "/explain?url=https://a.org/&fetch&\(layers)"] {
-            let site = TestSite(configuration: configuration)
+            let image = ImageEndpoint(configuration: configuration) { _ in .stub() }
+            let explain = ExplainEndpoint(image: image) { _, _ throws(PipelineError) in throw .failed }
+            let site = TestSite(.idle(image: image, explain: explain), configuration: configuration)
             // Three sources, and two tokens are left.
             #expect(try await site.respond(target).status != .tooManyRequests, "\(target)")
             let refused = try await site.respond(target)
