@@ -45,6 +45,15 @@ public struct VipsText: Sendable {
     /// Reads the settings of the system's fonts ahead of the first text. Starts no thread, which a layout may do.
     package static func loadFontSettings() { darkroom_load_fonts() }
 
+    /// Whether an installed font has each character; nil where fontconfig does not list the fonts. Starts no thread.
+    package static func fontsHave(_ characters: [Unicode.Scalar]) -> [Bool]? {
+        var found = [UInt8](repeating: 0, count: characters.count)
+        guard darkroom_find_characters(characters.map(\.value), Int32(clamping: characters.count), &found) == 0 else {
+            return nil
+        }
+        return found.map { $0 != 0 }
+    }
+
     /// The names of the families of fonts that texts can have, sorted, with fontconfig's aliases. May start a thread.
     package static var fontFamilies: [String] {
         VipsRuntime.start()
