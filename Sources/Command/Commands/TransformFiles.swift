@@ -16,7 +16,8 @@ struct TransformFiles: AsyncParsableCommand {
             darkroom transform IN ... FOLDER [--overwrite] [--w 400] ...
             """,
         discussion: """
-            Accepts every parameter of GET /image except url and mark: --w 400 is w=400, --flip is flip. Words after \
+            Accepts the parameters of GET /image that concern the image itself: --w 400 is w=400, --flip is flip. \
+            Marks, named images and texts, and parameters of caches and signatures do not apply to a file. Words after \
             -- are paths. The parameters, by theme:
 
             \(FileQuery.flagsByTheme)
