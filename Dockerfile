@@ -21,7 +21,7 @@ LABEL org.opencontainers.image.title="Darkroom" \
 RUN groupadd --gid 10001 darkroom \
     && useradd --uid 10001 --gid darkroom --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin darkroom
 # A layer that versions of Darkroom share. The fonts have the scripts that docs/installing.md names, in packages of one script
-# each: fonts-noto-core and fonts-noto-cjk, which also have them, take 134 MB instead of 26, and change the look of Latin.
+# each: fonts-noto-core and fonts-noto-cjk, which also have them, take 134 MB instead of 23, and change the look of Latin.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libvips42t64 \

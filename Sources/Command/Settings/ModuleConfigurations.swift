@@ -117,8 +117,8 @@ extension Settings {
         return client
     }
 
-    /// The budget of sources that are downloaded or processed, and that of responses that wait for slow clients: half
-    /// of `memory-budget` each.
+    /// The budget of sources that are downloaded or processed, and the budget of responses that wait for slow clients:
+    /// half of `memory-budget` each.
     var transferBytes: Int { max(self.processing.memoryBudget / 2, 1) }
 
     var diskConfiguration: DiskStore.Configuration {

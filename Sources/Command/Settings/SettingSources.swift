@@ -184,7 +184,7 @@ struct SettingSources {
         count += 1
         guard count <= 100_000 else {
             throw SettingError(
-                "--config: \(path) has more than 100,000 values, as each alias repeats those of its anchor; use fewer.")
+                "--config: \(path) has more than 100,000 values, as each alias repeats its anchor; use fewer.")
         }
         guard depth <= 64 else {
             throw SettingError("--config: \(path) has values more than 64 levels deep, aliases included; use fewer.")

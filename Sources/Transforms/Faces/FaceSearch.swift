@@ -136,7 +136,7 @@ extension TransformChain {
         return TransformChain(before + [FaceCopy(limits: limits)])
     }
 
-    /// The steps that make the copy in which the faces to describe are looked for: those of the upright source.
+    /// The steps that make the copy of the upright source in which `/info` looks for faces.
     static let copyForDescribing = TransformChain([Orient(.auto), FaceCopy()])
 
     /// Whether a step hides faces.

@@ -5,7 +5,7 @@ import DarkroomVips
 struct DrawnTextBox {
     /// What is drawn, with alpha; it may reach beyond the box, as shadows do. Nil if nothing is visible.
     var image: VipsImage?
-    /// The upper left corner of the image, from that of the box.
+    /// The upper left corner of the image, from the upper left corner of the box.
     var x = 0
     /// The same downward.
     var y = 0
