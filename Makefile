@@ -5,6 +5,9 @@ SWIFT_FLAGS ?=
 SERVER ?= .build/debug/darkroom
 MODULE ?=
 
+# See Package.swift.
+export OPTIMIZED_DETECTOR = 1
+
 # An import without an arrow in Package.swift does not build.
 checked = --explicit-target-dependency-import-check error $(SWIFT_FLAGS)
 # Suites that share neither timeouts, a server, worker processes nor libvips, whose error buffer is process-wide.
@@ -21,7 +24,7 @@ swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package
 	$(foreach bench,Costs Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release package package-test image image-test systems nodes-test tutorial-test release-check run test contract sanitize conformance clients playground browser bench prove ssrf chaos corpus soak overload attack costs urls cluster edge nightly cache-tests fuzz site docs format \
+.PHONY: help setup release package package-test image image-test systems nodes-test tutorial-test release-check run test contract sanitize conformance clients playground browser browser-hdr bench prove ssrf chaos corpus soak overload attack costs urls cluster edge nightly cache-tests fuzz site docs format \
 	deploy-check lint fixtures clean
 
 help: ## List the targets
@@ -118,6 +121,11 @@ browser: setup ## Compare results with headless Chromium over Fixtures/images or
 	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
 	.build/browser/bin/python -B scripts/browser --server $(SERVER) $(if $(ONLY),--only '$(ONLY)') $(if $(PICTURES),--pictures $(PICTURES)) \
 		$(if $(STORE),--store $(STORE)) $(if $(REFERENCES),--references $(REFERENCES)) $(FOLDER)
+
+browser-hdr: setup ## Compare gain maps of results with those of their sources in headless Chromium; FILES='photo.jpg …'
+	@scripts/setup-browser.sh
+	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
+	.build/browser/bin/python -B scripts/browser/hdr.py --server $(SERVER) $(FILES)
 
 bench: setup ## Measure the service against baselines, nginx and goals, ROUNDS=5 times; SECTION=costs for declared costs
 	Benchmarks/run.sh $(SECTION)

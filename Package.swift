@@ -7,6 +7,7 @@ let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let distributedTracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
@@ -31,6 +32,11 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 // CI sets this: warnings of our own targets are errors then, those of dependencies are not.
 let warnings: [SwiftSetting] =
     Context.environment["WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
+
+// The Makefile sets this: in a debug build without optimization, a search for faces takes a hundred times as long.
+// Packages that depend on this one would be refused with such a flag.
+let detectorSettings: [CXXSetting] =
+    Context.environment["OPTIMIZED_DETECTOR"] == "1" ? [.unsafeFlags(["-O2"], .when(configuration: .debug))] : []
 
 let swiftSettings: [SwiftSetting] =
     warnings + [
@@ -101,7 +107,8 @@ let package = Package(
         .systemLibrary(
             name: "DarkroomCVips", path: "Sources/CVips", pkgConfig: "vips",
             providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
-        room("Vips", sees: ["CVips"], packages: [nioCore]),
+        .target(name: "DarkroomCResampling", dependencies: ["DarkroomCVips"], path: "Sources/CResampling"),
+        room("Vips", sees: ["CResampling", "CVips"], packages: [nioCore]),
         .systemLibrary(
             name: "DarkroomCCompression", path: "Sources/CCompression",
             providers: [
@@ -123,14 +130,14 @@ let package = Package(
         room("Query", sees: ["Requests", "HTTPCaching", "Network"], packages: [crypto]),
         room("Dialects", sees: ["Query", "Requests", "Network"], packages: [crypto]),
         // Without dlib's headers (libdlib-dev) it compiles to functions that find nothing.
-        .target(name: "DarkroomCFaces", path: "Sources/CFaces"),
+        .target(name: "DarkroomCFaces", path: "Sources/CFaces", cxxSettings: detectorSettings),
         room("Transforms", sees: ["CFaces", "Requests", "Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
         room(
             "ObjectStorage", sees: ["Network", "HTTPCaching", "HTTPClient", "Waiting"],
             packages: [asyncHTTPClient, crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL]),
         room(
             "Store", sees: ["Eviction", "Machine", "Network", "ObjectStorage"],
-            packages: [grdb, nioCore, crypto, logging]),
+            packages: [grdb, grdbSQLite, nioCore, crypto, logging]),
         room(
             "Origin",
             sees: [

@@ -2,10 +2,38 @@
 import PackageDescription
 
 // The pixel rooms and the store alone, so that what is under the whole service can be measured without the service.
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let structuredFields = Target.Dependency.product(
+    name: "StructuredFieldValues", package: "swift-http-structured-headers")
+
 let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
+
+/// A room of the package above, with what it sees there.
+func room(_ name: String, sees rooms: [String] = [], packages: [Target.Dependency] = []) -> Target {
+    .target(
+        name: "Darkroom\(name)", dependencies: rooms.map { .target(name: "Darkroom\($0)") } + packages,
+        path: "Sources/\(name)", swiftSettings: swiftSettings)
+}
+
+func benchmark(
+    _ name: String, in folder: String, sees rooms: [String] = [], packages: [Target.Dependency] = []
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: rooms.map { .target(name: "Darkroom\($0)") } + packages, path: "Sources/\(folder)",
+        swiftSettings: swiftSettings)
+}
 
 let package = Package(
     name: "darkroom",
@@ -16,86 +44,37 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.26.0"),
     ],
     targets: [
         .systemLibrary(name: "DarkroomCVips", path: "Sources/CVips", pkgConfig: "vips"),
-        .target(
-            name: "DarkroomVips", dependencies: ["DarkroomCVips", .product(name: "NIOCore", package: "swift-nio")],
-            path: "Sources/Vips", swiftSettings: swiftSettings),
-        .target(name: "DarkroomEviction", path: "Sources/Eviction", swiftSettings: swiftSettings),
+        .target(name: "DarkroomCResampling", dependencies: ["DarkroomCVips"], path: "Sources/CResampling"),
+        .target(name: "DarkroomCFaces", path: "Sources/CFaces"),
         .target(name: "DarkroomCMemory", path: "Sources/CMemory"),
-        .target(
-            name: "DarkroomMachine",
-            dependencies: [
-                "DarkroomCMemory", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
-            ], path: "Sources/Machine", swiftSettings: swiftSettings),
-        .target(
-            name: "DarkroomNetwork",
-            dependencies: [
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-            ], path: "Sources/Network", swiftSettings: swiftSettings),
-        .target(
-            name: "DarkroomHTTPCaching",
-            dependencies: [
-                "DarkroomNetwork", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "StructuredFieldValues", package: "swift-http-structured-headers"),
-            ], path: "Sources/HTTPCaching", swiftSettings: swiftSettings),
-        .target(
-            name: "DarkroomRequests", dependencies: ["DarkroomHTTPCaching", "DarkroomMachine", "DarkroomNetwork"],
-            path: "Sources/Requests", swiftSettings: swiftSettings),
-        .target(
-            name: "DarkroomTransforms",
-            dependencies: [
-                "DarkroomRequests", "DarkroomVips", "DarkroomEviction", "DarkroomMachine",
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "Crypto", package: "swift-crypto"),
-            ], path: "Sources/Transforms", swiftSettings: swiftSettings),
+        room("Vips", sees: ["CResampling", "CVips"], packages: [nioCore]),
+        room("Eviction"),
+        room("Waiting"),
+        room("Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
+        room("Network", packages: [httpTypes, nioCore]),
+        room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
+        room("HTTPClient", sees: ["Network"], packages: [asyncHTTPClient, nioCore, nioHTTP1, nioSSL]),
+        room("Requests", sees: ["HTTPCaching", "Machine", "Network"]),
+        room("Transforms", sees: ["CFaces", "Requests", "Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
+        room(
+            "ObjectStorage", sees: ["Network", "HTTPCaching", "HTTPClient", "Waiting"],
+            packages: [asyncHTTPClient, crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL]),
+        room(
+            "Store", sees: ["Eviction", "Machine", "Network", "ObjectStorage"],
+            packages: [grdb, grdbSQLite, nioCore, crypto, logging]),
         .target(name: "Thumbnail", dependencies: ["DarkroomCVips"]),
-        .executableTarget(
-            name: "floor",
-            dependencies: [
-                "Thumbnail", "DarkroomVips", "DarkroomRequests", "DarkroomTransforms",
-                .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            path: "Sources/Floor", swiftSettings: swiftSettings),
-        .executableTarget(
-            name: "download", dependencies: ["DarkroomMachine", .product(name: "NIOCore", package: "swift-nio")],
-            path: "Sources/Download", swiftSettings: swiftSettings),
-        .executableTarget(
-            name: "widths",
-            dependencies: [
-                "DarkroomVips", "DarkroomRequests", "DarkroomTransforms",
-                .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            path: "Sources/Widths", swiftSettings: swiftSettings),
-        .executableTarget(
-            name: "costs",
-            dependencies: [
-                "DarkroomVips", "DarkroomRequests", "DarkroomTransforms",
-                .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            path: "Sources/Costs", swiftSettings: swiftSettings),
-        .executableTarget(
-            name: "quality",
-            dependencies: ["DarkroomRequests", "DarkroomTransforms", .product(name: "NIOCore", package: "swift-nio")],
-            path: "Sources/Quality", swiftSettings: swiftSettings),
-        .target(
-            name: "DarkroomStore",
-            dependencies: [
-                "DarkroomEviction", "DarkroomMachine",
-                .product(name: "Crypto", package: "swift-crypto"), .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
-            ], path: "Sources/Store", swiftSettings: swiftSettings),
-        .executableTarget(
-            name: "StoreBench",
-            dependencies: [
-                "DarkroomStore", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
-            ], swiftSettings: swiftSettings),
-        .executableTarget(
-            name: "hit-ratio", dependencies: ["DarkroomEviction"], path: "Sources/HitRatio",
-            swiftSettings: swiftSettings),
+        benchmark("floor", in: "Floor", sees: ["Vips", "Requests", "Transforms"], packages: ["Thumbnail", nioCore]),
+        benchmark("download", in: "Download", sees: ["Machine"], packages: [nioCore]),
+        benchmark("widths", in: "Widths", sees: ["Vips", "Requests", "Transforms"], packages: [nioCore]),
+        benchmark("costs", in: "Costs", sees: ["Vips", "Requests", "Transforms"], packages: [nioCore]),
+        benchmark("quality", in: "Quality", sees: ["Requests", "Transforms"], packages: [nioCore]),
+        benchmark("StoreBench", in: "StoreBench", sees: ["Store"], packages: [crypto, logging, nioCore]),
+        benchmark("hit-ratio", in: "HitRatio", sees: ["Eviction"]),
     ]
 )

@@ -7,6 +7,8 @@
 #   run.sh charts          draws docs/charts and the table of docs/benchmarks.md from .build/bench/latest.json
 #   run.sh widths [n]      further widths of one 12 MP image relative to its first, with and without decoded originals kept
 #   run.sh quality [width] [n]  bytes, SSIMULACRA2 scores and time of q=auto against the default qualities, for n photographs
+#   run.sh pixels          SSIMULACRA2 of each resampling against linear light, by the width of the source, and processor time.
+#                          SERVER=path sets the executable, for instance one that runs in another system
 #   run.sh originals [...] writes of large entries to the disk store (StoreBench)
 #   run.sh images [...]    processor time of the disk store for each image written and looked up (StoreBench)
 #   run.sh costs [part...] time and memory of every decoder, output, step, animation and pair of steps against the costs that
@@ -52,6 +54,18 @@ case "${1:-}" in
         "$results/venv/bin/pip" install --quiet --requirement "$here/quality/requirements.txt"
         "$(product quality)" "$images" "$results" "${2:-400}" "${3:-48}" >"$results/lines.tsv"
         "$results/venv/bin/python" -B "$here/quality" "$results" <"$results/lines.tsv"
+        exit
+        ;;
+    pixels)
+        [ -n "${SERVER:-}" ] || make --no-print-directory -C "$root" release
+        work=$(mktemp -d)
+        trap 'rm -rf "$work"' EXIT
+        (cd "$work" && apt-get download lomiri-wallpapers-16.04 lomiri-wallpapers-20.04 mate-backgrounds >&2)
+        for package in "$work"/*.deb; do dpkg -x "$package" "$work/tree"; done
+        python3 -m venv "$work/venv"
+        "$work/venv/bin/pip" install --quiet --requirement "$here/quality/requirements.txt" pyvips
+        "$work/venv/bin/python" -B "$here/quality/pixels.py" --server "${SERVER:-$root/.build/dist/darkroom}" \
+            "$work/tree/usr/share/backgrounds"
         exit
         ;;
     costs)

@@ -138,13 +138,8 @@ def source_problems() -> Iterator[str]:
 
 
 def arrow_problems() -> Iterator[str]:
-    """Pure rooms that would link what they must not, by the rows of Package.swift."""
-    rows = {
-        name: set(re.findall(r'"(\w+)"', row)) | set(re.findall(r"\b[a-z]\w+\b(?!:)", row))
-        for name, row in re.findall(
-            r'\broom\(\s*"(\w+)"(.*?)\),?\n(?=        [./r]|    \])',
-            (ROOT / "Package.swift").read_text(encoding="utf-8"), re.DOTALL)
-    }
+    """Pure rooms that would link what they must not, by the rows of Package.swift, and other rows of the benchmarks."""
+    rows = _rows("Package.swift")
     for room in PURE_ROOMS:
         reached, new = set(), {room}
         while new:
@@ -153,6 +148,19 @@ def arrow_problems() -> Iterator[str]:
         if room not in rows:
             yield f"Package.swift: there is no room {room}"
         yield from (f"Package.swift: {room} must not link {IMPURE[name]}" for name in sorted(reached & IMPURE.keys()))
+    for room, row in _rows("Benchmarks/Package.swift").items():
+        if row != rows.get(room):
+            yield f"Benchmarks/Package.swift: the row of {room} differs from Package.swift"
+
+
+def _rows(manifest: str) -> dict[str, set[str]]:
+    """For each room, the rooms and packages that it sees."""
+    return {
+        name: set(re.findall(r'"(\w+)"', row)) | set(re.findall(r"\b[a-z]\w+\b(?!:)", row))
+        for name, row in re.findall(
+            r'\broom\(\s*"(\w+)"(.*?)\),?\n(?=        [./rb]|    \])',
+            (ROOT / manifest).read_text(encoding="utf-8"), re.DOTALL)
+    }
 
 
 def column_problems() -> Iterator[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from resolved import BUILD, ROOT, Package, resolved_packages
 
 ICU = ROOT / "deploy/debian/licenses/icu"
+BOOST = ROOT / "deploy/debian/licenses/boost"
 SOURCE_SUFFIXES = {".swift", ".c", ".cc", ".h", ".S", ".inc"}
 HOLDER = re.compile(r"Copyright\s*(?:\([cC]\)|©)?\s*(?P<holder>.+)")
 ENDING = re.compile(r"\s*(?:\*/|</p>|\\n.*|All rights reserved\.?|\")\s*$", re.IGNORECASE)
@@ -133,7 +134,7 @@ def words(text: str) -> str:
 def copyright_lines(packages: list[Package]) -> Iterator[str]:
     yield "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/"
     yield "Upstream-Name: Darkroom"
-    yield "Comment: The executable contains the Swift runtime with ICU, and code of the packages below."
+    yield "Comment: The executable contains the Swift runtime with ICU, code of dlib, and code of the packages below."
     yield from paragraph("*", ["2026 The Darkroom authors"], "Apache-2.0")
     yield from paragraph(
         "swift-runtime/*", ["2014-2026 Apple Inc. and the Swift project authors"],
@@ -143,6 +144,9 @@ def copyright_lines(packages: list[Package]) -> Iterator[str]:
         "swift-runtime/icu/*", ["2016-2024 Unicode, Inc.", "1995-2016 International Business Machines Corporation and others",
         "2006-2011 the V8 project authors"], "Unicode-3.0", ICU.read_text(encoding="utf-8"),
         comment="ICU 76 in FoundationICU. Its data contains no dictionaries for word breaks.")
+    yield from paragraph(
+        "dlib/*", ["2003-2021 Davis E. King"], "BSL-1.0", BOOST.read_text(encoding="utf-8"),
+        comment="The detector of frontal faces, compiled from headers. Not in executables that were built without them.")
     for package in packages:
         yield from paragraph(
             f"{package.name}/*", holders(package), license_name(package), comment=f"Version {package.version}.")

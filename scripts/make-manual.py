@@ -53,14 +53,14 @@ def page(executable: str, command: dict, date: str) -> Iterator[str]:
     for index, each in enumerate(shown):
         if index:
             yield ".br"
-        yield synopsis(executable, each["commandName"])
+        yield from synopsis(executable, each["commandName"])
     yield ".SH COMMANDS"
     for each in shown:
         yield f".SS {name} {each['commandName']}"
         yield escaped(each["abstract"])
         for paragraph in paragraphs(each.get("discussion", "")):
             yield ".PP"
-            yield escaped(paragraph)
+            yield escaped(paragraph).replace("\n", "\n.br\n")
         yield from options(each)
     yield f".SH SETTINGS OF {name.upper()} SERVE"
     for title, rows in settings(executable):
@@ -71,11 +71,14 @@ def page(executable: str, command: dict, date: str) -> Iterator[str]:
     yield from table("EXIT STATUS", STATUSES)
 
 
-def synopsis(executable: str, command: str) -> str:
-    """The usage line of a command, with its name in bold type."""
+def synopsis(executable: str, command: str) -> Iterator[str]:
+    """The usage lines of a command, each with the command's name in bold type."""
     usage = re.search(r"^USAGE: (.*?)\n\n", run(executable, command, "--help"), re.MULTILINE | re.DOTALL)
-    words = usage[1].split() if usage else ["darkroom", command]
-    return f".B {' '.join(words[:2])}\n{escaped(' '.join(words[2:]))}".rstrip()
+    forms = re.split(r"\n *(?=darkroom )", usage[1]) if usage else [f"darkroom {command}"]
+    for index, words in enumerate(form.split() for form in forms):
+        if index:
+            yield ".br"
+        yield f".B {' '.join(words[:2])}\n{escaped(' '.join(words[2:]))}".rstrip()
 
 
 def names(argument: dict) -> str:
@@ -100,9 +103,10 @@ def options(command: dict) -> Iterator[str]:
 
 
 def paragraphs(discussion: str) -> list[str]:
-    """The paragraphs of a discussion, without lists of settings."""
+    """The paragraphs of a discussion, without lists of settings. In a list of parameters, each theme has its line."""
     blocks = re.split(r"\n\s*\n", discussion.strip())
-    return [" ".join(block.split()) for block in blocks if block and not re.search(r"^ {2}--", block, re.MULTILINE)]
+    shown = [block for block in blocks if block and not re.search(r"^ {2}--", block, re.MULTILINE)]
+    return ["\n".join(" ".join(part.split()) for part in re.split(r"\n(?=\w+: --)", block)) for block in shown]
 
 
 def settings(executable: str) -> list[tuple[str, list[tuple[str, ...]]]]:

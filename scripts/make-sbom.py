@@ -4,7 +4,8 @@
     make-sbom.py [--build .build] EXECUTABLE > darkroom.cdx.json
 
 It lists the Swift packages in the build folder with the revisions that were built, the Swift runtime, BoringSSL inside of
-two packages, and the system libraries that the executable names, with their Debian packages on this machine. The same
+two packages, dlib if its detector of faces was compiled in, and the system libraries that the executable names, with their
+Debian packages on this machine. The same
 executable, packages and SOURCE_DATE_EPOCH give the same bytes.
 """
 
@@ -31,6 +32,8 @@ license_name = importlib.import_module("make-copyright").license_name
 LICENSES = {"Apache-2.0 with Runtime Library Exception": "Apache-2.0 WITH Swift-exception", "Expat": "MIT"}
 # swift-nio-ssl and swift-crypto state which commit of BoringSSL they contain.
 BORINGSSL = re.compile(r"BoringSSL Commit: (?P<commit>[0-9a-f]{40})")
+# The name of dlib's namespace in Sources/CFaces, which messages of its code contain.
+DLIB = b"darkroom_dlib::"
 SWIFT = re.compile(r"Swift version (?P<version>\S+)")
 
 
@@ -40,14 +43,15 @@ def main() -> None:
     parser.add_argument("executable", type=Path)
     arguments = parser.parse_args()
     executable = arguments.executable.resolve()
-    contents = hashlib.sha256(executable.read_bytes()).hexdigest()
+    content = executable.read_bytes()
+    contents = hashlib.sha256(content).hexdigest()
     version = run(executable, "--version")
     darkroom = {
         "type": "application", "bom-ref": "darkroom", "name": "darkroom", "version": version,
         "description": "HTTP image service", "licenses": [{"license": {"id": "Apache-2.0"}}],
         "hashes": [{"alg": "SHA-256", "content": contents}],
     }
-    components = [*packages(arguments.build), runtime(), *libraries(executable)]
+    components = [*packages(arguments.build), runtime(), *detector(content), *libraries(executable)]
     bom = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json", "bomFormat": "CycloneDX", "specVersion": "1.6",
         "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_OID, contents)}", "version": 1,
@@ -94,6 +98,13 @@ def runtime() -> dict[str, Any]:
     })
 
 
+def detector(executable: bytes) -> Iterator[dict[str, Any]]:
+    """dlib, if the executable contains code from its headers, as Debian's package on this machine has them."""
+    if DLIB not in executable:
+        return
+    yield identified(debian("libdlib-dev") | {"name": "dlib", "licenses": [{"license": {"id": "BSL-1.0"}}]})
+
+
 def libraries(executable: Path) -> Iterator[dict[str, Any]]:
     """Debian's packages of the shared libraries that the executable names itself."""
     dynamic = run("readelf", "--dynamic", executable)
@@ -102,16 +113,21 @@ def libraries(executable: Path) -> Iterator[dict[str, Any]]:
     for name in sorted(set(names)):
         if not name.startswith(("libswift", "libFoundation", "lib_Foundation", "libdispatch", "libBlocksRuntime")):
             owners.setdefault(owner(name), []).append(name)
-    system = release()
     for package, provided in sorted(owners.items()):
-        version, architecture = run("dpkg-query", "--show", "--showformat=${Version} ${Architecture}", package).split()
-        package = package.partition(":")[0]
-        purl = f"pkg:deb/{system['ID']}/{quote(package)}@{quote(version, safe=':~')}"
-        yield identified({
-            "type": "library", "name": package, "version": version,
-            "purl": f"{purl}?arch={architecture}&distro={system['VERSION_CODENAME']}",
-            "properties": [{"name": "darkroom:soname", "value": name} for name in provided],
-        })
+        properties = [{"name": "darkroom:soname", "value": name} for name in provided]
+        yield identified(debian(package) | {"properties": properties})
+
+
+def debian(package: str) -> dict[str, Any]:
+    """A package of Debian that is installed on this machine."""
+    system = release()
+    version, architecture = run("dpkg-query", "--show", "--showformat=${Version} ${Architecture}", package).split()
+    package = package.partition(":")[0]
+    purl = f"pkg:deb/{system['ID']}/{quote(package)}@{quote(version, safe=':~')}"
+    return {
+        "type": "library", "name": package, "version": version,
+        "purl": f"{purl}?arch={architecture}&distro={system['VERSION_CODENAME']}",
+    }
 
 
 def owner(library: str) -> str:

@@ -28,8 +28,12 @@ from fresh_debian import ROOT, Failure, check, get, main, only, run, step, wait
 KEY = "test:" + "0123456789abcdef" * 2
 URL = "http://127.0.0.1:8080"
 TEXTS = {
-    "Latin": "Grüße, Łódź", "Greek": "Καλημέρα", "Cyrillic": "Привет", "Hebrew": "שלום", "Arabic": "مرحبا بالعالم",
-    "Chinese": "你好世界", "Japanese": "こんにちは", "emoji": "😀🚀",
+    "Latin": "Grüße, Łódź", "Greek": "Καλημέρα", "Cyrillic": "Привет", "Armenian": "Բարև", "Georgian": "გამარჯობა",
+    "Hebrew": "שלום", "Arabic": "مرحبا بالعالم", "Ethiopic": "ሰላም", "Devanagari": "नमस्ते", "Bengali": "নমস্কার",
+    "Gurmukhi": "ਸਤ ਸ੍ਰੀ ਅਕਾਲ", "Gujarati": "નમસ્તે", "Odia": "ନମସ୍କାର", "Tamil": "வணக்கம்", "Telugu": "నమస్కారం",
+    "Kannada": "ನಮಸ್ಕಾರ", "Malayalam": "നമസ്കാരം", "Sinhala": "ආයුබෝවන්", "Thai": "สวัสดี", "Lao": "ສະບາຍດີ",
+    "Burmese": "မင်္ဂလာပါ", "Khmer": "សួស្តី", "Tibetan": "བཀྲ་ཤིས", "Chinese": "你好世界，傳統漢字 㐂", "Japanese": "こんにちは、漢字",
+    "Korean": "안녕하세요", "emoji": "😀🚀",
 }
 # As --cap-drop ALL --security-opt no-new-privileges --read-only.
 CAPABILITIES = ("bounding", "effective", "permitted", "inheritable", "ambient")
@@ -171,6 +175,7 @@ def check_service(inside: Container) -> None:
 def check_texts(inside: Container) -> None:
     """A text with a character that no font has is refused. The root is read-only, so the caches of fonts are in the image."""
     check("failed" not in inside.run("fc-cache", "--system-only", "--verbose"), "the image lacks caches of its fonts")
+    check("lacks fonts" not in inside.run("darkroom", "version", "--verbose"), "the image lacks fonts of a script")
     for script, text in TEXTS.items():
         query = f"url=local:///samples/coffee.jpg&w=400&output=png&text={urllib.parse.quote(text)}"
         status, body = inside.get(query)

@@ -10,7 +10,7 @@ from sources import SIZES, endings
 
 WIDTHS = (200, 800, 1600)
 PLAIN = "output=jpg"
-USUAL_EFFORTS = ("webp-effort=4", "avif-effort=2", "jxl-effort=4")
+USUAL_EFFORTS = ("webp-effort=4", "avif-effort=3", "jxl-effort=4")
 MARK = "png-alpha"
 """The source that marks are drawn from, in its small size."""
 ANIMATED_STEPS = (
@@ -122,7 +122,7 @@ def drawings() -> Iterator[Case]:
     for their pixels, also because these repeat."""
     for source in ("drawing", "drawing-alpha", "screen", "screen-alpha", "smooth", "avif", "webp", "svg", "svg-paths",
                    "tiles"):
-        for output in ("output=avif", "output=avif&ll, avif-effort=2"):
+        for output in ("output=avif", "output=avif&ll, avif-effort=3"):
             yield from (Case("drawing", source, "medium", width, output) for width in (*WIDTHS, 0))
         yield from (Case("drawing", source, size, 0, "output=avif") for size in ("small", "large"))
     for width in (*WIDTHS, 0):

@@ -8,8 +8,11 @@ import os
 import sqlite3
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from hashlib import md5, sha256
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 
 from servers import Darkroom
@@ -17,7 +20,7 @@ from servers import Darkroom
 OUTPUT_KEY, CHAIN_KEY = "jpg(-,-,-)", "12:orient(auto)32:resize(400,-,inside,shrink,fast)4:srgb"
 """Output and chain of `Darkroom.path` in a variant key."""
 BODY_BYTES = 562 * 32
-BLOCK_BYTES, BATCH = 4096, 10_000
+BLOCK_BYTES, BATCH = 4096, 1_000
 CHECKSUM, SOURCE, ENTRY = (slice(8 + 32 * number, 40 + 32 * number) for number in range(3))
 """The places of a file's keys."""
 LENGTHS = slice(120, 152)
@@ -64,20 +67,29 @@ class DarkroomCopies:
         labels: list[tuple[bytes, bytes, int]] = []
         blocks = 0
         # In the order of the keys, so that rows are appended.
-        for source, number in sorted((self.keys(number)[0], number) for number in range(1, count + 1)):
-            record, variant, file = self.copy(number)
-            path = cache / f"entries/{source.hex()[:3]}/{(source + variant[1]).hex()}"
-            write(path, file, 0o600)
-            blocks += -(-len(file) // BLOCK_BYTES)
-            for row in sorted([record, variant], key=lambda row: row[1]):
-                index.execute(f"INSERT INTO entry VALUES ({', '.join('?' * len(row))})", row)
-            labels += [(self.renamed(label, number), source, 1) for label in self.labels]
+        numbers = sorted(range(1, count + 1), key=lambda number: self.keys(number)[0])
+        for rows, copied, written in in_processes(self.write_copies, numbers, cache):
+            index.executemany(f"INSERT INTO entry VALUES ({', '.join('?' * len(self.record))})", rows)
+            labels += copied
+            blocks += written
         index.executemany("INSERT INTO label VALUES (?, ?, ?)", sorted(labels))
         index.execute(created)
         index.execute("UPDATE state SET entries = entries + ?, bytes = bytes + ?", (2 * count, blocks * BLOCK_BYTES))
         index.execute("COMMIT")
         index.execute("PRAGMA journal_mode = WAL")
         index.close()
+
+    def write_copies(self, numbers: list[int], cache: Path) -> tuple[list[tuple], list[tuple[bytes, bytes, int]], int]:
+        """Writes the files of these images, and returns their rows, their labels, and the blocks that the files take."""
+        rows, labels, blocks = [], [], 0
+        for number in numbers:
+            record, variant, file = self.copy(number)
+            source, entry = variant[:2]
+            write(f"{cache}/entries/{source.hex()[:3]}/{source.hex()}{entry.hex()}", file, 0o600)
+            blocks += -(-len(file) // BLOCK_BYTES)
+            rows += sorted([record, variant], key=lambda row: row[1])
+            labels += [(self.renamed(label, number), source, 1) for label in self.labels]
+        return rows, labels, blocks
 
     def read_sample(self, index: sqlite3.Connection, cache: Path) -> None:
         source, record, variant = self.keys(0)
@@ -129,13 +141,17 @@ def fill_nginx(cache: Path, sample: str, count: int) -> None:
     entry, start = file.read_bytes(), entry_bytes(sample)
     if start not in entry or entry.count(checksum(sample)) != 1:
         raise SystemExit("cached files of nginx have another form than Benchmarks/measure/filling.py makes")
-    head = entry[:-BODY_BYTES]
-    for name, number in nginx_names(sample, count):
+    for _ in in_processes(write_nginx_copies, nginx_names(sample, count), cache, sample, entry[:-BODY_BYTES]):
+        pass
+
+
+def write_nginx_copies(names: list[tuple[str, int]], cache: Path, sample: str, head: bytes) -> None:
+    for name, number in names:
         wanted = nginx_key(sample, number)
-        path = cache / name[-1] / name[-3:-1] / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        copied = head.replace(start, entry_bytes(wanted)).replace(checksum(sample), checksum(wanted))
-        write(path, copied + body(number), 0o644)
+        folder = f"{cache}/{name[-1]}/{name[-3:-1]}"
+        os.makedirs(folder, exist_ok=True)
+        copied = head.replace(entry_bytes(sample), entry_bytes(wanted)).replace(checksum(sample), checksum(wanted))
+        write(f"{folder}/{name}", copied + body(number), 0o644)
 
 
 def nginx_key(sample: str, number: int) -> str:
@@ -156,7 +172,14 @@ def checksum(key: str) -> bytes:
     return zlib.crc32(key.encode()).to_bytes(4, "little")
 
 
-def write(path: Path, content: bytes, mode: int) -> None:
+def in_processes(work: Callable, items: list, *arguments: object) -> Iterator:
+    """The results of work on parts of a list, in its order, from as many processes as there are processors."""
+    parts = [items[start:start + BATCH] for start in range(0, len(items), BATCH)]
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as processes:
+        yield from processes.map(work, parts, *(repeat(argument) for argument in arguments))
+
+
+def write(path: str, content: bytes, mode: int) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     os.write(descriptor, content)
     os.close(descriptor)

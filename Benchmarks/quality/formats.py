@@ -37,7 +37,7 @@ def encode(image, fmt, quality):
 def encoded(image, fmt, quality):
     match fmt:
         case "webp": return image.webpsave_buffer(Q=quality, effort=4, strip=True)
-        case "avif": return image.heifsave_buffer(Q=quality, effort=2, compression="av1", bitdepth=8, strip=True)
+        case "avif": return image.heifsave_buffer(Q=quality, effort=3, compression="av1", bitdepth=8, strip=True)
         case "jxl": return image.jxlsave_buffer(Q=quality, effort=4, strip=True)
 
 

@@ -1,5 +1,6 @@
 // What dlib reads its detector with: base64 and a range decoder. Packages have their declarations, but their bodies
-// only in libdlib. The arithmetic is dlib's: Copyright (C) 2004, 2006 Davis E. King, Boost Software License 1.0.
+// only in libdlib. The arithmetic is dlib's: Copyright (C) 2004, 2006 Davis E. King, Boost Software License 1.0
+// (deploy/debian/licenses/boost).
 #pragma once
 
 #include <dlib/base64.h>

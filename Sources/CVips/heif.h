@@ -27,6 +27,7 @@ enum {
     DARKROOM_HEIF_INTERLEAVED = 10,
     DARKROOM_HEIF_THREE_BANDS = 10,
     DARKROOM_HEIF_FOUR_BANDS = 11,
+    DARKROOM_HEIF_THREE_DEEP_BANDS = 14,
 };
 
 #define DARKROOM_HEIF_FUNCTIONS(F)                                                                                     \
@@ -93,7 +94,7 @@ static inline int darkroom_avif_has_lossless(void) {
 }
 
 typedef struct {
-    /// Interleaved samples of 8 bits, row by row.
+    /// Interleaved samples, row by row.
     const void *samples;
     int width;
     int height;
@@ -108,6 +109,10 @@ typedef struct {
     int is_lossless;
     /// Whether the samples are Display P3 instead of sRGB.
     int is_p3;
+    /// Whether the samples have 16 bits, three to a pixel, and become 10 bits. Otherwise they have 8.
+    int is_deep;
+    /// Whether chroma has half of the resolution across only.
+    int halves_chroma_once;
     /// EXIF data, none if the size is 0.
     const void *exif;
     int exif_size;
@@ -128,8 +133,8 @@ static inline darkroom_heif_error darkroom_avif_configure(
     heif->heif_encoder_set_parameter_boolean(encoder, "enable-intrabc", 0);
     heif->heif_encoder_set_parameter_boolean(encoder, "lossless-alpha", 1);
     int is_full = image->keeps_chroma || image->is_lossless;
-    darkroom_heif_error chroma =
-        heif->heif_encoder_set_parameter_string(encoder, "chroma", is_full ? "444" : "420");
+    const char *sampling = image->halves_chroma_once ? "422" : is_full ? "444" : "420";
+    darkroom_heif_error chroma = heif->heif_encoder_set_parameter_string(encoder, "chroma", sampling);
     // SVT-AV1 has no such parameter, and always halves chroma.
     return image->is_lossless ? chroma : error;
 }
@@ -147,20 +152,38 @@ static inline darkroom_heif_error darkroom_avif_set_colors(
     return error;
 }
 
+/// Rounds a row of 16-bit samples to 10 bits, the lower byte of each first.
+static inline void darkroom_avif_copy_deep(const uint16_t *samples, size_t count, uint8_t *row) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t sample = ((uint32_t)samples[i] * 1023 + 32767) / 65535;
+        row[2 * i] = (uint8_t)(sample & 0xff);
+        row[2 * i + 1] = (uint8_t)(sample >> 8);
+    }
+}
+
 /// Copies the samples. `pixels` is to be released, also after an error.
 static inline darkroom_heif_error darkroom_avif_copy(
     const darkroom_heif_functions *heif, const darkroom_avif_image *image, void **pixels) {
-    int layout = image->bands == 4 ? DARKROOM_HEIF_FOUR_BANDS : DARKROOM_HEIF_THREE_BANDS;
+    int layout = image->is_deep ? DARKROOM_HEIF_THREE_DEEP_BANDS
+        : image->bands == 4     ? DARKROOM_HEIF_FOUR_BANDS
+                                : DARKROOM_HEIF_THREE_BANDS;
     int width = image->width, height = image->height;
     darkroom_heif_error error = heif->heif_image_create(width, height, DARKROOM_HEIF_RGB, layout, pixels);
-    if (!error.code) error = heif->heif_image_add_plane(*pixels, DARKROOM_HEIF_INTERLEAVED, width, height, 8);
+    if (!error.code) error = heif->heif_image_add_plane(*pixels, DARKROOM_HEIF_INTERLEAVED, width, height,
+        image->is_deep ? 10 : 8);
     if (error.code) return error;
     int stride = 0;
     uint8_t *plane = heif->heif_image_get_plane(*pixels, DARKROOM_HEIF_INTERLEAVED, &stride);
     size_t row = (size_t)width * image->bands;
-    for (int y = 0; y < height; y++)
-        memcpy(plane + (size_t)y * stride, (const uint8_t *)image->samples + y * row, row);
-    return image->is_lossless || image->is_p3 ? darkroom_avif_set_colors(heif, image, *pixels) : error;
+    for (int y = 0; y < height; y++) {
+        uint8_t *target = plane + (size_t)y * stride;
+        if (image->is_deep)
+            darkroom_avif_copy_deep((const uint16_t *)image->samples + y * row, row, target);
+        else
+            memcpy(target, (const uint8_t *)image->samples + y * row, row);
+    }
+    int states_colors = image->is_lossless || image->is_p3 || image->is_deep;
+    return states_colors ? darkroom_avif_set_colors(heif, image, *pixels) : error;
 }
 
 static inline darkroom_heif_error darkroom_heif_append(void *context, const void *bytes, size_t count, void *file) {

@@ -162,6 +162,16 @@ static inline uint32_t darkroom_heif_version(void) {
     return number;
 }
 
+/// The version of libaom, as in its `aom_codec_version`: one byte for each of its three parts; 0 if it is not loaded.
+static inline uint32_t darkroom_aom_version(void) {
+    void *library = dlopen("libaom.so.3", RTLD_LAZY | RTLD_NOLOAD);
+    if (!library) return 0;
+    int (*version)(void) = (int (*)(void))dlsym(library, "aom_codec_version");
+    uint32_t number = version ? (uint32_t)version() : 0;
+    dlclose(library);
+    return number;
+}
+
 /// A function of this process's libraries, which the headers may not declare; NULL if none exists.
 static inline void *darkroom_function(const char *name) {
     void *process = dlopen(NULL, RTLD_LAZY);
@@ -192,6 +202,37 @@ static inline void darkroom_load_fonts(void) {
     // Fontconfig is a library of Pango's. Its headers need not be installed.
     int (*initialize)(void) = (int (*)(void))darkroom_function("FcInit");
     if (initialize) initialize();
+}
+
+/// Sets for each character whether an installed font has it. Starts no thread either; -1 if fontconfig is not in use.
+static inline int darkroom_find_characters(const uint32_t *characters, int count, uint8_t *found) {
+    // As in fontconfig.h.
+    typedef struct { int count, capacity; void **fonts; } FontSet;
+    void *(*pattern)(void) = (void *(*)(void))darkroom_function("FcPatternCreate");
+    void *(*objects)(void) = (void *(*)(void))darkroom_function("FcObjectSetCreate");
+    int (*add)(void *, const char *) = (int (*)(void *, const char *))darkroom_function("FcObjectSetAdd");
+    FontSet *(*list)(void *, void *, void *) = (FontSet * (*)(void *, void *, void *)) darkroom_function("FcFontList");
+    int (*get)(void *, const char *, int, void **) =
+        (int (*)(void *, const char *, int, void **))darkroom_function("FcPatternGetCharSet");
+    int (*has)(void *, uint32_t) = (int (*)(void *, uint32_t))darkroom_function("FcCharSetHasChar");
+    void (*free_pattern)(void *) = (void (*)(void *))darkroom_function("FcPatternDestroy");
+    void (*free_objects)(void *) = (void (*)(void *))darkroom_function("FcObjectSetDestroy");
+    void (*free_list)(FontSet *) = (void (*)(FontSet *))darkroom_function("FcFontSetDestroy");
+    if (!pattern || !objects || !add || !list || !get || !has || !free_pattern || !free_objects || !free_list) return -1;
+    void *all = pattern(), *properties = objects();
+    add(properties, "charset");
+    FontSet *set = list(NULL, all, properties);
+    for (int index = 0; index < count; index++) {
+        found[index] = 0;
+        for (int font = 0; set && font < set->count && !found[index]; font++) {
+            void *charset = NULL;
+            found[index] = get(set->fonts[font], "charset", 0, &charset) == 0 && has(charset, characters[index]);
+        }
+    }
+    if (set) free_list(set);
+    free_objects(properties);
+    free_pattern(all);
+    return 0;
 }
 
 /// Calls back with the name of each family of fonts.

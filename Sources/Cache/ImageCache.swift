@@ -161,9 +161,10 @@ package final class ImageCache: Sendable {
         if !epochs.isCurrent(epoch, of: access, record) { records.remove([source]) }
     }
 
-    /// Copies an entry from disk to memory, unless a purge intervened.
+    /// Copies an entry from disk to memory, unless a purge intervened, or memory is full and the entry was not used
+    /// lately.
     func promote(_ entry: StoredEntry, for key: EntryKey, _ access: CacheAccess, since epoch: PurgeEpoch) {
-        if epochs.isCurrent(epoch, of: access, nil) { memory.store(entry, for: key) }
+        if epochs.isCurrent(epoch, of: access, nil) { memory.promote(entry, for: key) }
         if !epochs.isCurrent(epoch, of: access, nil) { memory.remove(key) }
     }
 

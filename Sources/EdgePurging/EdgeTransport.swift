@@ -12,7 +12,6 @@ struct EdgeTransportFailure: Error, Equatable {
     let reason: String
 }
 
-/// Sends requests to edges.
 protocol EdgeTransport: Sendable {
     func send(_ request: EdgeRequest) async throws(EdgeTransportFailure) -> EdgeAnswer
 

@@ -30,9 +30,6 @@
     /// The number of elements.
     @inlinable package var count: Int { nodes.count - free.count }
 
-    /// The slot of the newest element; nil if the list is empty.
-    @inlinable package var newest: Slot? { ends.newest }
-
     /// The slot of the oldest element; nil if the list is empty.
     @inlinable package var oldest: Slot? { ends.oldest }
 
@@ -45,7 +42,6 @@
     /// The slot of the next newer element; nil for the newest.
     @inlinable package func newer(than slot: Slot) -> Slot? { nodes[slot].newer }
 
-    /// Inserts an element as the newest.
     @inlinable package mutating func insert(_ element: Element) -> Slot {
         let slot = free.popLast() ?? nodes.endIndex
         if slot == nodes.endIndex { nodes.append(Node()) }

@@ -22,7 +22,6 @@
     /// The number of elements.
     @inlinable var count: Int { entries.count }
 
-    /// The element in this slot, or nil if the slot is free.
     @inlinable func element(at slot: Slot) -> Element? { entries[slot]?.element }
 
     /// Inserts an element as the newest, not visited.
@@ -37,7 +36,6 @@
     /// The number of visits since the element was inserted; 0 if the slot is free.
     @inlinable func visits(of slot: Slot) -> Int { Int(entries[slot]?.visits ?? 0) }
 
-    /// Removes and returns the element in this slot.
     @discardableResult
     @inlinable mutating func remove(_ slot: Slot) -> Element? {
         if hand == slot { hand = entries.newer(than: slot) }

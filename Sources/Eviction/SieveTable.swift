@@ -62,7 +62,6 @@
         return freed
     }
 
-    /// Removes and returns the value for this key.
     @inlinable package mutating func remove(for key: Key) -> Value? {
         guard let slot = slots.removeValue(forKey: key), let element = queue.remove(slot) else { return nil }
         heldBytes -= element.cost

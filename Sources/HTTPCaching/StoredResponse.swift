@@ -36,9 +36,7 @@ public struct StoredResponse: Hashable, Sendable {
 
     /// The members of a list field, or nil without the field.
     static func members(of value: String?) -> [Substring]? { value.map { $0[...].plainListMembers } }
-}
 
-extension StoredResponse {
     /// Whether the status is known to mean a complete image, so that it may be fresh although the origin states nothing
     /// (RFC 9110 §15.1).
     var isHeuristicallyCacheable: Bool { status == 200 || status == 203 }

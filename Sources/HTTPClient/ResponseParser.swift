@@ -8,19 +8,13 @@ package import NIOHTTP1
 /// chunks take precedence. The connection of such a response must not be used again, so that an error about where the
 /// response ends never reaches another response. A pure function of the bytes, however they are divided.
 package struct ResponseParser {
-    package enum Failure: Error, CustomStringConvertible {
+    package enum Failure: String, Error, CustomStringConvertible {
         /// The response cannot be understood, or takes more work than its bytes warrant.
-        case malformed
-        /// The connection ended within the response.
-        case incomplete
+        case malformed = "the response is not valid HTTP"
+        case incomplete = "the connection was closed within the response"
 
         /// The end of a sentence about the server, without its period.
-        package var description: String {
-            switch self {
-            case .malformed: "the response is not valid HTTP"
-            case .incomplete: "the connection was closed within the response"
-            }
-        }
+        package var description: String { rawValue }
     }
 
     private enum State {
@@ -152,9 +146,7 @@ package struct ResponseParser {
         if body.readableBytes > 0 { parts.append(.body(body)) }
         body = ByteBuffer()
     }
-}
 
-extension ResponseParser {
     /// Parts of the body below this size are joined.
     private static let smallPart = 4 << 10
 

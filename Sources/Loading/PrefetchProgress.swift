@@ -44,6 +44,5 @@ public enum PrefetchError: Error, Hashable, Sendable {
     case tooManyItems
     /// ``Prefetcher/maxJobs`` jobs are running; a job may end after the delay.
     case tooManyJobs(retryAfterSeconds: Int)
-    /// The prefetcher was shut down.
     case shutDown
 }

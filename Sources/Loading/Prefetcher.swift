@@ -115,7 +115,6 @@ public final class Prefetcher: Sendable {
         for job in jobs { cancel(job) }
     }
 
-    /// The number of running jobs.
     package var runningCount: Int { state.withLock { $0.jobs.count { $0.endedAt == nil } } }
 
     /// The number of items done and failed since the start.

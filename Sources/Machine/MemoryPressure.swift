@@ -26,9 +26,7 @@ public struct MemoryPressure: Sendable {
             available: machine.map { Amount(bytes: $0.availableBytes, ofBytes: $0.totalBytes) },
             stalledShare: kernel.stalledShare())
     }
-}
 
-extension MemoryPressure {
     public enum Level: Hashable, Sendable {
         /// Memory is sufficient, or the system reports no figures.
         case none

@@ -40,7 +40,6 @@ package final class ProcessMemoryFile {
     package func read() -> ProcessMemory? { file.text().flatMap(ProcessMemory.init(statm:)) }
 }
 
-/// The file descriptors of this process.
 package enum FileDescriptors {
     /// The number of open descriptors, without the descriptor that is used for counting; nil if the system doesn't list
     /// them.
@@ -51,5 +50,15 @@ package enum FileDescriptors {
         while readdir(folder) != nil { count += 1 }
         // Not ".", ".." and the folder's own descriptor.
         return count - 3
+    }
+}
+
+/// The CPU time that processes have used.
+package enum ProcessorTime {
+    /// The time of all threads of this process, in user and kernel mode; nil if the system does not report it.
+    package static var ofThisProcess: Duration? {
+        var time = timespec()
+        guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return nil }
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

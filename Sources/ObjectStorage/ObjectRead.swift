@@ -3,7 +3,6 @@ package import HTTPTypes
 package import NIOCore
 import NIOHTTP1
 
-/// How to read an object.
 package struct ObjectRead: Sendable {
     /// An ETag with its quotes. The object is sent only if its ETag differs.
     package var ifNoneMatch: String?
@@ -31,7 +30,6 @@ package enum ObjectPart: Sendable {
 
 /// The end of a conditional read.
 package enum ObjectReadResult: Sendable {
-    /// The whole object was delivered.
     case delivered(ObjectAttributes)
     /// The object matches the conditions (304). Nothing was delivered.
     case notModified(ObjectAttributes)

@@ -43,7 +43,6 @@ package struct ObjectStoreEndpoint: Hashable, Sendable {
         _ = try target(bucket: bucket, key: nil)
     }
 
-    /// The target of one request.
     struct Target: Equatable {
         /// Scheme, host and port.
         var origin: String

@@ -158,7 +158,6 @@ struct XMLElement: Equatable {
 
     func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 
-    /// The text of the first child of this name.
     func text(of name: String) -> String? { child(name)?.text }
 }
 

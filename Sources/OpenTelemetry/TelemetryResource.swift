@@ -2,7 +2,6 @@ import Foundation
 
 /// What describes this process to a collector (OpenTelemetry: resource).
 package struct TelemetryResource: Sendable {
-    /// The version of the program.
     let version: String
     /// Names and values, in alphabetical order.
     let attributes: [(name: String, value: String)]

@@ -61,7 +61,6 @@ public struct OriginRouter: OriginFetching {
     }
 }
 
-/// Refuses all objects.
 private struct NoObjects: OriginFetching {
     func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse { throw .notAllowed(.object) }
     func refusal(of source: SourceURL) -> OriginError? { .notAllowed(.object) }

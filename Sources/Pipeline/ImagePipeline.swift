@@ -31,6 +31,7 @@ public final class ImagePipeline: Sendable {
     let deadlines: DeadlineTimer
     let delegate: any ImagePipelineDelegate
     let encoderEpoch: String
+    let chains: RecentChains
     private let logger: Logger
 
     /// Creates a pipeline.
@@ -71,6 +72,7 @@ public final class ImagePipeline: Sendable {
     ) {
         self.configuration = configuration
         encoderEpoch = EncoderEpoch.identifier(configuration.efforts, limits: configuration.limits)
+        chains = RecentChains(limits: configuration.limits)
         self.delegate = delegate
         self.keyFilter = keyFilter
         self.logger = logger
@@ -299,11 +301,13 @@ extension ImagePipeline {
 
 /// A request whose chain and keys were derived once, to look its image up in the caches again and again.
 package final class ImageLookup: Sendable {
-    let request: ResolvedRequest
+    let resolved: ResolvedRequest
     /// The request with the drawn images that were current at the last call; nil without such images.
     let complete = Mutex<ResolvedRequest?>(nil)
 
-    fileprivate init(_ request: ResolvedRequest) { self.request = request }
+    package var request: ImageRequest { resolved.input }
+
+    fileprivate init(_ resolved: ResolvedRequest) { self.resolved = resolved }
 }
 
 /// What a pipeline says of a request at once.
@@ -335,7 +339,7 @@ extension ImagePipeline {
     ) throws(PipelineError) -> Inquired {
         let stopwatch = Stopwatch()
         guard !resolver.cache.isBehind, let request = currentRequest(of: lookup) else {
-            var input = lookup.request.input
+            var input = lookup.request
             (input.client, input.priority) = (client, priority)
             return .waits { [self, input] () async throws(PipelineError) in try await image(for: input) }
         }
@@ -370,7 +374,6 @@ extension ImagePipeline {
         return request
     }
 
-    /// Whether requests may be refused at the moment.
     private var mayRefuse: Bool { resolver.producer.pixels.queue.mayRefuse(within: configuration.requestTimeout) }
 
     /// The error of a request whose source has not been received yet, if the pixel queue is full. Never waits. Nil

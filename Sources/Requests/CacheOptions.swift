@@ -44,7 +44,6 @@ public struct TierSelection: Hashable, Sendable {
     /// All tiers for variants, none for originals.
     public static let variants = TierSelection(originals: [], variants: .all)
 
-    /// The tiers selected for originals, for variants, or for both.
     package var union: TierSet { originals.union(variants) }
 }
 

@@ -64,9 +64,7 @@ public struct Color: Hashable, Codable, Sendable {
     package var rgb: [Double] { [Double(red), Double(green), Double(blue)] }
     /// Red, green, blue and alpha as libvips takes them.
     package var rgba: [Double] { rgb + [Double(alpha)] }
-}
 
-extension Color {
     /// The color of this lowercase CSS name (CSS Color Module Level 4 §6.1), or `transparent`.
     package static func named(_ name: String) -> Color? {
         if name == "transparent" { return .transparent }

@@ -169,8 +169,8 @@ extension DiskStore {
         deliver([])
     }
 
-    /// Returns all of these entries of one source if they were read before and the system has their files in memory.
-    /// Otherwise the call does not count as a lookup.
+    /// Returns all of these entries of one source if the system has their rows in the index and their files in memory.
+    /// Files of more than 64 KiB must have been read before. Otherwise the call does not count as a lookup.
     public func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]? {
         lookups?.entriesAtOnce(for: keys)
     }

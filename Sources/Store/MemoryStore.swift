@@ -88,6 +88,17 @@ public final class MemoryStore: Sendable {
         return held.costBytes <= budgetBytes
     }
 
+    /// Stores an entry that another store has too. A full store takes only entries that come again soon: for others, it
+    /// would evict as many that may be asked for again.
+    ///
+    /// - Returns: whether the entry was stored.
+    @discardableResult
+    package func promote(_ entry: StoredEntry, for key: EntryKey) -> Bool {
+        let costBytes = Held.costBytes(of: entry)
+        guard costBytes <= budgetBytes, state.withLock({ $0.takes(key, costBytes: costBytes) }) else { return false }
+        return store(entry, for: key)
+    }
+
     /// Removes the entry for this key.
     public func remove(_ key: EntryKey) {
         let freed = state.withLock { $0.remove(key) }
@@ -144,8 +155,11 @@ private struct Held: Sendable {
         self.key = key
         self.entry = entry
         self.storedAt = storedAt
-        costBytes =
-            entry.content.count + entry.metadata.readableBytes + entry.labels.reduce(0) { $0 + $1.utf8.count }
+        costBytes = Self.costBytes(of: entry)
+    }
+
+    static func costBytes(of entry: StoredEntry) -> Int {
+        entry.content.count + entry.metadata.readableBytes + entry.labels.reduce(0) { $0 + $1.utf8.count }
             + MemoryStore.entryOverheadBytes
     }
 }
@@ -165,6 +179,8 @@ private struct State: Sendable {
     var counters = MemoryStatistics()
     /// The number of entries whose bodies are in memory files.
     var files = 0
+    /// Of entries that came while the table was full.
+    var doorkeeper = Doorkeeper(places: 1 << 16)
 
     init(budgetBytes: Int) {
         table = SieveTable(budgetBytes: budgetBytes)
@@ -181,6 +197,12 @@ private struct State: Sendable {
         let held = table.value(for: key)
         if held == nil { counters.misses += 1 } else { counters.hits += 1 }
         return held?.entry
+    }
+
+    /// Whether there is room for an entry, or its key came lately or has an entry.
+    mutating func takes(_ key: EntryKey, costBytes: Int) -> Bool {
+        table.bytes + costBytes <= table.budgetBytes || doorkeeper.knows(key.entry.trailingWord)
+            || table.peek(key) != nil
     }
 
     mutating func store(_ held: Held) -> [Held] {

@@ -19,8 +19,8 @@ public protocol Storing: Sendable {
     ///   before the return.
     func look(for keys: [EntryKey], deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void)
 
-    /// Returns all of these entries of one source if that needs no waiting for a device, within a few microseconds. By
-    /// default nil.
+    /// Returns all of these entries of one source if that needs no waiting for a device, within some tens of
+    /// microseconds. By default nil.
     /// - Returns: nil if an entry is missing or would need waiting. The call does not count as a lookup, and
     ///   ``look(for:deliver:)`` may still find the entry.
     func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]?

@@ -262,7 +262,8 @@ package struct PreparedJob: Sendable {
 
     package func planned() throws(ImageProcessingError) -> PlannedJob { PlannedJob(prepared: self, plan: try plan()) }
 
-    /// The cost of drawing the images of the chain on a result of this size.
+    /// The cost of drawing the images of the chain on a result of this size, and what shadows of texts add to the cost
+    /// of their steps.
     func costOfImages(
         framesUsed: Int, on size: PixelSize
     ) throws(ImageProcessingError) -> (bytes: Int, work: Double) {
@@ -272,6 +273,11 @@ package struct PreparedJob: Sendable {
             let cost = try drawing.cost(of: image, framesUsed: framesUsed, on: size)
             bytes += cost.bytes
             work += cost.work + drawing.compositingWork(framesUsed: framesUsed, on: size)
+        }
+        for case let text as TextLayer in job.chain.transforms {
+            let margin = text.box.costOfShadowMargin(on: size)
+            bytes += margin.bytes
+            work += margin.work
         }
         return (bytes, work)
     }

@@ -7,7 +7,6 @@ package struct AVIFEncoder: Sendable {
     package var quality: Int
     /// 0…9.
     package var effort: Int
-    /// Whether chroma keeps its resolution.
     package var keepsChroma: Bool
     /// Whether every sample is kept: red, green and blue are encoded as they are.
     package var isLossless: Bool
@@ -29,7 +28,11 @@ package struct AVIFEncoder: Sendable {
         return darkroom_avif_has_lossless() != 0
     }()
 
-    /// Encodes an image of 8-bit samples: red, green and blue, or alpha too.
+    /// Whether chroma of 10-bit images is halved on one side only: for 10 bits, libheif before 1.15.2 states a profile
+    /// that has no other sampling, and libaom ends the process otherwise.
+    private static let halvesChromaOnce = HEIFCodec.libraryVersion.map { $0 < (1, 16) } ?? true
+
+    /// Encodes an image: red, green and blue of 8 or 16 bits, which become 10 bits, or with alpha of 8 bits.
     ///
     /// - Parameters:
     ///   - exif: EXIF data for the file; nil = none.
@@ -37,7 +40,8 @@ package struct AVIFEncoder: Sendable {
     package func encode(
         _ image: VipsImage, exif: ByteBuffer? = nil, xmp: ByteBuffer? = nil
     ) throws(VipsError) -> ByteBuffer {
-        guard image.isByte, image.bands == 3 || image.bands == 4 else {
+        let isDeep = image.isShort && image.bands == 3 && !isLossless
+        guard isDeep || image.isByte && (image.bands == 3 || image.bands == 4) else {
             throw VipsError(operation: Self.operation, message: "\(image.bands) bands of \(image.sampleFormat)")
         }
         guard let file = g_byte_array_new() else { throw VipsError(operation: Self.operation, message: "no memory") }
@@ -50,7 +54,9 @@ package struct AVIFEncoder: Sendable {
                         height: Int32(clamping: image.height), bands: Int32(clamping: image.bands),
                         quality: Int32(clamping: quality), effort: Int32(clamping: effort),
                         keeps_chroma: keepsChroma ? 1 : 0, is_lossless: isLossless ? 1 : 0,
-                        is_p3: isP3 ? 1 : 0, exif: exif.baseAddress, exif_size: Int32(clamping: exif.count),
+                        is_p3: isP3 ? 1 : 0, is_deep: isDeep ? 1 : 0,
+                        halves_chroma_once: isDeep && Self.halvesChromaOnce ? 1 : 0, exif: exif.baseAddress,
+                        exif_size: Int32(clamping: exif.count),
                         xmp: xmp.baseAddress,
                         xmp_size: Int32(clamping: xmp.count))
                     return darkroom_avif_encode(&options, file)

@@ -79,7 +79,6 @@ package enum HEIFCodec: Int32, Sendable, CaseIterable {
     /// a package of its own.
     package var canDecode: Bool { has("heif_have_decoder_for_format") }
 
-    /// Whether libheif can encode it.
     package var canEncode: Bool { has("heif_have_encoder_for_format") }
 
     private func has(_ function: String) -> Bool {
@@ -94,4 +93,38 @@ package enum HEIFCodec: Int32, Sendable, CaseIterable {
         let number = Int(darkroom_heif_version())
         return number == 0 ? nil : (number >> 24, number >> 16 & 0xff)
     }
+
+    /// The version of the loaded libaom; nil if it is not loaded.
+    package static var libaomVersion: (major: Int, minor: Int)? {
+        VipsRuntime.start()
+        let number = Int(darkroom_aom_version())
+        return number == 0 ? nil : (number >> 16 & 0xff, number >> 8 & 0xff)
+    }
+}
+
+/// libjxl's encoder of the coefficients of a JPEG. libvips' saver takes pixels only.
+package enum JPEGXLTranscoder {
+    /// Whether libjxl can be called.
+    package static let isAvailable = {
+        VipsRuntime.start()
+        return darkroom_jxl_is_loaded() != 0
+    }()
+
+    /// The JPEG as a JPEG XL that holds the same coefficients in fewer bytes. It is decoded once, to ensure that this
+    /// restores the JPEG byte by byte.
+    ///
+    /// Returns nil if libjxl cannot be called, does not take the JPEG, does not restore it, or saves nothing.
+    package static func transcode(_ jpeg: ByteBuffer) -> ByteBuffer? {
+        guard isAvailable else { return nil }
+        var count = 0
+        let file = jpeg.withUnsafeReadableBytes {
+            darkroom_jxl_transcode($0.baseAddress, $0.count, effort, &count)
+        }
+        guard let file else { return nil }
+        defer { g_free(file) }
+        return ByteBuffer(bytes: UnsafeRawBufferPointer(start: file, count: count))
+    }
+
+    /// libjxl's default, 1…9. Time and bytes hardly depend on it.
+    private static let effort: Int32 = 7
 }

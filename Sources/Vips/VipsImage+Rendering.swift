@@ -93,6 +93,16 @@ extension VipsImage {
         }
     }
 
+    /// A copy in memory whose samples `edit` has changed, ordered as by ``samples()``.
+    package func copied(
+        interrupt: Interrupt? = nil, editing edit: (UnsafeMutableRawBufferPointer) -> Void
+    ) throws(VipsError) -> VipsImage {
+        let copy = try Self.stacked([self], interrupt: interrupt)
+        guard let data = copy.pointer.pointee.data else { throw .taken(after: "copying") }
+        edit(UnsafeMutableRawBufferPointer(start: data, count: copy.byteCount))
+        return copy
+    }
+
     /// Runs `body` with libvips' progress signal wired to `interrupt`.
     func withInterrupt<Result>(
         _ interrupt: Interrupt?, _ body: () throws(VipsError) -> Result

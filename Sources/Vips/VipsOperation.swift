@@ -107,7 +107,6 @@ struct VipsOperation: ~Copyable {
 }
 
 extension VipsArea {
-    /// A copy of the bytes.
     fileprivate var bytes: ByteBuffer { ByteBuffer(bytes: UnsafeRawBufferPointer(start: data, count: length)) }
 }
 

@@ -69,9 +69,7 @@ public enum VipsRuntime {
         }
         return true
     }()
-}
 
-extension VipsRuntime {
     /// The codec libraries that libvips has loaded into this process, sorted: `libjpeg 62.3.0`, …, without a version if
     /// the library's file name has none. Empty on platforms other than Linux.
     public static var codecs: [String] {

@@ -45,6 +45,15 @@ public struct VipsText: Sendable {
     /// Reads the settings of the system's fonts ahead of the first text. Starts no thread, which a layout may do.
     package static func loadFontSettings() { darkroom_load_fonts() }
 
+    /// Whether an installed font has each character; nil where fontconfig does not list the fonts. Starts no thread.
+    package static func fontsHave(_ characters: [Unicode.Scalar]) -> [Bool]? {
+        var found = [UInt8](repeating: 0, count: characters.count)
+        guard darkroom_find_characters(characters.map(\.value), Int32(clamping: characters.count), &found) == 0 else {
+            return nil
+        }
+        return found.map { $0 != 0 }
+    }
+
     /// The names of the families of fonts that texts can have, sorted, with fontconfig's aliases. May start a thread.
     package static var fontFamilies: [String] {
         VipsRuntime.start()
@@ -83,14 +92,17 @@ public struct VipsText: Sendable {
             ])
     }
 
-    private func markup(_ color: String) -> String { "<span foreground=\"\(color)\">\(escaped)</span>" }
+    private func markup(_ color: String) -> String { "<span foreground=\"\(color)\">\(text.markupEscaped)</span>" }
 
     /// At 72 dots per inch, points are pixels.
     private var font: String { "\(face) \(size)" }
+}
 
-    /// Scalar by scalar: in one character with a combining mark, `<` still begins a tag.
-    private var escaped: String {
-        text.unicodeScalars.reduce(into: "") { escaped, scalar in
+extension String {
+    /// The text as the content of an XML element. Scalar by scalar: in one character with a combining mark, `<` still
+    /// begins a tag.
+    package var markupEscaped: String {
+        unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"

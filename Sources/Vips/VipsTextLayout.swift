@@ -192,9 +192,7 @@ public final class VipsTextLayout {
             UnsafeRawPointer(pixels), stride: Int(cairo_image_surface_get_stride(surface)), width: area.width,
             height: area.height)
     }
-}
 
-extension VipsTextLayout {
     private static let lineSeparator = "\u{2028}"
     private static let ellipsis = "…"
     private static let scale = Double(PANGO_SCALE)

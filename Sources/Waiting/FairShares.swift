@@ -16,7 +16,6 @@ package struct FairShares {
     /// The seconds that a client has been served.
     package func served(_ client: String) -> Double { max(served[client] ?? floor, floor) }
 
-    /// The client that has been served least.
     package func leastServed(of clients: [String]) -> String {
         clients.min { served($0) < served($1) } ?? ""
     }

@@ -4,7 +4,6 @@ import Synchronization
 package final class OwnedTasks<Key: Hashable & Sendable>: Sendable {
     private struct State {
         var tasks: [Int: Task<Void, Never>] = [:]
-        /// The keys of all tasks with a key.
         var keys: Set<Key> = []
         var lastNumber = 0
         var isClosed = false

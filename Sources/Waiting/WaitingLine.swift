@@ -15,7 +15,6 @@
 /// of arrival.
 @usableFromInline package struct WaitingLine<Member: WaitingLineMember> {
     @usableFromInline package private(set) var members: [Member] = []
-    /// The waiters of each client.
     private var clients = Tally()
 
     package init() {}

@@ -27,7 +27,6 @@ struct Endpoints: Sendable {
     /// The routes for all clients and for the scripts of all sites, as the IIIF Image API requires.
     var iiifRoutes: [AuthorizedRoute] { IIIFEndpoint(endpoint: image, describe: describeSource ?? image.image).routes }
 
-    /// The routes for operators.
     var adminRoutes: [Route] {
         purge.routes + entries.routes + prefetch.routes + [
             .caches(observability.caches), .metrics(observability.exposition),
@@ -88,7 +87,6 @@ struct Endpoints: Sendable {
 }
 
 extension Endpoints {
-    /// The endpoints of a pipeline.
     init(
         _ configuration: WebConfiguration, _ pipeline: ImagePipeline, _ prefetcher: Prefetcher,
         _ observability: Observability, rateLimiter: RateLimiter = RateLimiter()

@@ -55,7 +55,6 @@ package struct Listeners: Sendable {
 }
 
 extension WebConfiguration {
-    /// The listeners to open.
     var listeners: [Listener] { adminAddress == nil ? [.main] : [.main, .admin] }
 }
 

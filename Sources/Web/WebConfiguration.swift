@@ -8,7 +8,6 @@ package import Foundation
 
 /// The configuration of the endpoints and listeners.
 package struct WebConfiguration: Sendable {
-    /// The address of the main listener.
     package var address = ListenerAddress.host("127.0.0.1", port: 8080)
     /// The address of a listener for administration, which the main listener then does not serve; nil = no such
     /// listener.
@@ -32,13 +31,11 @@ package struct WebConfiguration: Sendable {
     package var publicURL: String?
     /// This server's pseudonym in `Via`. A request that has it already passed through this server.
     package var viaPseudonym = "darkroom"
-    /// The limits of query parameters.
     package var limits = QueryLimits()
     /// The pipeline's limits on source and result.
     package var pixelLimits = PixelLimits()
     /// The maximum size of a source in bytes.
     package var maxSourceBytes = 50 << 20
-    /// The identity of clients, and the limits for each.
     package var clientLimits = ClientLimits.default
     /// The access control of image requests.
     package var access = Access()
@@ -46,13 +43,11 @@ package struct WebConfiguration: Sendable {
     package var accounts = KeyAccounts()
     /// The short names of sources.
     package var sourceMap = SourceMap()
-    /// Whether `/` serves the playground.
     package var servesPlayground = true
     /// Whether sources may be files of a folder, besides the ``SampleImages`` of the playground.
     package var hasLocalFiles = false
     /// Whether `/robots.txt` lets crawlers fetch images.
     package var allowsRobots = false
-    /// Whether `/iiif` serves the IIIF Image API.
     package var servesIIIF = false
     /// Whose parameters `/image` and `/explain` read in a query that does not say.
     package var dialect = Dialect.darkroom
@@ -103,7 +98,6 @@ package struct Access: Hashable, Sendable {
     package var signingKeys: [SigningKey] = []
     /// The rates that keys have of their own, by key ID: how often their signatures may be used, all clients together.
     package var keyRates: [String: Rate] = [:]
-    /// The quotas of keys, by key ID.
     package var keyQuotas: [String: KeyQuotas] = [:]
     /// The presets of this server.
     package var presets = Presets()

@@ -28,7 +28,6 @@ package struct WorkerImageProcessor: ImageProcessing {
         try await self.init(configuration, logger: logger, launcher: ZygoteLauncher(configuration))
     }
 
-    /// Starts the workers by another launcher, for tests.
     init(
         _ configuration: WorkerConfiguration, logger: Logger, launcher: any WorkerLauncher,
         didSupervise: @escaping @Sendable () -> Void = {}

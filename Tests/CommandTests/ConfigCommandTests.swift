@@ -133,13 +133,13 @@ struct ConfigCommandTests {
         let file = try URL.temporaryFile(
             "darkroom.yaml", "# ports\nport: 1\nqueue-depth: 2\nallow-hosts: ['*.a.org']\n")
         let run = try DarkroomProcess.run(
-            ["config", "print", "--config", file.path, "--max-redirects", "9"], environment: ["DARKROOM_PORT": "3"])
+            ["config", "print", "--config", file.path, "--max-downloads", "99"], environment: ["DARKROOM_PORT": "3"])
         #expect(run.status == 0)
         let lines = run.output.split(separator: "\n").map { line in
             line.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
         }
         for line in [
-            "port: 3 # DARKROOM_PORT", "queue-depth: 2 # \(file.path):3", "max-redirects: 9 # --max-redirects",
+            "port: 3 # DARKROOM_PORT", "queue-depth: 2 # \(file.path):3", "max-downloads: 99 # --max-downloads",
             "allow-hosts: \"*.a.org\" # \(file.path):4", "idle-timeout: 30s # default", "# admin-port: none # default",
             "pixel-workers: \(ResourceDefaults.current.pixelWorkers) # default: number of usable CPU cores",
         ] {

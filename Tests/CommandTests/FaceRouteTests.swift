@@ -24,6 +24,8 @@ struct FaceRouteTests {
         #expect(document.status == 200 && String(buffer: document.body).contains("\"confidence\":"))
         let plan = try await Client.get("\(server.base)/explain?url=\(source)&redact=face")
         #expect(String(buffer: plan.body).contains("\"name\":\"redact\""))
+        #expect(String(buffer: plan.body).contains(#""face_searches":[{"estimated_processor_milliseconds":"#))
+        #expect(String(buffer: plan.body).contains(#""purpose":"hide""#))
         #expect(await server.stop() == 0)
     }
 

@@ -27,7 +27,7 @@ struct PrefetchRouteTests {
         try await DarkroomProcess(["--allow-networks", "127.0.0.0/8", "--admin-token", Self.token] + flags)
     }
 
-    /// Begins a job and gives where it is told of.
+    /// Starts a job and returns the path of its state.
     private func start(_ server: DarkroomProcess, _ body: String) async throws -> String {
         var request = HTTPClientRequest(url: "\(server.base)/prefetch")
         request.method = .POST

@@ -11,13 +11,13 @@ import Testing
 /// Flags, environment and YAML file.
 struct SettingSourcesTests {
     @Test func `A flag takes precedence over the environment, and the environment over the file`() throws {
-        let file = "port: 3\nqueue-depth: 3\nmax-redirects: 3\n"
+        let file = "port: 3\nqueue-depth: 3\nmax-downloads: 63\n"
         let environment = ["DARKROOM_PORT": "2", "DARKROOM_QUEUE_DEPTH": "2"]
         let settings = try Settings.reading(["port": "1"], environment: environment, file: file)
         #expect(settings.listeners.port == 1)
         #expect(settings.processing.queueDepth == 2)
-        #expect(settings.origins.maxRedirects == 3)
-        #expect(settings.origins.maxDownloads == 64)
+        #expect(settings.origins.maxDownloads == 63)
+        #expect(settings.origins.downloadsPerHost == 6)
     }
 
     @Test func `Lists are comma-separated or YAML lists`() throws {

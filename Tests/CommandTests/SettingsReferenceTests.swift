@@ -17,7 +17,7 @@ struct SettingsReferenceTests {
             #expect(SettingsReference.page.components(separatedBy: "| `\(row.name)` |").count == 2, "\(row.name)")
         }
         #expect(Set(SettingsTable.rows.map(\.name)).count == SettingsTable.rows.count)
-        #expect(SettingsTable.rows.count == 106)
+        #expect(SettingsTable.rows.count == 105)
     }
 
     @Test func `Lines of help fit a terminal of 80 columns`() {

@@ -36,7 +36,6 @@ struct SettingsTests {
         #expect(settings.transferBytes == settings.processing.memoryBudget / 2)
         #expect(settings.origins.downloadsPerHost == 6)
         #expect(settings.origins.maxDownloads == 64)
-        #expect(settings.origins.maxRedirects == 5)
         #expect(settings.origins.insecureTLSHosts.isEmpty)
         #expect(settings.cache.decodedBytes == ResourceDefaults.current.decodedCacheBytes)
         #expect(settings.cache.maxAge == nil)
@@ -101,7 +100,7 @@ struct SettingsTests {
         "s3-stores": "minio=http://minio:9000?profile=minio",
         "allow-networks": "127.0.0.0/8", "allow-hosts": "*.b.org", "allow-ports": "8080", "max-source-bytes": "512KiB",
         "max-source-pixels": "1000", "max-animation-pixels": "70000000", "max-output-side": "400",
-        "max-output-pixels": "9000", "max-processing-time": "3s", "max-redirects": "0", "connect-timeout": "500ms",
+        "max-output-pixels": "9000", "max-processing-time": "3s", "connect-timeout": "500ms",
         "download-timeout": "9s",
         "request-timeout": "2m", "pixel-workers": "7", "worker-memory": "1GiB",
         "isolation": "none", "quarantine": "0",
@@ -112,7 +111,7 @@ struct SettingsTests {
         "downloads-per-host": "2", "max-downloads": "8", "log-level": "debug",
         "log-format": "logfmt", "log-hits": "false", "log-sources": "path", "playground": "false",
         "allow-robots": "true", "compat": "wsrv",
-        "marks": "logo=https://example.com/logo.png", "avif-effort": "3",
+        "marks": "logo=https://example.com/logo.png", "avif-effort": "4",
         "formats": "webp,jxl", "avif-budget": "1s",
         "client-hints": "true", "iiif": "true", "response-tags": "fastly",
         "purge-to": "varnish=http://edge:6081/;method=BAN,webhook=https://hooks.example/x;secret-file=\(secretFile)",

@@ -47,4 +47,20 @@ struct StartupMessageTests {
         #expect(await server.stop() == 0)
         #expect(await server.nextLine() == nil)
     }
+
+    @Test func `Scripts for which no font is installed are named in the log, and by version --verbose`() async throws {
+        let folder = try URL.temporaryFolder()
+        let settings = folder.appendingPathComponent("fonts.conf")
+        try Data("<fontconfig><cachedir>\(folder.path)</cachedir></fontconfig>".utf8).write(to: settings)
+        let environment = ["FONTCONFIG_FILE": settings.path]
+        let flags = ["--port", "0", "--cache-dir", folder.appendingPathComponent("cache").path]
+        let server = try await DarkroomProcess(serving: flags, environment: environment)
+        #expect(await server.stop() == 0)
+        let line = server.log.split(separator: "\n").first { $0.contains("no fonts for some scripts") }
+        #expect(line?.contains("Latin, Greek") == true)
+        #expect(line?.contains("fonts-noto-cjk, fonts-noto-color-emoji, fonts-noto-core") == true)
+        let version = try DarkroomProcess.run(["version", "--verbose"], environment: environment)
+        #expect(version.output.contains("\nlacks fonts for Latin, Greek, "))
+        #expect(version.output.contains(": install fonts-noto-cjk, fonts-noto-color-emoji, fonts-noto-core\n"))
+    }
 }

@@ -39,7 +39,7 @@ struct EdgePurgerTests {
         }
     }
 
-    @Test func `The log says once that a webhook is told of the same purge again and again`() async {
+    @Test func `The log says once that a webhook gets the same purge again and again`() async {
         let bench = PurgerBench([EdgeDestination(.webhook, url: "http://hooks/"), PurgerBench.varnish])
         for _ in 0..<9 { _ = await bench.purger.tell(.stub("x"), after: .zero, again: nil) }
         #expect(bench.logs.count(of: "again and again") == 1)

@@ -27,6 +27,36 @@ struct RateTests {
     }
 }
 
+struct FurtherTokenTests {
+    private let clock = TestClock()
+
+    @Test func `a request may take further tokens, or leaves the bucket as it was`() throws {
+        let limiter = RateLimiter { [clock] in clock.elapsed }
+        let rate = try #require(Rate("4/s"))
+        #expect(limiter.admit("a", rate) == nil)
+        #expect(limiter.admit("a", rate, further: 2) == nil)
+        #expect(limiter.admit("a", rate) == nil)
+        clock.advance(by: .milliseconds(500))
+        // Of two tokens, one is taken: two more will be there in a quarter of a second.
+        #expect(limiter.admit("a", rate) == nil)
+        #expect(limiter.admit("a", rate, further: 2) == .milliseconds(250))
+        clock.advance(by: .milliseconds(250))
+        #expect(limiter.admit("a", rate) == nil)
+        #expect(limiter.admit("a", rate, further: 2) == nil)
+        #expect(limiter.admit("a", rate) != nil)
+    }
+
+    @Test func `no request takes more than a full bucket`() throws {
+        let limiter = RateLimiter { [clock] in clock.elapsed }
+        for text in ["1/s", "3/s"] {
+            let rate = try #require(Rate(text))
+            #expect(limiter.admit(text, rate) == nil)
+            #expect(limiter.admit(text, rate, further: 8) == nil)
+            #expect(limiter.admit(text, rate) != nil)
+        }
+    }
+}
+
 struct RateLimiterTests {
     private let clock = TestClock()
 

@@ -93,6 +93,19 @@ struct InFlightByteBudgetTests {
         #expect(try await reserve(60, first).state == .granted)
     }
 
+    @Test func `Bytes that wait for another download count, and do not keep it waiting`() async throws {
+        let (part, source, other) = (budget.makeReservation(), budget.makeReservation(), budget.makeReservation())
+        _ = reserve(80, part)
+        part.finish(bytes: 80)
+        let large = reserve(60, source)
+        #expect(try await large.state == .pending)
+        part.park()
+        #expect(try await large.state == .granted)
+        #expect(budget.usedBytes == 140)
+        let next = reserve(10, other)
+        #expect(try await next.state == .pending)
+    }
+
     @Test func `A single download is granted any number of bytes`() async throws {
         let only = budget.makeReservation()
         #expect(try await reserve(1000, only).state == .granted)

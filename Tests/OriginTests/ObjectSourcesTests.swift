@@ -12,7 +12,7 @@ import Testing
 @testable import DarkroomObjectStorage
 @testable import DarkroomOrigin
 
-/// What is read from a store, and what is told of its failures.
+/// What is read from a store, and how its failures are reported.
 @Suite(.timeLimit(.minutes(5)))
 struct ObjectSourcesTests {
     @Test func `an object is read whole, with the fields that matter to caching`() async throws {

@@ -4,6 +4,7 @@ import DarkroomRequests
 import DarkroomStore
 import DarkroomTestClock
 import HTTPTypes
+import NIOCore
 import Testing
 
 @testable import DarkroomCache
@@ -34,6 +35,19 @@ struct DiskAnswerTests {
         let reads = bench.disk.reads.value
         #expect(try await bench.ask().cache.variant == .disk)
         #expect(bench.disk.reads.value == reads + 1)
+        #expect(try await bench.ask().cache.variant == .memory)
+    }
+
+    @Test func `Full memory takes an image from disk at its second use`() async throws {
+        let budget = 64 << 10
+        let bench = try Bench(.control("max-age=60"), memoryBytes: budget)
+        try await bench.ask()
+        await bench.settle()
+        bench.memory.removeEverything()
+        let body = ByteBuffer(repeating: 0, count: budget - MemoryStore.entryOverheadBytes)
+        let other = EntryKey(source: StoreKey(hashing: [1]), entry: StoreKey(hashing: [2]))
+        #expect(bench.memory.store(StoredEntry(body: body), for: other))
+        for _ in 1...2 { #expect(try await bench.ask().cache.variant == .disk) }
         #expect(try await bench.ask().cache.variant == .memory)
     }
 

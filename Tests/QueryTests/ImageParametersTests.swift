@@ -193,6 +193,7 @@ struct ImageParametersTests {
         Row("passthrough", good: ["auto", "off", "Auto"], bad: ["", nil, "on", "true"]),
         Row("metadata", good: ["none", "rights", "all", "All"], bad: ["", nil, "keep", "true"]),
         Row("gamut", good: ["srgb", "p3", "source", "P3"], bad: ["", nil, "adobe", "true"]),
+        Row("depth", good: ["8", "source", "Source"], bad: ["", nil, "10", "16", "true"]),
         Row("hdr", good: ["keep", "drop", "Keep"], bad: ["", nil, "auto", "true"]),
         Row("damaged", good: ["refuse", "show", "Show"], bad: ["", nil, "on", "true"]),
         Row("l", good: ["1", "9"], bad: ["0", "10"] + notWhole), Row("af", good: booleans, bad: ["yes"]),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomQuery
 
-/// What a client is told of a parameter that is refused.
+/// The sentence with which a parameter is refused.
 struct InvalidParameterTests {
     private let grammar = ImageQueryGrammar()
 

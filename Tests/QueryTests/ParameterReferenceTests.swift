@@ -15,15 +15,6 @@ struct ParameterReferenceTests {
         #expect(Set(parameters.map(\.documentation.summary)).count == parameters.count)
     }
 
-    @Test func `the reference lists each parameter once, by theme`() {
-        let markdown = ImageQueryGrammar().table.markdown
-        for parameter in ImageQueryGrammar().table.parameters {
-            #expect(markdown.split(separator: "\n").count { $0.hasPrefix("| `\(parameter.name)` |") } == 1)
-        }
-        #expect(markdown.hasPrefix("### Source\n"))
-        #expect(markdown.contains("| `1` | Resize | medium |"))
-    }
-
     @Test func `a parameter changes a step that exists`() {
         let transforms: [any Transform.Type] = [
             Blur.self, Border.self, Brightness.self, ColorConversion.self, ContainExtend.self, Contrast.self,

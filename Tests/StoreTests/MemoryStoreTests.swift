@@ -49,6 +49,19 @@ import Testing
         }
     #endif
 
+    @Test func `a full store takes copies of another store from their second time on`() {
+        let store = MemoryStore(budgetBytes: 2 * Self.costBytes)
+        #expect(store.promote(entry(), for: key(1)))
+        #expect(store.promote(entry(), for: key(2)))
+        #expect(!store.promote(entry(), for: key(3)))
+        #expect(store.promote(entry(filler: 2), for: key(1)))
+        #expect(store.entry(for: key(1)) == entry(filler: 2))
+        #expect(store.promote(entry(), for: key(3)))
+        #expect(store.entry(for: key(3)) == entry())
+        for _ in 1...2 { #expect(!store.promote(entry(10_000), for: key(4))) }
+        #expect(store.statistics.entries == 2)
+    }
+
     @Test func `a second entry for a key replaces the first`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         store.store(entry(5000), for: key(1))

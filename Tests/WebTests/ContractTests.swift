@@ -67,7 +67,7 @@ struct ContractTests {
         #expect(Set(types.dropFirst()) == Set(OutputFormat.allCases.map(\.mediaType)))
     }
 
-    @Test func `what is told of caching is what the contract says`() throws {
+    @Test func `the description of caching is as in the contract`() throws {
         let told = CachingDocument(.stub(), CacheLocation(original: .all, variant: .all))
         let json = try JSONSerialization.jsonObject(with: encoded(told)) as? [String: Any] ?? [:]
         for (name, members) in [("Caching", json), ("CachePlaces", json["original"] as? [String: Any] ?? [:])] {

@@ -40,7 +40,7 @@ struct PermitTests {
     }
 
     @Test(arguments: ["/image", "/info", "/explain", "/srcset"])
-    func `where there is a key, pictures and what is told of them take a signature or the admin token`(
+    func `where there is a key, images and their descriptions take a signature or the admin token`(
         path: String
     ) async throws {
         let key = try key()

@@ -1,4 +1,5 @@
 import DarkroomHTTPServer
+import DarkroomPipeline
 import DarkroomRequests
 import HTTPTypes
 import HummingbirdCore
@@ -58,6 +59,25 @@ struct RateLimitTests {
         #expect(try await ask(plain) == .tooManyRequests)
         // The same is whose share of the work it is.
         #expect(clients.withLock(\.self) == ["key slow", "192.0.2.7", "192.0.2.7"])
+    }
+
+    @Test func `a request counts for each image that the client has it draw`() async throws {
+        var configuration = WebConfiguration.test(token: "t")
+        configuration.clientLimits.rateLimit = Rate("5/h")
+        let layers =
+            "layers=a,b,c,d&mark.a=https://a.org/1&mark.b=https://a.org/2&mark.c=https://a.org/1&mark.d=color:///ff0000"
+        for target in ["/image?url=https://a.org/&\(layers)", "/explain?url=https://a.org/&fetch&\(layers)"] {
+            let image = ImageEndpoint(configuration: configuration) { _ in .stub() }
+            let explain = ExplainEndpoint(image: image) { _, _ throws(PipelineError) in throw .failed }
+            let site = TestSite(.idle(image: image, explain: explain), configuration: configuration)
+            // Three sources, and two tokens are left.
+            #expect(try await site.respond(target).status != .tooManyRequests, "\(target)")
+            let refused = try await site.respond(target)
+            #expect(refused.status == .tooManyRequests && refused.headers[.retryAfter] == "720")
+            for _ in 0..<2 { #expect(try await site.respond("/image?url=https://a.org/").status != .tooManyRequests) }
+            #expect(try await site.respond("/image?url=https://a.org/").status == .tooManyRequests)
+            #expect(try await site.respond(target, fields: [.authorization: "Bearer t"]).status != .tooManyRequests)
+        }
     }
 
     @Test func `cheap endpoints have no rate limit`() async throws {

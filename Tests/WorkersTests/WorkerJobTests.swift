@@ -55,6 +55,7 @@ struct WorkerJobTests {
         all.padding = Padding(top: 1, right: 2, bottom: 3, left: 4)
         all.aiLabel = .topRight
         all.gamut = .source
+        all.depth = .source
         all.mark = Mark(
             width: .percent(20), height: .pixels(9), anchor: .top, x: .pixels(-1), opacity: 3, blend: .screen)
         var part = Recipe()
@@ -164,7 +165,7 @@ struct WorkerJobTests {
             job.output = output
             job.pages.first = PageSelection.smallest
             job.webPBytes = 9
-            job.efforts = EncoderEfforts(webp: 1, avif: 3, jxl: 5, png: 7)
+            job.efforts = EncoderEfforts(webp: 1, avif: 1, jxl: 5, png: 7)
             let crossed = try #require(EncodedJob(job)).job(source: SharedBytes(job.source))
             #expect(crossed.output == output && crossed.efforts == job.efforts && crossed.pages == job.pages)
             #expect(crossed.webPBytes == 9)

@@ -26,9 +26,9 @@ class ChromiumError(Exception):
 
 
 class Chromium:
-    def __init__(self, page: str) -> None:
-        """Starts the browser; its pages show the URL `page`."""
-        self.page = page
+    def __init__(self, page: str, flags: tuple[str, ...] = ()) -> None:
+        """Starts the browser with these flags in addition to `FLAGS`; its pages show the URL `page`."""
+        self.page, self.flags = page, flags
         self.profile = tempfile.mkdtemp(prefix="darkroom-browser-")
         self.numbers = itertools.count(1)
         self.session, self.target, self.evaluated = "", "", 0
@@ -72,7 +72,7 @@ class Chromium:
         # Chromium reads commands from descriptor 3 and writes to 4.
         script = f'exec "$@" 3<&{reads} 4>&{writes}'
         self.process = subprocess.Popen(
-            ["sh", "-c", script, "sh", executable, *FLAGS, f"--user-data-dir={self.profile}", "about:blank"],
+            ["sh", "-c", script, "sh", executable, *FLAGS, *self.flags, f"--user-data-dir={self.profile}", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             pass_fds=(reads, writes), start_new_session=True,
         )  # fmt: skip

@@ -22,7 +22,6 @@ struct PurgeLogUpkeep: Sendable {
 
     let shared: SharedTier
     let log: PurgeLog
-    /// The key of a source.
     let source: @Sendable (SourceURL) -> StoreKey
     /// The time for each request.
     let limit: Duration
@@ -94,7 +93,6 @@ struct PurgeLogUpkeep: Sendable {
         return true
     }
 
-    /// The order of a purge of this time.
     private func order(at time: Int64) -> Int64 { time + PurgeFollower.clockTolerance }
 
     /// Forgets and deletes what no server needs, and sums up if many purges have come.

@@ -115,7 +115,6 @@ final class PurgedOrders: Sendable {
 
     // MARK: Summaries
 
-    /// Adds the purges of a summary.
     func include(_ summary: PurgeSummary) {
         state.withLock { $0.purges.include(summary) }
     }

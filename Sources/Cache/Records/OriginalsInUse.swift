@@ -15,7 +15,7 @@ package final class Original: Sendable {
     /// Whether the caches knew other content of the source.
     package let replacesKnown: Bool
     /// Keeps downloaded bytes within the in-flight byte budget while this object lives; nil if they are not counted.
-    private let hold: (any Sendable)?
+    package let hold: (any Sendable)?
     private let state = Mutex(State())
 
     /// The largest original kept in memory. Larger originals would evict too many variants.

@@ -6,7 +6,6 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// `darkroom health`
 struct CheckHealth: AsyncParsableCommand, SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "health", abstract: "Report whether the server is ready.",

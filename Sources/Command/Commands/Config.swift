@@ -3,13 +3,11 @@ import DarkroomDialects
 import Foundation
 import NIOCore
 
-/// `darkroom config`
 struct Config: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check and print settings.", subcommands: [CheckConfig.self, PrintConfig.self])
 }
 
-/// `darkroom config check`
 struct CheckConfig: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check a file of settings without starting a server.",
@@ -34,7 +32,6 @@ struct CheckConfig: ParsableCommand {
     }
 }
 
-/// `darkroom config print`
 struct PrintConfig: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "print", abstract: "Print the settings in force, and where each comes from.",
@@ -92,7 +89,6 @@ extension SettingError {
     }
 }
 
-/// `darkroom import-settings`
 struct ImportSettings: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import-settings", abstract: "Turn the environment variables of another service into settings.",

@@ -4,7 +4,6 @@ import DarkroomTransforms
 import DarkroomWorkers
 import Foundation
 
-/// The entry point of the process.
 @main
 enum EntryPoint {
     /// The internal subcommand with which `darkroom serve` starts the process that its workers are forked from.
@@ -22,7 +21,6 @@ enum EntryPoint {
     }
 }
 
-/// `darkroom`
 struct Darkroom: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "darkroom", abstract: "Resize, convert and cache images from the web.",
@@ -63,12 +61,11 @@ struct Darkroom: AsyncParsableCommand {
     }
 }
 
-/// `darkroom version`
 struct Version: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the versions of Darkroom, libvips and the codecs, and the supported formats.")
 
-    @Flag(help: "Also print the vector instructions in use, the fonts, and codecs that are missing.") var verbose =
+    @Flag(help: "Also print the vector instructions in use, the fonts, and missing scripts and codecs.") var verbose =
         false
 
     func run() throws {
@@ -80,6 +77,11 @@ struct Version: ParsableCommand {
             lines.append("computes with \(report.vectorUnit)")
             let fonts = InstalledCodecs.fontFamilies
             lines.append(fonts.isEmpty ? "has no fonts" : "has the fonts \(fonts.joined(separator: ", "))")
+            let scripts = InstalledFonts.current
+            if !scripts.missing.isEmpty {
+                let packages = scripts.packages.joined(separator: ", ")
+                lines.append("lacks fonts for \(scripts.missing.joined(separator: ", ")): install \(packages)")
+            }
             lines += report.missing.map { "lacks \($0): install \($0.remedy)" }
         }
         try StandardOutput.print(lines.joined(separator: "\n"))

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import NIOCore
 
-/// `darkroom prefetch`
 struct Prefetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Have a server cache a list of images before they are requested.",

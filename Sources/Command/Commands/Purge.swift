@@ -7,7 +7,6 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// `darkroom purge`
 struct Purge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove images from a server, and from the caches in front of it.",

@@ -3,7 +3,6 @@ import DarkroomTransforms
 import NIOCore
 import Tracing
 
-/// `darkroom serve`
 struct Serve: AsyncParsableCommand, SettingsCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve images over HTTP.",
@@ -44,7 +43,6 @@ struct Serve: AsyncParsableCommand, SettingsCommand {
     }
 }
 
-/// `darkroom settings`
 struct PrintSettings: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings", abstract: "Print the reference of all settings as Markdown.")

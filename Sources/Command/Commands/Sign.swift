@@ -3,7 +3,6 @@ import DarkroomQuery
 import DarkroomWeb
 import Foundation
 
-/// `darkroom sign`
 struct Sign: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a signed image URL.",

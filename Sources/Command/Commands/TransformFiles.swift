@@ -7,7 +7,6 @@ import Foundation
 import Logging
 import NIOCore
 
-/// `darkroom transform`
 struct TransformFiles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "transform", abstract: "Transform image files.",
@@ -16,7 +15,8 @@ struct TransformFiles: AsyncParsableCommand {
             darkroom transform IN ... FOLDER [--overwrite] [--w 400] ...
             """,
         discussion: """
-            Accepts every parameter of GET /image except url and mark: --w 400 is w=400, --flip is flip. Words after \
+            Accepts the parameters of GET /image that concern the image itself: --w 400 is w=400, --flip is flip. \
+            Marks, named images and texts, and parameters of caches and signatures do not apply to a file. Words after \
             -- are paths. The parameters, by theme:
 
             \(FileQuery.flagsByTheme)
@@ -86,9 +86,7 @@ struct TransformFiles: AsyncParsableCommand {
         guard kind == nil else { throw Self.failure("\(target) is not a folder; several images need one.") }
         return true
     }
-}
 
-extension TransformFiles {
     /// Whether an input is a folder or a pattern.
     private static func namesSeveral(_ path: String) -> Bool {
         let kind = try? FileStatus(of: path).kind
@@ -216,5 +214,47 @@ extension TransformFiles {
 private func onThread<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
     await withCheckedContinuation { continuation in
         Thread { continuation.resume(returning: work()) }.start()
+    }
+}
+
+/// The words after `darkroom transform`: paths, image parameters, and the flags of the command itself.
+struct TransformArguments {
+    /// Inputs, and the output last.
+    private(set) var paths: [String] = []
+    /// `--name value`, `--name=value` or `--name`.
+    private(set) var parameters: [(name: String, value: String?)] = []
+    /// Whether results replace existing files.
+    private(set) var overwrites = false
+
+    /// Throws unless there are an input and an output.
+    init(_ words: [String]) throws(ValidationError) {
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            guard word.hasPrefix("--") else {
+                paths.append(word)
+                continue
+            }
+            guard word != "--" else {
+                paths += rest
+                break
+            }
+            let halves = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(halves[0])
+            if name == "overwrite" {
+                guard halves.count == 1 else { throw ValidationError("'--\(name)' takes no value.") }
+                overwrites = true
+            } else if halves.count == 2 {
+                parameters.append((name, String(halves[1])))
+            } else if let value = rest.first, !value.hasPrefix("--"), FileQuery.isValue(value, of: name) {
+                parameters.append((name, value))
+                rest = rest.dropFirst()
+            } else {
+                parameters.append((name, nil))
+            }
+        }
+        guard paths.count < 2 else { return }
+        // A parameter that does not exist takes the next word for its value, which may be the missing path.
+        do throws(InvalidParameter) { _ = try FileQuery(parameters) } catch { throw ValidationError(error.detail) }
+        throw ValidationError("Expected at least two paths, IN and OUT.")
     }
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import DarkroomWeb
 import Foundation
 
-/// `darkroom translate`
 struct Translate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the equivalent Darkroom URLs of image URLs of another service.",

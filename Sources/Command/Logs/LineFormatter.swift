@@ -3,7 +3,6 @@ import DarkroomNetwork
 import Foundation
 import Logging
 
-/// The format of log lines.
 enum LogFormat: String, CaseIterable, Sendable {
     case text, json, logfmt
 }
@@ -30,7 +29,6 @@ struct LineFormatter {
 
     mutating func append(_ lines: [UInt8]) { bytes += lines }
 
-    /// Appends an entry of the access log.
     mutating func append(_ entry: AccessLogEntry, at time: Date) {
         begin(.info, "request", at: time)
         var details = entry.details.fields[...]

@@ -15,7 +15,6 @@ struct LogQueue {
     enum Record {
         /// An entry of the access log and its time; formatted by the writer.
         case request(AccessLogEntry, Date)
-        /// A formatted line.
         case line([UInt8])
         /// Signaled once everything before it has been written.
         case flush(DispatchSemaphore)

@@ -78,9 +78,7 @@ final class PrometheusRegistry: MetricsFactory {
             return made
         }
     }
-}
 
-extension PrometheusRegistry {
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         series(label, dimensions, .counter) { CounterSeries() }
     }

@@ -107,7 +107,6 @@ struct PrefetchClient: Sendable {
         return try await document(request, expecting: .accepted)
     }
 
-    /// The state of a job.
     func state(_ job: UUID) async throws(PrefetchFailure) -> PrefetchJobState {
         try await document(request(path(of: job)), expecting: .ok)
     }

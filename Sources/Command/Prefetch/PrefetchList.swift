@@ -31,7 +31,6 @@ struct PrefetchList: Sendable {
         let imageCount: Int
         /// A body of `POST /prefetch`.
         let body: Data
-        /// The lines of its sources.
         fileprivate let lines: [Int]
 
         /// The line of a member of the body that the server has refused, such as `urls[3]`.

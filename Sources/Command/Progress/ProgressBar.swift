@@ -83,7 +83,6 @@ struct Throughput: Sendable {
     /// Oldest first.
     private var samples: [(time: Duration, count: Int)] = [(.zero, 0)]
 
-    /// Records the count at a time since the start.
     mutating func record(_ count: Int, at time: Duration) {
         samples.append((time, count))
         // One sample from before the window stays, so that the window is always covered.

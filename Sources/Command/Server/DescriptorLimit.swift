@@ -27,7 +27,6 @@ struct DescriptorLimit {
             + "limit ('ulimit -Hn', or LimitNOFILE= of the systemd unit)."
     }
 
-    /// Raises the soft limit to the hard limit.
     static func raised(logger: Logger) -> DescriptorLimit {
         guard var limit else { return DescriptorLimit(count: 1024) }
         let before = limit.rlim_cur

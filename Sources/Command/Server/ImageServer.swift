@@ -152,6 +152,7 @@ struct ImageServer {
         }
         logger.info("limits of this process", metadata: metadata)
         logMissingCodecs()
+        logMissingFonts()
         logMissingDetector()
     }
 
@@ -176,6 +177,17 @@ struct ImageServer {
                 "missing": "\(missing.map(\.description).joined(separator: ", "))",
                 "install": "\(missing.map(\.remedy).joined(separator: ", "))",
                 "unused-formats": "\(unused.isEmpty ? "none" : unused.map(\.rawValue).joined(separator: ","))",
+            ])
+    }
+
+    private func logMissingFonts() {
+        let fonts = InstalledFonts.current
+        guard !fonts.missing.isEmpty else { return }
+        logger.info(
+            "no fonts for some scripts: texts in them are refused, and SVGs show boxes",
+            metadata: [
+                "missing": "\(fonts.missing.joined(separator: ", "))",
+                "install": "\(fonts.packages.joined(separator: ", "))",
             ])
     }
 

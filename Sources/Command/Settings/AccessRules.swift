@@ -63,7 +63,6 @@ extension Access {
     }
 }
 
-/// The admin token, which a file may hold.
 enum AdminTokenFile {
     /// The token of either setting; nil without one. Messages never repeat it.
     static func token(_ settings: Settings, _ sources: SettingSources) throws(SettingError) -> String? {

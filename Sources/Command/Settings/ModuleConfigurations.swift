@@ -73,7 +73,6 @@ extension Settings {
         return limits
     }
 
-    /// Whether faces are looked for.
     private var findsFaces: Bool { self.processing.faces && FaceDetector.isBuiltIn }
 
     var pixelLimits: PixelLimits {
@@ -106,7 +105,6 @@ extension Settings {
         client.addresses = AddressPolicy(allowNetworks: self.origins.allowNetworks)
         client.maxSourceBytes = self.limits.maxSourceBytes
         client.fields = OriginFields(self.origins.fields)
-        client.maxRedirects = self.origins.maxRedirects
         client.connectTimeout = self.origins.connectTimeout
         client.downloadTimeout = self.origins.downloadTimeout
         client.downloadsPerHost = self.origins.downloadsPerHost
@@ -117,8 +115,8 @@ extension Settings {
         return client
     }
 
-    /// The budget of sources that are downloaded or processed, and that of responses that wait for slow clients: half
-    /// of `memory-budget` each.
+    /// The budget of sources that are downloaded or processed, and the budget of responses that wait for slow clients:
+    /// half of `memory-budget` each.
     var transferBytes: Int { max(self.processing.memoryBudget / 2, 1) }
 
     var diskConfiguration: DiskStore.Configuration {

@@ -36,7 +36,6 @@ struct ObjectStorageSettings: SettingTheme {
     private static let shared = SharedStoreConfiguration()
 }
 
-/// A folder of an object store.
 struct StoreFolderName: Hashable, Sendable {
     let bucket: BucketName
     /// Without slashes at both ends; empty for the whole bucket.

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Yams
 
@@ -35,7 +36,6 @@ indirect enum SettingValue: Sendable {
     }
 }
 
-/// A setting that a source gives.
 struct GivenSetting: Sendable {
     /// The key as the user wrote it: `--port`, `DARKROOM_PORT` or `darkroom.yaml:3: port`.
     let spelling: String
@@ -184,7 +184,7 @@ struct SettingSources {
         count += 1
         guard count <= 100_000 else {
             throw SettingError(
-                "--config: \(path) has more than 100,000 values, as each alias repeats those of its anchor; use fewer.")
+                "--config: \(path) has more than 100,000 values, as each alias repeats its anchor; use fewer.")
         }
         guard depth <= 64 else {
             throw SettingError("--config: \(path) has values more than 64 levels deep, aliases included; use fewer.")
@@ -278,4 +278,45 @@ private func isServiceLink(_ variable: String, value: String) -> Bool {
         (/DARKROOM_(?:[A-Z0-9_]+_)?PORT_[0-9]+_(?:TCP|UDP|SCTP)_ADDR/, address),
     ]
     return shapes.contains { variable.wholeMatch(of: $0.name) != nil && value.wholeMatch(of: $0.value) != nil }
+}
+
+/// The flags of a command that takes every setting: `--name VALUE` or `--name=VALUE`. The last one of a name counts.
+struct SettingFlags: Equatable {
+    /// The YAML file that `--config` names.
+    private(set) var config: String?
+    /// Values by setting name, not read yet.
+    private(set) var values: [String: String] = [:]
+    /// The values of flags that are no settings, by name.
+    private(set) var others: [String: String] = [:]
+
+    /// Throws for an argument that is not a flag of the command, with the nearest name.
+    init(_ arguments: [String], besides others: Set<String> = []) throws(ValidationError) {
+        let names = Set(SettingsTable.rows.map(\.name) + ["config"]).union(others)
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("--") else { throw ValidationError("Unexpected argument '\(argument)'.") }
+            let halves = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = halves.first.map(String.init) ?? ""
+            guard names.contains(name) else {
+                let hint = SettingsTable.suggestion(for: name, \.flag)
+                throw ValidationError("Unknown option '--\(name)'.\(hint)")
+            }
+            let value: String
+            if halves.count == 2 {
+                value = String(halves[1])
+            } else if let next = rest.first, !next.hasPrefix("--") {
+                value = next
+                rest = rest.dropFirst()
+            } else {
+                throw ValidationError("Missing value for '--\(name)'.")
+            }
+            if name == "config" {
+                config = value
+            } else if others.contains(name) {
+                self.others[name] = value
+            } else {
+                values[name] = value
+            }
+        }
+    }
 }

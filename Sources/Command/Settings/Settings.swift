@@ -16,7 +16,6 @@ struct Settings: Sendable {
     private(set) var accessRules = Access()
     /// The paths of another service that the server understands, checked against the other settings; nil = none.
     private(set) var pathDialect: (any PathDialect)?
-    /// The token of `admin-token` or `admin-token-file`.
     private(set) var adminToken: String?
     /// The variables that are ignored because Kubernetes sets them.
     let serviceLinks: [String]
@@ -129,7 +128,6 @@ struct Settings: Sendable {
 
     // MARK: Listeners
 
-    /// The address of the main listener.
     var address: ListenerAddress {
         if let socket = sockets.main { return .inherited(descriptor: socket.descriptor) }
         if let path = self.listeners.unixSocket { return .unixSocket(path: path) }

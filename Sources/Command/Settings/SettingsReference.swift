@@ -40,8 +40,8 @@ enum SettingsReference {
         A running server takes new values of these settings from its file [after SIGHUP](running.md#reload):
         \(reloadable). All others need a restart.
 
-        The file also takes YAML lists, maps for `presets`, `signing-keys` and
-        `cache-key-drop-query`, and the booleans `yes`, `no`, `on` and `off`:
+        The file also takes YAML lists, the booleans `yes`, `no`, `on` and `off`, and maps where values have names,
+        such as `presets`, `signing-keys`, `source-map`, `marks`, `s3-sources` and `origin-fields`:
 
         ```yaml
         \(exampleFile)

@@ -1,5 +1,9 @@
+import DarkroomOpenTelemetry
+import DarkroomTracing
 import Foundation
 import HTTPTypes
+import Logging
+import NIOPosix
 
 struct TracingSettings: SettingTheme {
     let title = "Tracing"
@@ -63,5 +67,24 @@ extension SettingKind where Value == [HTTPField] {
             throw .expected(grammar, got: nil)
         }
         return HTTPField(name: name, value: value)
+    }
+}
+
+/// Records spans of sampled requests and delivers them to the collector that the settings name.
+struct TraceExport: Sendable {
+    let tracer: OpenTelemetryTracer
+    let exporter: SpanExporter
+
+    /// Nil if there is no collector.
+    init?(_ settings: Settings, logger: Logger) {
+        guard let endpoint = settings.tracing.endpoint else { return nil }
+        let queue = SpanQueue()
+        tracer = OpenTelemetryTracer(sampler: TraceSampler(ratio: settings.tracing.sampleRatio), queue: queue)
+        exporter = SpanExporter(
+            queue,
+            resource: TelemetryResource(
+                version: Darkroom.release, environment: ProcessInfo.processInfo.environment),
+            endpoint: endpoint, fields: settings.tracing.headers.map { ($0.name.rawName, $0.value) },
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
     }
 }

@@ -100,9 +100,7 @@ struct CloudflareDraft: OptionDraft {
         if let target = targets[value] { return "-\(target)" }
         return "\(try CloudflareValue.integer(option, value, 1...100))"
     }
-}
 
-extension CloudflareDraft {
     /// The query in Darkroom's parameters.
     func query(of url: String, _ limits: QueryLimits) -> QueryString {
         var query = QueryString()

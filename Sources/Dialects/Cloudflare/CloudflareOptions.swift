@@ -171,9 +171,3 @@ enum CloudflareOptions {
         Row("segment", "foreground", .refused("Subjects are not detected; cut the image out beforehand.")),
     ]
 }
-
-extension Cloudflare {
-    package static let reference = CloudflareOptions.table.rows.map { row in
-        OptionReference(syntax: row.names.joined(separator: ", ") + "=\(row.values)", outcome: row.outcome)
-    }
-}

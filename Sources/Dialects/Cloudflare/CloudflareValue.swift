@@ -10,7 +10,6 @@ enum CloudflareValue {
             "Option '\(option)' must be \(expected), got '\(InvalidParameter.clipped(value))'.")
     }
 
-    /// A number within a range.
     static func number(
         _ option: String, _ text: String, _ range: ClosedRange<Double>
     ) throws(InvalidParameter) -> Double {
@@ -24,7 +23,6 @@ enum CloudflareValue {
         return number
     }
 
-    /// An integer within a range.
     static func integer(_ option: String, _ text: String, _ range: ClosedRange<Int>) throws(InvalidParameter) -> Int {
         guard text.utf8.count <= 7, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text),
             range.contains(number)

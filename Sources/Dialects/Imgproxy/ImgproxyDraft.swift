@@ -49,7 +49,6 @@ struct ImgproxyDraft: OptionDraft, Sendable {
     var isStill = false
     var frames: Int?
 
-    /// The value of `digest`.
     var digest: String?
     var fallback: String?
     var version: String?
@@ -86,7 +85,6 @@ struct ImgproxyDraft: OptionDraft, Sendable {
         formats[String(name)] != nil || otherFormats.contains(String(name))
     }
 
-    /// Sets the format of the result, which an option names.
     mutating func setFormat(_ name: String, of option: String) throws(InvalidParameter) {
         guard let format = Self.formats[name] else {
             let isKnown = Self.otherFormats.contains(name)
@@ -97,9 +95,7 @@ struct ImgproxyDraft: OptionDraft, Sendable {
         }
         self.format = format
     }
-}
 
-extension ImgproxyDraft {
     func imageQuery(_ url: String, _ rules: ImgproxyDialect.Rules, _ limits: QueryLimits) -> QueryString {
         var query = QueryString()
         query.append("url", url)

@@ -85,7 +85,6 @@ struct ImgproxyReader {
         if presets.definitions["default"] != nil { try applyPreset("default") }
     }
 
-    /// Reads the options, and returns the segments of the source.
     mutating func readOptions(_ segments: [Substring]) throws(InvalidParameter) -> ArraySlice<Substring> {
         let (options, rest) = ImgproxyOption.split(segments)
         if rest.first == "-" {

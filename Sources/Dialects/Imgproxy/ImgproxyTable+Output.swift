@@ -8,15 +8,10 @@ extension ImgproxyTable {
             arguments, draft throws(InvalidParameter) in
             try arguments.readWatermark(into: &draft.watermark)
         },
-        .parameter("watermark_url", "wmu", pro: true, as: "`mark`") { arguments, draft throws(InvalidParameter) in
-            let url = try arguments.decoded(arguments.single())
-            draft.watermark.url = url.isEmpty ? nil : url
-        },
-        .parameter("watermark_text", "wmt", pro: true, as: "`text`, `textcolor`, `texta`, without markup") {
-            arguments, draft throws(InvalidParameter) in
-            let text = try arguments.decoded(arguments.single())
-            draft.watermark.text = text.isEmpty ? nil : text
-        },
+        .single("watermark_url", "wmu", pro: true, as: "`mark`", \.watermark.url, ImgproxyArguments.textIfAny),
+        .single(
+            "watermark_text", "wmt", pro: true, as: "`text`, `textcolor`, `texta`, without markup", \.watermark.text,
+            ImgproxyArguments.textIfAny),
         .parameter("watermark_size", "wms", pro: true, as: "`markw`, `markh`") {
             arguments, draft throws(InvalidParameter) in
             try arguments.require(atMost: 2)
@@ -95,11 +90,7 @@ extension ImgproxyTable {
     ]
 
     static let handlingRows: [Row] = [
-        .parameter("fallback_image_url", "fiu", pro: true, as: "`default`") {
-            arguments, draft throws(InvalidParameter) in
-            let url = try arguments.decoded(arguments.single())
-            draft.fallback = url.isEmpty ? nil : url
-        },
+        .single("fallback_image_url", "fiu", pro: true, as: "`default`", \.fallback, ImgproxyArguments.textIfAny),
         .ignored("skip_processing", "skp", because: "Every image is processed.") {
             arguments, _ throws(InvalidParameter) in
             for text in arguments.texts where !ImgproxyDraft.isFormat(text) {
@@ -184,6 +175,12 @@ extension ImgproxyTable {
 extension ImgproxyArguments {
     fileprivate func quality(_ text: Substring) throws(InvalidParameter) -> Int {
         try integer(text, in: 0...100, "a quality from 0 to 100")
+    }
+
+    /// Text in base64url; nil if it is empty.
+    fileprivate func textIfAny(_ text: Substring) throws(InvalidParameter) -> String? {
+        let decoded = try decoded(text)
+        return decoded.isEmpty ? nil : decoded
     }
 
     fileprivate func readWatermark(into watermark: inout ImgproxyDraft.Watermark) throws(InvalidParameter) {

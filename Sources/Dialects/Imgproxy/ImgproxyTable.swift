@@ -4,27 +4,13 @@ import DarkroomQuery
 enum ImgproxyTable {
     typealias Row = OptionRow<ImgproxyArguments, ImgproxyDraft>
 
-    /// The options of images.
     static let image = table(
         sizeRows + geometryRows + colorRows + watermarkRows + metadataRows + outputRows + pageRows + handlingRows
             + securityRows)
-    /// The options of `/info`.
     static let information = table(informationRows)
 
     private static func table(_ rows: [Row]) -> OptionTable<ImgproxyArguments, ImgproxyDraft> {
         OptionTable(rows, refusal: "is not supported")
-    }
-}
-
-extension OptionTable where Draft == ImgproxyDraft {
-    /// The table of the documentation, in Markdown.
-    var reference: String {
-        let lines = rows.map { row in
-            let names = row.names.map { "`\($0)`" }.joined(separator: ", ")
-            let outcome = row.outcome.markdown
-            return "| \(names) | \(row.isPro ? "Pro" : "") | \(outcome.prefix(1).uppercased() + outcome.dropFirst()) |"
-        }
-        return (["| Option | | In Darkroom |", "|---|---|---|"] + lines).joined(separator: "\n") + "\n"
     }
 }
 

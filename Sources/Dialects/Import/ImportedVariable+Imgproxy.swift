@@ -70,7 +70,7 @@ extension ImportedVariable {
         .setting("IMGPROXY_LOCAL_FILESYSTEM_ROOT", as: "local-root"),
         .setting("IMGPROXY_BASE_URL", as: "compat-base-url"),
         .note("IMGPROXY_BASE64_URL_INCLUDES_FILENAME", because: "A source in base64 ends the path."),
-        .setting("IMGPROXY_MAX_REDIRECTS", as: "max-redirects"),
+        .note("IMGPROXY_MAX_REDIRECTS", because: "At most ten redirects are followed."),
         .setting("IMGPROXY_MAX_SRC_RESOLUTION", as: "max-source-pixels") { text in
             Double(text).flatMap { $0 > 0 && $0 < 1e6 ? "\(Int($0 * 1_000_000))" : nil }
         },
@@ -125,7 +125,6 @@ extension ImportedVariable {
         .setting("IMGPROXY_ENABLE_CLIENT_HINTS", as: "client-hints", boolean),
     ]
 
-    /// A variable that allows networks.
     private static func networks(_ networks: String, if name: String) -> ImportedVariable {
         ImportedVariable(name) { value, name, settings in
             if isTrue(value) { settings.add(networks, to: "allow-networks", for: name) }

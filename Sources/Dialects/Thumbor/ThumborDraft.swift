@@ -37,9 +37,7 @@ struct ThumborDraft: OptionDraft {
         }
         if canvas != nil { enlarges = true }
     }
-}
 
-extension ThumborDraft {
     /// The query in Darkroom's parameters.
     func query(_ limits: QueryLimits) throws(InvalidParameter) -> QueryString {
         var query = QueryString()

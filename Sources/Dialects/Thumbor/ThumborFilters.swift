@@ -241,31 +241,4 @@ enum ThumborFilters {
         Row("noise", "amount", .refused("There is no such effect.")),
         Row("red_eye", "", .refused("No eyes are detected.")),
     ]
-
-    /// The parts of a path that are not filters, and what becomes of each.
-    fileprivate static let parts = [
-        ("unsafe/", "an unsigned request, if the server allows unsigned requests"),
-        ("meta/", "`output=json`: [Darkroom's document](parameters.md#descriptions-and-placeholders)"),
-        ("trim[:corner][:tolerance]/", "`trim`, `tcorner`"),
-        ("AxB:CxD/", "`crop`, in pixels or parts of the source; without the source's last column and row"),
-        ("fit-in/", "`fit=inside` without enlarging"), ("full-fit-in/", "`fit=outside&enlarge=true`"),
-        ("adaptive-fit-in/", "`fit=inside&swap=true`"),
-        ("adaptive-full-fit-in/", "`fit=outside&enlarge=true&swap=true`"),
-        ("stretch/", "`fit=fill&enlarge=true`"),
-        ("WxH/", "`w`, `h`, with `fit=cover&enlarge=true` unless the path says otherwise; 0 = none"),
-        ("origxH/", "`w=100p`, as `h=100p` for `Wxorig`; nothing for `origxorig`"),
-        ("-Wx-H/", "`flop` for the width, `flip` for the height"),
-        ("LxT[:RxB]/", "the padding of the filter `fill`"), ("left|right|center/", "`a`"),
-        ("top|bottom|middle/", "`a`"),
-        ("smart/", "`a=faces` with `rules=thumbor`; `a=attention` on a server that does not look for faces"),
-        ("image", "`url`; percent-encoded or not, or in base64 after `b64:`"),
-        ("color:name", "`url=color:///RRGGBBAA` with `fit=fill&enlarge=true`, in JPEG without `format`"),
-    ]
-}
-
-extension Thumbor {
-    /// The reference table of all filters, and of the other parts of a path before it.
-    package static let reference =
-        ThumborFilters.parts.map { OptionReference(syntax: $0, outcome: .parameters($1)) }
-        + ThumborFilters.table.rows.map { OptionReference(syntax: "\($0.names[0])(\($0.values))", outcome: $0.outcome) }
 }

@@ -28,7 +28,6 @@ struct EdgeQueue: Codable, Equatable {
             return sequence == number || first <= number && number < sequence && purge.repeats(self.purge)
         }
 
-        /// Whether both are the same round of the same purge.
         func isSame(_ other: Entry) -> Bool { sequence == other.sequence && round == other.round }
     }
 

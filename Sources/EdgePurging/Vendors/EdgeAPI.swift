@@ -11,7 +11,6 @@ struct EdgeRequest {
     var body = ""
 }
 
-/// An edge's answer.
 struct EdgeAnswer {
     var status: Int
     var fields: HTTPFields = [:]

@@ -73,9 +73,7 @@ public struct CacheEvaluation: Hashable, Sendable {
         }
         return (.use, policy.mode == .default ? .maxStale : .mode)
     }
-}
 
-extension CacheEvaluation {
     /// The rule that decided; ``explanation`` describes each. Raw values are stable identifiers.
     public enum Reason: String, CaseIterable, Hashable, Sendable {
         case miss, vary, gone, fresh, stale, purged

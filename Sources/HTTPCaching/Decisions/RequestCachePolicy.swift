@@ -29,9 +29,7 @@ public struct RequestCachePolicy: Hashable, Sendable {
 
     /// Whether the origin's response may be stored.
     public var allowsStoring: Bool { mode != .noStore && !directives.noStore }
-}
 
-extension RequestCachePolicy {
     /// Whether the directives reject the stored response (RFC 9111 §5.2.1). Directives that even a new response of the
     /// same initial age could not satisfy count only with ``allowsForcedRefresh``.
     func rejects(_ stored: Freshness, now: Date) -> Bool {

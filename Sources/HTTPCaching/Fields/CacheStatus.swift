@@ -44,9 +44,7 @@ public struct CacheStatus: Hashable, Sendable {
         self.isCollapsed = isCollapsed
         self.detail = detail
     }
-}
 
-extension CacheStatus {
     /// A structured field token (RFC 9651 §3.3.4) of a restricted alphabet.
     public struct Name: Hashable, Sendable, ExpressibleByStringLiteral {
         /// The token.

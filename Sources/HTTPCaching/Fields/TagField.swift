@@ -9,7 +9,6 @@ package struct TagField: Hashable, Sendable {
     /// The field's name.
     package let name: HTTPField.Name
     package let separator: String
-    /// The most bytes of a tag.
     package let maxTagBytes: Int
     /// The most tags of a response.
     package let maxTags: Int

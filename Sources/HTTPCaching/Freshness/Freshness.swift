@@ -43,9 +43,7 @@ public struct Freshness: Hashable, Sendable {
         let remaining = remaining(at: now)
         return remaining > .zero || .zero - remaining < staleIfError
     }
-}
 
-extension Freshness {
     /// The source of a lifetime.
     public enum Basis: String, CaseIterable, Hashable, Sendable {
         case cdnMaxAge, sharedMaxAge, maxAge, expires

@@ -6,7 +6,6 @@ package struct ClientLimits: Equatable, Sendable {
     package var trustedProxies: [CIDR] = []
     /// The request rate of each client; nil = unlimited.
     package var rateLimit: Rate?
-    /// The connection limits of each listener.
     package var connections = ConnectionLimits.default
 
     /// The same defaults as the command line.

@@ -85,6 +85,24 @@ package final class RateLimiter: Sendable {
         }
     }
 
+    /// Takes further tokens for a request that has taken one, at most all of the bucket. If there are not so many, it
+    /// gives that one back and returns the time until all are available.
+    package func admit(_ client: String, _ rate: Rate, further tokens: Int) -> Duration? {
+        let now = now()
+        let cost = rate.period / rate.requests
+        return table.withLock { table in
+            guard let index = table.indices[client] else { return nil }
+            let current = table.buckets[index].fullAt
+            let fullAt = max(current, now) + cost * min(tokens, rate.requests - 1)
+            guard fullAt - now > rate.period else {
+                table.buckets[index].fullAt = fullAt
+                return nil
+            }
+            table.buckets[index].fullAt = current - cost
+            return fullAt - now - rate.period
+        }
+    }
+
     private func store(_ fullAt: Duration, for client: String, at index: Int?, in table: inout Table) {
         if let index {
             table.buckets[index].fullAt = fullAt

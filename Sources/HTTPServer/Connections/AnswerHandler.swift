@@ -20,7 +20,7 @@ final class AnswerHandler: ChannelDuplexHandler {
     /// A request that is answered here.
     private enum Answered {
         /// The answer is sent once the request has been read to the end.
-        case now(Exchange, Exchange.Prepared)
+        case now(Exchange, Reply)
         /// The answer is made then.
         case later(Exchange, HTTPRequestHead)
         case inProgress(Task<Void, Never>)
@@ -108,7 +108,7 @@ final class AnswerHandler: ChannelDuplexHandler {
         case .head(let head):
             var exchange = Exchange(site(), RequestHead(head, from: peer))
             if exchange.head.isPlain, limits.awaitsOneResponse, context.channel.isWritable {
-                current = exchange.prepared().map { .now(exchange, $0) } ?? .later(exchange, head)
+                current = exchange.replyNow().map { .now(exchange, $0) } ?? .later(exchange, head)
             } else {
                 waiting.append(exchange)
                 context.fireChannelRead(wrapInboundOut(part))
@@ -116,9 +116,9 @@ final class AnswerHandler: ChannelDuplexHandler {
         case .body: context.fireChannelRead(wrapInboundOut(part))
         case .end:
             switch current.take() {
-            case .now(let exchange, let answer):
-                watch.write(exchange.finish(answer, context.channel.allocator))
-                if exchange.head.method != .head, answer.body.readableBytes > 0 { watch.write(answer.body) }
+            case .now(let exchange, let reply):
+                watch.write(exchange.finish(reply, context.channel.allocator))
+                if exchange.head.method != .head, reply.body.readableBytes > 0 { watch.write(reply.body) }
                 hasUnflushedBytes = true
                 limits.recordResponse()
             case .later(let exchange, let head): answer(exchange, head, context.channel)

@@ -29,7 +29,6 @@ package struct ProblemKind: Sendable {
 }
 
 extension ProblemKind: Hashable {
-    /// Kinds are equal when their slugs are.
     package static func == (one: ProblemKind, other: ProblemKind) -> Bool { one.slug == other.slug }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(slug) }

@@ -1,6 +1,7 @@
 package import DarkroomNetwork
+package import Logging
+package import Tracing
 
-/// The entry of one request in the access log.
 package struct AccessLogEntry: Sendable {
     package var method: String
     /// The path of the target, without its query: queries contain source URLs, which may contain tokens.
@@ -112,5 +113,41 @@ extension AccessLogDetails.Value {
 
     fileprivate var byteCount: Int {
         if case .text(let text) = self { text.utf8.count } else { 0 }
+    }
+}
+
+/// What observes the requests of all listeners: metrics, the count of in-flight requests, the access log, the logger of
+/// everything else, the trace instrument and the spans.
+package struct RequestObservers: Sendable {
+    package let metrics: RequestMetrics
+    let state: ServerState
+    let log: AccessLog
+    let logger: Logger
+    let instrument: any Instrument
+    /// Nil = no spans are recorded.
+    let tracing: RequestTracing?
+
+    package init(
+        metrics: RequestMetrics, state: ServerState, log: AccessLog, logger: Logger,
+        instrument: any Instrument = InstrumentationSystem.instrument, tracing: RequestTracing? = nil
+    ) {
+        self.metrics = metrics
+        self.state = state
+        self.log = log
+        self.logger = logger
+        self.instrument = instrument
+        self.tracing = tracing
+    }
+
+    /// Logs a request, and ends its span. The entry is evaluated only if it is needed.
+    func record(
+        _ request: @autoclosure () -> AccessLogEntry, isHit: Bool, took duration: Duration, route: String?,
+        _ span: RequestSpan?
+    ) {
+        log.record(isHit: isHit, took: duration, request())
+        guard let span else { return }
+        var request = request()
+        request.path = log.redacted(request.path)
+        span.end(request, route: route)
     }
 }

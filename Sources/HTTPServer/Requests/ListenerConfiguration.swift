@@ -1,7 +1,5 @@
 package import DarkroomNetwork
 package import Hummingbird
-package import Logging
-package import Tracing
 
 /// One listener: its address, routes, limits and observers.
 package struct ListenerConfiguration: Sendable {
@@ -38,47 +36,10 @@ extension ListenerConfiguration {
     }
 }
 
-/// What observes the requests of all listeners: metrics, the count of in-flight requests, the access log, the logger of
-/// everything else, the trace instrument and the spans.
-package struct RequestObservers: Sendable {
-    package let metrics: RequestMetrics
-    let state: ServerState
-    let log: AccessLog
-    let logger: Logger
-    let instrument: any Instrument
-    /// Nil = no spans are recorded.
-    let tracing: RequestTracing?
-
-    package init(
-        metrics: RequestMetrics, state: ServerState, log: AccessLog, logger: Logger,
-        instrument: any Instrument = InstrumentationSystem.instrument, tracing: RequestTracing? = nil
-    ) {
-        self.metrics = metrics
-        self.state = state
-        self.log = log
-        self.logger = logger
-        self.instrument = instrument
-        self.tracing = tracing
-    }
-
-    /// Logs a request, and ends its span. The entry is evaluated only if it is needed.
-    func record(
-        _ request: @autoclosure () -> AccessLogEntry, isHit: Bool, took duration: Duration, route: String?,
-        _ span: RequestSpan?
-    ) {
-        log.record(isHit: isHit, took: duration, request())
-        guard let span else { return }
-        var request = request()
-        request.path = log.redacted(request.path)
-        span.end(request, route: route)
-    }
-}
-
 /// Where a listener accepts connections.
 package enum ListenerAddress: Hashable, Sendable {
     /// A host name or an IP address, and a port; port 0 = any free port.
     case host(String, port: Int)
-    /// A Unix socket that is created at this path.
     case unixSocket(path: String)
     /// A listening socket that another process opened and this process inherited.
     case inherited(descriptor: CInt)

@@ -9,24 +9,37 @@ package enum Answer: Sendable {
     case later(@Sendable (Request, ServerRequestContext) async throws(Problem) -> Response)
 }
 
-/// An image as an answer, complete but for what differs for each request: its id, the date, and its time.
+/// An image or a problem as an answer, complete but for what differs for each request: its id, the date, and its time.
 package struct Reply: Sendable {
     package let status: Int
     /// The status line and the finished fields, without the empty line at the end.
     package let head: ByteBuffer
     /// Empty if the status allows none. It is not sent in response to HEAD.
-    package let body: ByteBuffer
-    /// The value of `Cache-Status`, which the head has too.
-    package let cacheStatus: String
+    package var body: ByteBuffer
+    /// The value of `Cache-Status`, which the head has too; nil without one.
+    package let cacheStatus: String?
+    let problem: ProblemKind?
     /// For the access log.
     package let details: AccessLogDetails
 
-    package init(status: Int, head: ByteBuffer, body: ByteBuffer, cacheStatus: String, details: AccessLogDetails) {
+    package init(
+        status: Int, head: ByteBuffer, body: ByteBuffer = ByteBuffer(), cacheStatus: String?, details: AccessLogDetails
+    ) {
         self.status = status
         self.head = head
         self.body = body
         self.cacheStatus = cacheStatus
+        problem = nil
         self.details = details
+    }
+
+    init(_ problem: Problem, head: ByteBuffer, body: ByteBuffer, cacheStatus: String?) {
+        status = problem.kind.status.code
+        self.head = head
+        self.body = body
+        self.cacheStatus = cacheStatus
+        self.problem = problem.kind
+        details = problem.logged
     }
 }
 
@@ -128,7 +141,6 @@ package final class RoutePlace: Sendable {
     }
 }
 
-/// A segment of a route's path.
 private struct PathSegment: Sendable {
     let text: String
     /// The name of a segment in braces.

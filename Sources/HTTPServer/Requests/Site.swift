@@ -95,40 +95,20 @@ struct Exchange: Sendable {
     }
 }
 
-extension Exchange.Outcome {
-    fileprivate init(_ problem: Problem, _ fields: HTTPFields, bytes: Int) {
-        self.init(
-            status: problem.kind.status.code, bytes: bytes, cacheStatus: fields[.cacheStatus], problem: problem.kind,
-            details: problem.logged)
-    }
-}
-
 // MARK: Now
 
 extension Exchange {
-    /// The bytes of an answer at once, sent once its request has been read to the end.
-    struct Prepared {
-        fileprivate let head: ByteBuffer
-        let body: ByteBuffer
-        fileprivate let outcome: Outcome
-    }
-
-    /// The answer, if it need not be waited for.
-    mutating func prepared() -> Prepared? {
+    /// The answer, if it need not be waited for. It is sent once its request has been read to the end.
+    mutating func replyNow() -> Reply? {
         let answer = ask()
         switch answer {
-        case .success(.now(let reply)):
-            let bytes = head.method == .head ? 0 : reply.body.readableBytes
-            return Prepared(
-                head: reply.head, body: reply.body,
-                outcome: Outcome(
-                    status: reply.status, bytes: bytes, cacheStatus: reply.cacheStatus, details: reply.details))
+        case .success(.now(let reply)): return reply
         case .failure(let problem):
             var (fields, body) = content(of: problem)
             fields[.contentLength] = "\(body.readableBytes)"
-            return Prepared(
-                head: .head(problem.kind.status, fields, sharing), body: body,
-                outcome: Outcome(problem, fields, bytes: head.method == .head ? 0 : body.readableBytes))
+            return Reply(
+                problem, head: .head(problem.kind.status, fields, sharing), body: body,
+                cacheStatus: fields[.cacheStatus])
         case .success(.later):
             self.answer = answer
             return nil
@@ -136,11 +116,11 @@ extension Exchange {
     }
 
     /// Records the answer, and returns its complete head.
-    func finish(_ prepared: Prepared, _ allocator: ByteBufferAllocator) -> ByteBuffer {
+    func finish(_ reply: Reply, _ allocator: ByteBufferAllocator) -> ByteBuffer {
         let duration = duration
-        var bytes = allocator.buffer(capacity: prepared.head.readableBytes + 256)
-        bytes.writeImmutableBuffer(prepared.head)
-        if prepared.outcome.problem == nil {
+        var bytes = allocator.buffer(capacity: reply.head.readableBytes + 256)
+        bytes.writeImmutableBuffer(reply.head)
+        if reply.problem == nil {
             bytes.writeStaticString("Server-Timing: total;dur=")
             bytes.writeString(duration.milliseconds)
             bytes.writeStaticString("\r\n")
@@ -154,7 +134,10 @@ extension Exchange {
         // Most requests learn without a context that they are not recorded.
         var service = fields.map { ServiceContext($0, requestID: id, instrument: observers.instrument) } ?? .topLevel
         let span = observers.tracing?.begin(&service, isTrusted: head.isFromTrustedProxy, after: duration)
-        record(prepared.outcome, duration, span, in: service)
+        let outcome = Outcome(
+            status: reply.status, bytes: head.method == .head ? 0 : reply.body.readableBytes,
+            cacheStatus: reply.cacheStatus, problem: reply.problem, details: reply.details)
+        record(outcome, duration, span, in: service)
         return bytes
     }
 }
@@ -196,7 +179,7 @@ extension Exchange {
             switch try (answer ?? ask()).get() {
             case .now(let reply):
                 outcome = Outcome(status: reply.status, details: reply.details)
-                response = Response(reply, duration)
+                response = reply.response(after: duration)
             case .later(let respond):
                 response = try await respond(request, context)
                 response.headers.finish(response.status, sharing)
@@ -205,8 +188,9 @@ extension Exchange {
         } catch {
             let problem = isShutDown ? .shutDown : error
             var (fields, body) = content(of: problem)
-            outcome = Outcome(problem, fields, bytes: body.readableBytes)
-            if problem.logged == .none { outcome.details = context.logDetails }
+            outcome = Outcome(
+                status: problem.kind.status.code, problem: problem.kind,
+                details: problem.logged == .none ? context.logDetails : problem.logged)
             fields.finish(problem.kind.status, sharing)
             response = Response(status: problem.kind.status, headers: fields, body: ResponseBody(byteBuffer: body))
         }
@@ -247,20 +231,31 @@ extension Exchange {
     }
 }
 
-extension Response {
-    /// The answer at once as a response of the framework.
-    fileprivate init(_ reply: Reply, _ duration: Duration) {
+extension Reply {
+    /// The reply as a response of the framework, which took so long.
+    fileprivate func response(after duration: Duration) -> Response {
         var fields = HTTPFields()
-        for line in String(buffer: reply.head).split(separator: "\r\n").dropFirst() {
+        for line in String(buffer: head).split(separator: "\r\n").dropFirst() {
             let parts = line.split(separator: ":", maxSplits: 1)
             guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { continue }
             fields.append(HTTPField(name: name, value: String(parts[1].drop { $0 == " " })))
         }
         fields[.serverTiming] = "total;dur=\(duration.milliseconds)"
-        self.init(
-            status: HTTPResponse.Status(code: reply.status), headers: fields,
-            body: ResponseBody(byteBuffer: reply.body))
+        var response = Response(
+            status: HTTPResponse.Status(code: status), headers: fields, body: ResponseBody(byteBuffer: body))
         // It would be the length of the image, not of this empty response (RFC 9110 §8.6).
-        if status == .notModified { headers[.contentLength] = nil }
+        if response.status == .notModified { response.headers[.contentLength] = nil }
+        return response
+    }
+}
+
+extension Duration {
+    /// Milliseconds with three decimals. Formatting whole microseconds is faster than formatting a floating-point
+    /// number.
+    package var milliseconds: String {
+        let (seconds, attoseconds) = components
+        let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+        let fraction = String(microseconds % 1_000)
+        return "\(microseconds / 1_000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
     }
 }

@@ -7,10 +7,7 @@ package enum CORSPolicy: Hashable, Sendable {
     case all
     /// Origins as browsers serialize them: scheme, host and non-default port, without a path.
     case listed(Set<String>)
-}
 
-extension CORSPolicy {
-    /// Whether responses depend on `Origin`.
     package var dependsOnOrigin: Bool {
         if case .listed = self { true } else { false }
     }

@@ -67,17 +67,6 @@ extension HTTPFields {
     ]
 }
 
-extension Duration {
-    /// Milliseconds with three decimals. Formatting whole microseconds is faster than formatting a floating-point
-    /// number.
-    package var milliseconds: String {
-        let (seconds, attoseconds) = components
-        let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
-        let fraction = String(microseconds % 1_000)
-        return "\(microseconds / 1_000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
-    }
-}
-
 extension ByteBuffer {
     /// The head of a response as it is sent: the status line and the given fields, finished, without an empty line at
     /// the end, so that further fields can follow.

@@ -68,7 +68,6 @@ package struct FieldReader {
         return taken
     }
 
-    /// Skips the blanks at the front.
     package mutating func skipBlanks() {
         rest = rest.drop(while: \.isBlank)
     }

@@ -100,7 +100,6 @@ public struct SourceURL: Hashable, Sendable {
     /// query as they are sent.
     public var canonical: String { origin + requestTarget }
 
-    /// The colors of a `color:` URL.
     package var gradient: ColorGradient? {
         scheme == .color ? ColorGradient(parsing: path.utf8.dropFirst()) : nil
     }

@@ -136,7 +136,8 @@ enum SourceURLParser {
         for (index, segment) in segments.enumerated() {
             let text = PercentEncoding.encode(segment, allowing: .webPathSegment)
             let isLast = index == segments.count - 1
-            switch text.lowercased().replacing("%2e", with: ".") {
+            // The longest spelling of a dot segment is `%2e%2e`.
+            switch text.utf8.count > 6 ? text : text.lowercased().replacing("%2e", with: ".") {
             case "..":
                 _ = kept.popLast()
                 if isLast { kept.append("") }

@@ -41,7 +41,6 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Provides the credentials of a store.
 package protocol CredentialsProviding: Sendable {
     /// The credentials to sign a request with now. Responds to cancellation at once.
     func credentials() async throws(CredentialsError) -> Credentials
@@ -81,7 +80,6 @@ package enum CredentialsError: Error, Hashable, Sendable, CustomStringConvertibl
     /// The URL of the container's endpoint is not allowed: without TLS, only loopback and the addresses of ECS and EKS
     /// are.
     case endpointNotAllowed
-    /// The source answered with this status.
     case refused(CredentialsSource, status: Int)
     /// The source did not answer, or not in time.
     case unreachable(CredentialsSource)

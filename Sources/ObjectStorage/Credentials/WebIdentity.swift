@@ -16,7 +16,6 @@ struct WebIdentity: Equatable {
     let tokenFile: String
     let role: String
     let sessionName: String
-    /// The URL of the service.
     let service: String
 
     /// Nil if no token is configured.

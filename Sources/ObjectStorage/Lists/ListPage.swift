@@ -12,7 +12,6 @@ struct ListPage: Equatable {
     /// Leads to the next page. Nil on the last page.
     var token: String?
 
-    /// The parameters of a request.
     static func parameters(
         prefix: String, startAfter: ObjectKey?, maxKeys: Int, token: String?
     ) -> [(name: String, value: String)] {

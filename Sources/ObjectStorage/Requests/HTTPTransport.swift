@@ -28,7 +28,6 @@ final class HTTPTransport: Sendable {
         try? await client.shutdown()
     }
 
-    /// Sends the request and waits for the head of the answer.
     func send(_ request: HTTPClientRequest) async throws(TransportFailure) -> Answer {
         let response: HTTPClientResponse
         do {

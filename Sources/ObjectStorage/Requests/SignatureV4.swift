@@ -115,7 +115,6 @@ enum PayloadHash {
 struct SignedField: Equatable {
     /// The name in lower case.
     let name: String
-    /// The value as sent.
     let value: String
 
     init(_ name: String, _ value: String) {

@@ -207,7 +207,6 @@ public final class GuardedHTTPClient: OriginFetching {
 }
 
 extension SourceURL {
-    /// The target of a redirect, which must be a web URL.
     func redirectTarget(_ location: String?) throws(OriginError) -> SourceURL {
         // An empty reference is the URL itself, so the redirect would never end.
         guard let location, !location.allSatisfy(\.isWhitespace) else { throw .badRedirect(.missingLocation) }
@@ -231,8 +230,8 @@ extension GuardedHTTPClient {
         public var addresses = AddressPolicy()
         /// The largest body in bytes, counted as it arrives, at most 4 GiB - 1. Default: 50 MiB.
         public var maxSourceBytes = 50 << 20
-        /// The number of redirects followed per download. Default: 5.
-        public var maxRedirects = 5
+        /// The number of redirects followed per download. Default: 10.
+        public var maxRedirects = 10
         /// The time limit for one TCP connection and its TLS handshake, per address tried. Default: 5 s.
         public var connectTimeout = Duration.seconds(5)
         /// The time limit for a download: waiting for a slot, lookups, redirects, retries and the whole body. Default:

@@ -17,7 +17,6 @@ final class CircuitBreakerTable: Sendable {
         func concerning(_ client: String) -> Peer { Peer(host: host, port: port, client: client) }
     }
 
-    /// The permits of one request, by breaker.
     private typealias Permits = [(peer: Peer, permit: CircuitBreaker.Permit)]
 
     private struct Entry {

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// A download reserves bytes before it reads them: its announced length at once, or step by step without an announced
 /// length. Its connection is not read until the reservation is granted, the oldest download first. If only running
-/// downloads hold bytes, waiting would never end, so the oldest download proceeds and may exceed the budget by the size
-/// of one download.
+/// downloads hold bytes, or downloads whose bytes wait for another download, waiting would never end, so the oldest
+/// download proceeds and may exceed the budget by the size of one download.
 ///
 /// The downloads of one client hold at most three quarters of the budget, by the same rules; a single download may
 /// exceed that. A client that requests from slow origins, or sends slowly, thus does not delay other clients.
@@ -15,6 +15,8 @@ final class InFlightByteBudget: Sendable {
         let client: String
         var bytes = 0
         var isFinished = false
+        /// Whether the bytes are held for work that waits for further downloads.
+        var isParked = false
         /// The pending request: the total that the download waits for.
         var request: (bytes: Int, promise: EventLoopPromise<Void>)?
     }
@@ -110,6 +112,13 @@ final class InFlightByteBudget: Sendable {
         }
     }
 
+    fileprivate func park(_ number: Int) {
+        change { state in
+            state.entries[number]?.isParked = true
+            return nil
+        }
+    }
+
     fileprivate func release(_ number: Int) {
         change { state in
             state.add(-(state.entries[number]?.bytes ?? 0), to: number)
@@ -132,7 +141,8 @@ final class InFlightByteBudget: Sendable {
         guard state.pending > 0 else { return [] }
         var granted: [EventLoopPromise<Void>] = []
         let running = state.entries.filter { !$0.value.isFinished }.keys.sorted()
-        let mayExceed = running.count == state.entries.count ? running.first : nil
+        let isEnding = state.entries.values.contains { $0.isFinished && !$0.isParked }
+        let mayExceed = isEnding ? nil : running.first
         let ofTheirClients = oldestOfClients(state)
         for number in running {
             guard let entry = state.entries[number], let request = entry.request else { continue }
@@ -146,14 +156,14 @@ final class InFlightByteBudget: Sendable {
         return granted
     }
 
-    /// The oldest downloads of the clients that hold bytes of running downloads only. They may exceed their client's
-    /// share.
+    /// The oldest downloads of the clients that hold no bytes of which the work will end by itself. They may exceed
+    /// their client's share.
     private func oldestOfClients(_ state: borrowing State) -> [String: Int] {
         var oldest: [String: Int] = [:]
         for (number, entry) in state.entries where !entry.isFinished {
             oldest[entry.client] = min(oldest[entry.client] ?? number, number)
         }
-        for entry in state.entries.values where entry.isFinished { oldest[entry.client] = nil }
+        for entry in state.entries.values where entry.isFinished && !entry.isParked { oldest[entry.client] = nil }
         return oldest
     }
 }
@@ -187,6 +197,9 @@ package final class ByteReservation: Sendable {
         }
         guard isGranted else { throw CancellationError() }
     }
+
+    /// The bytes are held for work that waits for further downloads, which must not wait for them in turn.
+    package func park() { budget.park(number) }
 
     /// Ends the download, which has left that many bytes.
     func finish(bytes count: Int) { budget.finish(number, bytes: count) }

@@ -66,7 +66,7 @@ extension ImagePipeline {
         if !request.cache.policy.allowsStoring { request.cache.store = .none }
         if request.data != nil { request.cache = request.cache.ofData }
         if configuration.aiLabel != .none { request.recipe.aiLabel = configuration.aiLabel }
-        let chain = delegate.transforms(TransformChain(request.recipe, limits: configuration.limits), for: request)
+        let chain = delegate.transforms(chains.chain(request.recipe), for: request)
         let identity = keyFilter.identity(of: request.source)
         let keys = RequestKeys(request, chain: chain, identity: identity, epoch: encoderEpoch)
         var resolved = ResolvedRequest(
@@ -107,7 +107,6 @@ enum Companion {
 }
 
 extension ImageRequest {
-    /// The request for a companion; nil if this request has none.
     func companion(_ companion: Companion) -> ImageRequest? {
         var request = self
         switch companion {

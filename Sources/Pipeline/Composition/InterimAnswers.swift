@@ -92,6 +92,7 @@ extension ImageResolver {
         response.isInterim = true
         if original != nil || !request.cache.policy.isOnlyIfCached {
             var job = request.inBackground.without(.interim)
+            job.parts = job.parts?.released
             // Another original may look different.
             if original != nil, response.format == .webp { job.webPBytes = response.body.readableBytes }
             upgrade(job, from: original)

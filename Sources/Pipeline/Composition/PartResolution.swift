@@ -93,7 +93,6 @@ extension ImagePipeline {
         return resolved
     }
 
-    /// The request for a drawn image.
     func partRequest(_ part: PartImage, of request: ImageRequest, _ urgency: Urgency) -> ResolvedRequest {
         // Its color proves that the image decodes.
         var input = ImageRequest(
@@ -112,8 +111,8 @@ extension ImagePipeline {
 
     /// The request with the images that it draws as they are known at once; nil if one has to be waited for.
     func currentRequest(of lookup: ImageLookup) -> ResolvedRequest? {
-        guard !lookup.request.input.parts.isEmpty else { return lookup.request }
-        let last = lookup.complete.withLock(\.self) ?? lookup.request
+        guard !lookup.request.parts.isEmpty else { return lookup.resolved }
+        let last = lookup.complete.withLock(\.self) ?? lookup.resolved
         guard let known = last.parts?.found ?? partsAtOnce(of: last.input, last.urgency)?.found else { return nil }
         var parts = ResolvedParts()
         for part in known {
@@ -166,10 +165,10 @@ extension ImageResolver {
         var request = request
         request.keepsOriginal = .ifAvailable
         let (response, record) = try await found(request)
-        // The download of the source may wait for bytes that the download of this image would hold. Cached bytes are
-        // found again.
-        var original = response.original?.released
+        // Cached bytes are found again.
+        var original = response.original
         if response.original?.isStored == true, !request.cache.store.originals.isEmpty { original = nil }
+        original?.park()
         return ResolvedPart(part, request, record, original: original, report: response.cache, failure: failure)
     }
 

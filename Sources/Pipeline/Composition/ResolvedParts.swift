@@ -2,6 +2,7 @@ import DarkroomCache
 import DarkroomHTTPCaching
 import DarkroomMachine
 import DarkroomNetwork
+import DarkroomOrigin
 import DarkroomRequests
 import DarkroomStore
 import Foundation
@@ -15,6 +16,16 @@ struct ResolvedParts: Sendable {
 
     /// The bytes that are held of the images.
     var heldBytes: Int { found.reduce(0) { $0 + ($1.original?.body.count ?? 0) } }
+
+    /// The images without their shares of the in-flight byte budget, for a job that has a budget of its own.
+    var released: ResolvedParts {
+        ResolvedParts(
+            found: found.map { part in
+                ResolvedPart(
+                    part.part, part.request, part.record, original: part.original?.released, report: part.report,
+                    failure: part.failure)
+            }, leftOut: leftOut)
+    }
 
     /// The failed sources, and why the result differs from the requested one.
     var failures: [(source: SourceURL, error: PipelineError)] {
@@ -50,6 +61,12 @@ final class ResolvedPart: Sendable {
 
     /// Whether images that show this image may be stored.
     var mayBeStored: Bool { original?.mayBeStored ?? true }
+}
+
+extension Original {
+    /// Keeps the bytes within the in-flight byte budget, while another download of the same request may wait for its
+    /// part of it.
+    func park() { (hold as? ByteReservation)?.park() }
 }
 
 /// The bytes of an image that is drawn.

@@ -49,7 +49,6 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     case loop
     /// The request was canceled, or the pipeline was shut down.
     case cancelled
-    /// An internal error.
     case failed
     /// The image of this name (``PartImage/name``), which is drawn onto the source, failed with this error, not the
     /// source.
@@ -81,9 +80,7 @@ public struct OriginFailure: Hashable, Sendable {
         self.receivedStatus = receivedStatus
         self.retryAfterSeconds = retryAfterSeconds
     }
-}
 
-extension OriginFailure {
     /// What the origin's status says about the request.
     package enum Verdict: Hashable, Sendable {
         /// The origin works, and denies this request: 401, 403 and other client errors.

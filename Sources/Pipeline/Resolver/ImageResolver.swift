@@ -311,7 +311,8 @@ struct ImageResolver: Sendable {
         _ request: ResolvedRequest, from original: Original
     ) async throws(PipelineError) -> VariantProducer.Produced {
         try await producer.produce(request, from: original) { () async throws(PipelineError) in
-            try await originalsOfParts(of: request)
+            if request.parts?.found.isEmpty == false { original.park() }
+            return try await originalsOfParts(of: request)
         }
     }
 

@@ -54,7 +54,6 @@ struct Admission {
     /// The next step of a free thread.
     enum Step {
         case run(Job)
-        /// Weigh the job; then `weighed` decides.
         case weigh(Job)
         case nothing
     }
@@ -223,7 +222,6 @@ struct Admission {
         runningBytes == 0 || weight.bytes <= capacity.memoryBudgetBytes - runningBytes
     }
 
-    /// Whether a thread is left for other jobs if this job runs.
     private func leavesThread(_ weight: JobWeight) -> Bool {
         !weight.isLong || runningLong == 0 || runningLong < capacity.threads - 1
     }
@@ -257,9 +255,7 @@ struct Admission {
         shares.correct(client, bySeconds: seconds)
         waiting.shareChanged(of: client, shares)
     }
-}
 
-extension Admission {
     /// Why a job is refused. The raw values are metric labels.
     enum Refusal: String, CaseIterable, Sendable {
         /// The queue is full.

@@ -2,7 +2,6 @@ import DarkroomRequests
 import DarkroomTransforms
 import DarkroomWaiting
 
-/// The waiting jobs of an ``Admission``.
 struct WaitingJobs {
     /// A job with the values that decide on its place.
     final class Member: WaitingLineMember {

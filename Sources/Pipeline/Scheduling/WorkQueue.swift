@@ -149,7 +149,6 @@ final class WorkQueue: Sendable {
 
     // MARK: Threads
 
-    /// The loop of each thread.
     private func runLoop() {
         ThreadPriority.lower()
         while true {
@@ -228,7 +227,6 @@ struct WorkQueueState {
         let refuse: @Sendable (PipelineError) -> Void
     }
 
-    /// A refused item and its error.
     typealias Refused = (item: Item, error: PipelineError)
 
     /// The next step of a thread.

@@ -11,7 +11,6 @@ package import Foundation
 package struct Authorization: Sendable {
     /// The parameters of the request and of its preset, without `preset`, `exp` and `s`.
     package var query = QueryString()
-    /// The key that signed the request; nil = it is not signed.
     package var key: SigningKey?
     /// The name whose share of the server the request counts for: the key if it has a rate of its own, otherwise the
     /// client's address; "" = unknown. Set by the server, which knows addresses.
@@ -77,17 +76,14 @@ package struct Authorization: Sendable {
 package enum AuthorizationError: Error, Hashable {
     case invalidParameter(InvalidParameter)
     case signatureRequired
-    /// Any part of the signature was wrong.
     case signatureWrong
     case signatureExpired
     /// Image requests must use a preset. The parameter that must not be given; nil = `preset` is missing.
     case presetsOnly(parameter: String?)
     case presetNotAllowed
-    /// The parameter that names the source.
     case sourceNotAllowed(parameter: String)
     /// A path of another service without a signature, although the server has keys.
     case pathSignatureRequired
-    /// The signature in a path of another service is wrong.
     case pathSignatureWrong
     /// A path of another service has expired.
     case pathExpired

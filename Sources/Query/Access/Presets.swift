@@ -10,7 +10,6 @@ package struct Presets: Hashable, Sendable {
     package init() {}
 
     package var names: [String] { queries.keys.sorted() }
-    package var isEmpty: Bool { queries.isEmpty }
 
     /// Why a preset was refused, in one sentence without a period.
     package struct Flaw: Error, CustomStringConvertible {

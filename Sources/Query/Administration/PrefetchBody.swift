@@ -34,7 +34,6 @@ package struct PrefetchBody: Decodable, Hashable {
         init?(intValue: Int) { nil }
     }
 
-    /// Reads the JSON of a body.
     package init(parsing json: Data) throws(InvalidBody) {
         do {
             self = try JSONDecoder().decode(PrefetchBody.self, from: json)

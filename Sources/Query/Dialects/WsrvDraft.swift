@@ -104,9 +104,7 @@ struct WsrvDraft: Sendable {
         if items.count > 2 { texts["sharp"] = WsrvValue.sigma(items[2], in: Sharpen.sigmas) }
         return true
     }
-}
 
-extension WsrvDraft {
     /// The query in Darkroom's parameters.
     func written(_ limits: QueryLimits) throws(InvalidParameter) -> QueryString {
         var query = QueryString()

@@ -2,7 +2,6 @@ import DarkroomRequests
 
 /// The meaning of the parameters of the box.
 extension ImageQueryDraft {
-    /// The value of `fit`, or its default.
     var fitOrDefault: Fit {
         get { fit ?? .inside }
         set { fit = newValue }

@@ -9,7 +9,6 @@ extension ValueFormat where Value == String {
     }
 }
 
-/// A value of `bg`.
 enum BackdropName: Hashable, Sendable {
     case color(Color)
     /// The image itself, blurred.
@@ -27,7 +26,6 @@ extension ValueFormat where Value == BackdropName {
 }
 
 extension ImageQueryDraft {
-    /// The value of `bg`.
     var backdrop: BackdropName? {
         get { query.recipe.blursBackdrop ? .blur : query.recipe.background.map { .color($0) } }
         set {

@@ -36,7 +36,6 @@ package struct FormatList: Hashable, Sendable {
 
     package subscript(place: Int) -> OutputFormat { Self.candidates[Int(code >> (4 * UInt32(place)) & 15) - 1] }
 
-    package var first: OutputFormat? { isEmpty ? nil : self[0] }
     package var formats: [OutputFormat] { (0..<count).map { self[$0] } }
     package var text: String { formats.map(\.rawValue).joined(separator: ",") }
 
@@ -61,7 +60,6 @@ package struct FormatList: Hashable, Sendable {
 }
 
 extension ValueFormat where Value == FormatList {
-    /// A value of `formats`.
     static var formats: ValueFormat {
         let names = FormatList.candidates.map(\.rawValue).sorted().joined(separator: "|")
         return ValueFormat(

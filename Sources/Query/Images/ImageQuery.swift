@@ -35,7 +35,6 @@ package struct ImageQuery: Hashable, Sendable {
     package var includesCaching = false
     /// Which cached responses are acceptable, and whether the origin must be asked.
     package var cache = RequestCachePolicy().mode
-    /// The tiers that results are stored in.
     package var store = TierSelection.all
     /// Whether the response waits until its entries are on disk.
     package var waitsForDisk = false
@@ -130,7 +129,6 @@ package struct NamedImage: Hashable, Sendable {
         self.mayBeLeftOut = mayBeLeftOut
     }
 
-    /// The parameter that gives the image.
     var parameter: String { PartImage.parameter(of: name) }
 
     fileprivate func part(_ map: SourceMap) throws(InvalidSourceURL) -> PartImage {

@@ -120,6 +120,7 @@ struct ImageQueryDraft: Sendable {
         query.output = try finishedOutput(limits)
         if !query.output.mayBeLossy { query.slowQuality = nil }
         if !query.output.mayHoldProfile { query.recipe.gamut = .sRGB }
+        if !query.output.mayBeDeep { query.recipe.depth = .eight }
         query.recipe.mark = try finishedMark(limits)
         try finishParts(&query, limits)
         return query

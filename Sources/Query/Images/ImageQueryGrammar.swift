@@ -6,9 +6,7 @@ package struct QueryLimits: Hashable, Sendable {
     package var maxOutputSide: Int
     /// The largest number of frames or pages that `n` may ask for.
     package var maxFrames: Int
-    /// The default of `damaged`.
     package var defaultDamaged: DamagePolicy
-    /// The default of `gamut`.
     package var defaultGamut: Gamut
     /// The formats for which the server has no encoder.
     package var unwritable: Set<OutputFormat> = []
@@ -221,4 +219,17 @@ package struct FileQuery: Sendable {
         if parameter.schema == .boolean { return false }
         return !parameter.allowsBareName || Double(word) != nil
     }
+}
+
+/// The names of the parameters of all endpoints, including the names of wsrv.nl.
+package enum ParameterNames {
+    package static let all: [String] = {
+        var names = ExplainGrammar(limits: QueryLimits()).table.parameters.flatMap { [$0.name] + $0.aliases }
+        names += SrcsetGrammar().table.parameters.map(\.name)
+        names += AccessParameters.table.parameters.map(\.name)
+        names += PurgeParameters.rows.map(\.name)
+        names += WsrvTable.names
+        // `/explain` reads it before its grammar.
+        return names + ["path"]
+    }()
 }

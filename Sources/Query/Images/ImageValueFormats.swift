@@ -61,16 +61,6 @@ extension Unicode.Scalar {
     }
 }
 
-extension ValueFormat where Value == Orient.Rule {
-    static var orientation: ValueFormat {
-        // EXIF orientation 1 means that pixels are stored upright.
-        .choice([
-            "auto": .auto, "none": .none, "1": .none, "2": .exif(2), "3": .exif(3), "4": .exif(4), "5": .exif(5),
-            "6": .exif(6), "7": .exif(7), "8": .exif(8),
-        ])
-    }
-}
-
 /// A value of `output`.
 enum OutputName: Hashable, Sendable {
     /// WebP where the client accepts it, else the format of the source.
@@ -232,19 +222,8 @@ extension ValueFormat where Value == Set<InfoField> {
     }
 }
 
-extension ValueFormat where Value == TierSelection {
-    static var tiers: ValueFormat {
-        .choice(["all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none])
-    }
-
-    /// Without the tiers of originals alone.
-    static var tiersOfUpload: ValueFormat {
-        .choice(["all": .all, "memory": .memory, "variant": .variants, "none": .none])
-    }
-}
-
 /// What a response waits for.
-enum Waiting: Hashable, Sendable {
+enum Waiting: String, CaseIterable, Sendable {
     case stored, best
 }
 
@@ -254,15 +233,6 @@ extension ImageQueryDraft {
         get { query.waitsForDisk ? .stored : query.waitsForBest ? .best : nil }
         set { (query.waitsForDisk, query.waitsForBest) = (newValue == .stored, newValue == .best) }
     }
-}
-
-extension ValueFormat where Value == Waiting {
-    static var wait: ValueFormat { .choice(["stored": .stored, "best": .best]) }
-}
-
-extension ValueFormat where Value == Priority {
-    /// Clients cannot choose `background`, which is for work that has no waiting client.
-    static var priority: ValueFormat { .choice(["low": .low, "normal": .normal, "high": .high]) }
 }
 
 extension ValueFormat where Value == SourceDigest {

@@ -86,7 +86,7 @@ struct MarkPartDraft: Sendable {
         // Parts of the result do not depend on `dpr`.
         recipe.box.horizontal = width.map { ratio.times($0, atMost: limits.maxOutputSide) }
         recipe.box.vertical = height.map { ratio.times($0, atMost: limits.maxOutputSide) }
-        recipe.gamut = .sRGB
+        (recipe.gamut, recipe.depth) = (.sRGB, .eight)
         return placing.layer(name, .picture(Picture(recipe)), ratio, limits)
     }
 

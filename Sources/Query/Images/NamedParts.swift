@@ -88,7 +88,6 @@ extension ImageQueryDraft {
 }
 
 extension ValueFormat where Value == [String] {
-    /// Names of layers, each once.
     static var layerNames: ValueFormat {
         ValueFormat(
             pattern: "^[a-z0-9-]{1,32}(,[a-z0-9-]{1,32}){0,\(Layer.maxCount - 1)}$",

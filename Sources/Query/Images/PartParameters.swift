@@ -5,56 +5,40 @@ import DarkroomRequests
 /// `mark.NAME.PARAM=value` and `text.NAME.PARAM=value` say how they are made and where they lie.
 enum PartParameters {
     static func families(_ limits: QueryLimits) -> [ParameterFamily<ImageQueryDraft>] {
-        [marks(limits), texts(limits)]
+        [
+            family("mark", MarkPartDraft.table(limits), \.markParts, \.source, .markSource),
+            family("text", TextPartDraft.table(limits), \.textParts, \.text, TextBoxParameters.text),
+        ]
     }
 
-    /// The parameters of named images.
-    private static func marks(_ limits: QueryLimits) -> ParameterFamily<ImageQueryDraft> {
-        let table = MarkPartDraft.table(limits)
-        return ParameterFamily(prefix: "mark.") { rest, text, draft throws(InvalidParameter) in
-            let member = try PartMember(rest, of: "mark")
-            if draft.markParts[member.name] == nil { try draft.requireSpace(for: member) }
-            var part = draft.markParts[member.name] ?? table.initial
+    /// - Parameters:
+    ///   - value: what the parameter of a part's own name gives, in this format.
+    private static func family<Part>(
+        _ kind: String, _ table: ParameterTable<Part>,
+        _ parts: WritableKeyPath<ImageQueryDraft, [String: Part]> & Sendable,
+        _ value: WritableKeyPath<Part, String?> & Sendable, _ format: ValueFormat<String>
+    ) -> ParameterFamily<ImageQueryDraft> {
+        ParameterFamily(prefix: "\(kind).") { rest, text, draft throws(InvalidParameter) in
+            let member = try PartMember(rest, of: kind)
+            if draft[keyPath: parts][member.name] == nil { try draft.requireSpace(for: member) }
+            var part = draft[keyPath: parts][member.name] ?? table.initial
             if let parameter = member.parameter {
                 try table.assign(parameter, text, of: member.base, to: &part)
             } else {
-                part.source = try member.value(text, .markSource)
+                part[keyPath: value] = try member.value(text, format)
             }
-            draft.markParts[member.name] = part
+            draft[keyPath: parts][member.name] = part
         } pairs: { draft in
-            draft.markParts.sorted { $0.key < $1.key }.flatMap { name, part in
-                [QueryString.Pair(name: "mark.\(name)", value: part.source)]
-                    + table.write(part).pairs.map { .init(name: "mark.\(name).\($0.name)", value: $0.value) }
-            }
-        }
-    }
-
-    /// The parameters of named texts.
-    private static func texts(_ limits: QueryLimits) -> ParameterFamily<ImageQueryDraft> {
-        let table = TextPartDraft.table(limits)
-        return ParameterFamily(prefix: "text.") { rest, text, draft throws(InvalidParameter) in
-            let member = try PartMember(rest, of: "text")
-            if draft.textParts[member.name] == nil { try draft.requireSpace(for: member) }
-            var part = draft.textParts[member.name] ?? table.initial
-            if let parameter = member.parameter {
-                try table.assign(parameter, text, of: member.base, to: &part)
-            } else {
-                part.text = try member.value(text, TextBoxParameters.text)
-            }
-            draft.textParts[member.name] = part
-        } pairs: { draft in
-            draft.textParts.sorted { $0.key < $1.key }.flatMap { name, part in
-                [QueryString.Pair(name: "text.\(name)", value: part.text)]
-                    + table.write(part).pairs.map { .init(name: "text.\(name).\($0.name)", value: $0.value) }
+            draft[keyPath: parts].sorted { $0.key < $1.key }.flatMap { name, part in
+                [QueryString.Pair(name: "\(kind).\(name)", value: part[keyPath: value])]
+                    + table.write(part).pairs.map { .init(name: "\(kind).\(name).\($0.name)", value: $0.value) }
             }
         }
     }
 }
 
-/// The name of a parameter of a part.
 private struct PartMember {
     let kind: String
-    /// The name of the part.
     let name: String
     /// Nil = the parameter that gives the part itself.
     let parameter: String?
@@ -73,7 +57,6 @@ private struct PartMember {
         parameter = parts.count > 1 ? parts[1] : nil
     }
 
-    /// The parameter that gives the part.
     var base: String { "\(kind).\(name)" }
 
     func value(_ text: String?, _ format: ValueFormat<String>) throws(InvalidParameter) -> String {
@@ -99,11 +82,8 @@ extension ParameterTable {
     ) throws(InvalidParameter) {
         let full = "\(base).\(name)"
         guard let parameter = parameters.first(where: { $0.name == name }) else {
-            let near = NameSuggestions.names(for: name, among: parameters.map(\.name)).map { "'\(base).\($0)'" }
-            throw InvalidParameter(
-                full,
-                "There is no parameter '\(InvalidParameter.clipped(full))'."
-                    + (near.isEmpty ? "" : " Did you mean \(near.joined(separator: " or "))?"))
+            let hint = NameSuggestions.sentence(for: name, among: parameters.map(\.name)) { "\(base).\($0)" }
+            throw InvalidParameter(full, "There is no parameter '\(InvalidParameter.clipped(full))'.\(hint)")
         }
         do throws(InvalidParameter) {
             try parameter.assign(text, &draft)

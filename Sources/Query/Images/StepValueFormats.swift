@@ -250,7 +250,6 @@ extension FillColor {
 }
 
 extension CanvasFill {
-    /// The values of the step.
     fileprivate var text: String {
         let color =
             switch fill {

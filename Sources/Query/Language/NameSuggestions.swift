@@ -16,8 +16,12 @@ package enum NameSuggestions {
     }
 
     /// " Did you mean 'w' or 'h'?" with its leading space, or nothing where no name is near.
-    package static func sentence(for given: String, among known: [String]) -> String {
-        let names = names(for: given, among: known).map { "'\($0)'" }
+    ///
+    /// - Parameter spelling: a name as the client would write it.
+    package static func sentence(
+        for given: String, among known: [String], spelling: (String) -> String = { $0 }
+    ) -> String {
+        let names = names(for: given, among: known).map { "'\(spelling($0))'" }
         return names.isEmpty ? "" : " Did you mean \(names.joined(separator: " or "))?"
     }
 

@@ -8,8 +8,7 @@ enum ValueSuggestions {
         if let value = otherValues[name]?[given] { return " Did you mean '\(name)=\(value)'?" }
         switch schema {
         case .choice(let values, _):
-            let near = NameSuggestions.names(for: given, among: values).map { "'\(name)=\($0)'" }
-            return near.isEmpty ? "" : " Did you mean \(near.joined(separator: " or "))?"
+            return NameSuggestions.sentence(for: given, among: values) { "\(name)=\($0)" }
         case .integer(let range) where range == 0...359:
             // An angle: other services have a sign, or count on.
             guard let degrees = Int(given), (-3_600...3_600).contains(degrees) else { return "" }

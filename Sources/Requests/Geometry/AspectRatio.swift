@@ -22,7 +22,6 @@ public struct AspectRatio: Hashable, Codable, Sendable, CustomStringConvertible 
     /// The width that goes with a height in pixels, rounded to the nearest pixel and at least 1.
     public func width(forHeight side: Int) -> Int { Self.scaled(side, width, by: height) }
 
-    /// The largest rectangle of this ratio within an image.
     package func largest(within image: PixelSize) -> PixelSize {
         let down = height(forWidth: image.width)
         guard down > image.height else { return PixelSize(width: image.width, height: down) }

@@ -126,11 +126,13 @@ public enum Fit: String, Codable, Sendable, CaseIterable {
 
 /// The trade-off between speed and quality when pixels are resampled.
 public enum Resampling: String, Codable, Sendable, CaseIterable {
-    /// The decoder delivers at least 1.3 times the target size on each side: with less, edges become uneven.
+    /// The decoder delivers at least 1.3 times the target size on each side: with less, edges become uneven. Opaque
+    /// photographs are resampled in linear light.
     case fast
-    /// The decoder delivers at least twice the target size on each side.
+    /// The decoder delivers at least twice the target size on each side. Samples are averaged as they are stored, as
+    /// in browsers.
     case accurate
-    /// Like `accurate`, but resampled in linear light.
+    /// The decoder delivers at least twice the target size on each side. Everything is resampled in linear light.
     case linear
 
     /// How many times the target size the decoder delivers at least on each side.

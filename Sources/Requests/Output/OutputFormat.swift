@@ -27,9 +27,7 @@ public enum OutputFormat: String, Codable, Sendable, CaseIterable {
         case .blurHash, .thumbHash, .color, .lqip: .text
         }
     }
-}
 
-extension OutputFormat {
     /// What requests depend on and what differs from format to format.
     package struct Traits: Sendable {
         /// The frames that a file can hold.
@@ -56,6 +54,8 @@ extension OutputFormat {
         var samplesChroma = false
         /// Whether a file can state another color space than sRGB.
         var holdsProfile = true
+        /// The most bits of a sample that results have.
+        var maxDepth = 8
         /// Whether it has a progressive or interlaced form.
         var isInterlaceable = false
         /// 1…100; nil = no quality setting.
@@ -75,7 +75,8 @@ extension OutputFormat.Traits {
         holdsSources: true, maxSide: 65_500)
 
     fileprivate static let png = Self(
-        mediaType: "image/png", extensions: ["png"], isEssential: true, isInterlaceable: true, holdsSources: true)
+        mediaType: "image/png", extensions: ["png"], isEssential: true, maxDepth: 16, isInterlaceable: true,
+        holdsSources: true)
 
     fileprivate static let webp = Self(
         name: "WebP", mediaType: "image/webp", extensions: ["webp"], isEssential: true, isNegotiated: true,
@@ -84,7 +85,7 @@ extension OutputFormat.Traits {
 
     fileprivate static let avif = Self(
         mediaType: "image/avif", extensions: ["avif"], debianPackage: "libheif-plugin-aomenc", isNegotiated: true,
-        hasLosslessMode: true, samplesChroma: true, defaultQuality: 67, isJudged: true, maxSide: 16_384)
+        hasLosslessMode: true, samplesChroma: true, maxDepth: 10, defaultQuality: 67, isJudged: true, maxSide: 16_384)
 
     fileprivate static let gif = Self(
         mediaType: "image/gif", extensions: ["gif"], frames: .animation, holdsProfile: false, isInterlaceable: true,
@@ -92,7 +93,7 @@ extension OutputFormat.Traits {
 
     fileprivate static let jxl = Self(
         name: "JPEG XL", mediaType: "image/jxl", extensions: ["jxl"], isNegotiated: true, hasLosslessMode: true,
-        defaultQuality: 80, isJudged: true, holdsSources: true)
+        maxDepth: 16, defaultQuality: 80, isJudged: true, holdsSources: true)
 
     fileprivate static let tiff = Self(
         mediaType: "image/tiff", aliases: ["tif"], extensions: ["tiff", "tif"], frames: .pages)
@@ -130,6 +131,8 @@ extension OutputFormat {
     package var samplesChroma: Bool { traits.samplesChroma }
     /// Whether `gamut` has an effect.
     package var holdsProfile: Bool { traits.holdsProfile && !isText }
+    /// The most bits of a sample that results have.
+    package var maxDepth: Int { traits.maxDepth }
     /// Whether `il` has an effect.
     package var isInterlaceable: Bool { traits.isInterlaceable }
 

@@ -137,7 +137,21 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     /// Whether the result of some source may state another color space than sRGB.
     package var mayHoldProfile: Bool { isOpen || format?.holdsProfile ?? true }
 
-    /// Whether a result may have this format.
+    /// Whether the result of some source may have more than 8 bits in a sample.
+    package var mayBeDeep: Bool {
+        isOpen ? !palette : format.map { depth(in: $0, hasAlpha: false) > 8 } ?? !palette
+    }
+
+    /// The bits of a sample in this format, for a source of more than 8. AVIF with alpha or without loss has 8, because
+    /// libheif before 1.16 has no other form of it.
+    package func depth(in format: OutputFormat, hasAlpha: Bool) -> Int {
+        switch format {
+        case .avif where hasAlpha || lossless: 8
+        case .png where palette: 8
+        default: format.maxDepth
+        }
+    }
+
     package func permits(_ result: OutputFormat) -> Bool {
         isOpen ? !result.isText : format == result
     }
@@ -147,8 +161,43 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         alternative != .none || details.contains(.wsrv) || format?.supportsMultipleFrames ?? true
     }
 
-    /// The compression levels of PNG.
     package static let compressionLevels = 1...9
     /// The default fidelity of near-lossless WebP, as in libwebp's tools.
     package static let nearLosslessQuality = 60
+}
+
+/// The members of a JSON document in addition to the members that the header states.
+public struct ImageDetails: OptionSet, Hashable, Codable, Sendable {
+    /// One bit for each detail.
+    public let rawValue: Int
+
+    /// The details of these bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The dominant and the average color.
+    public static let color = ImageDetails(rawValue: 1 << 0)
+    /// Up to six colors, the most frequent first.
+    public static let palette = ImageDetails(rawValue: 1 << 1)
+    /// A BlurHash of 4 by 3 components.
+    public static let blurHash = ImageDetails(rawValue: 1 << 2)
+    /// A ThumbHash in base64.
+    public static let thumbHash = ImageDetails(rawValue: 1 << 3)
+    /// A placeholder of 16 pixels as a `data:` URI.
+    public static let lqip = ImageDetails(rawValue: 1 << 4)
+    /// The camera's settings.
+    public static let exif = ImageDetails(rawValue: 1 << 5)
+    /// The position where the image was taken. Not part of `all`, so that it is never disclosed by accident.
+    public static let position = ImageDetails(rawValue: 1 << 6)
+    /// The document has the members of weserv/images instead, about the chain's result.
+    public static let wsrv = ImageDetails(rawValue: 1 << 7)
+
+    /// The faces, in the upright source. Not part of `all`: finding them takes longest, and servers may not look for
+    /// any.
+    public static let faces = ImageDetails(rawValue: 1 << 8)
+
+    /// All details except position and faces.
+    public static let all: ImageDetails = [.color, .palette, .blurHash, .thumbHash, .lqip, .exif]
+
+    /// Whether any of them requires decoded pixels.
+    package var needsPixels: Bool { !subtracting([.exif, .position]).isEmpty }
 }

@@ -59,6 +59,14 @@ public enum Gamut: String, Codable, CaseIterable, Sendable {
     case source
 }
 
+/// The bits of a sample of a result.
+public enum SampleDepth: String, Codable, CaseIterable, Sendable {
+    /// 8 bits.
+    case eight = "8"
+    /// 10 bits in AVIF, 16 in PNG and JPEG XL, for a source of more than 8; otherwise 8.
+    case source
+}
+
 /// Whether a JPEG keeps the gain map of its source, with which displays that can show it brighter than white.
 public enum HDRPolicy: String, Codable, Sendable, CaseIterable {
     /// Kept, however many bytes it takes.

@@ -40,13 +40,9 @@ public enum EffectStep: Hashable, Codable, Sendable {
     case text
     /// Draws a text of its own.
     case caption(Caption)
-}
 
-extension EffectStep {
-    /// Whether it draws ``Recipe/mark`` or a named image.
     package var drawsMark: Bool { drawnImage != nil }
 
-    /// Whether it draws ``Recipe/mark``.
     package var drawsUnnamedMark: Bool { drawnImage?.isEmpty == true }
 
     /// The name of the image that it draws, see ``Mark/image``; nil = none.

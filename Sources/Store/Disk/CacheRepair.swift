@@ -47,7 +47,6 @@ final class CacheRepair {
         if isRepairing && !directory.isClosed { waiters.append(work) } else { work() }
     }
 
-    /// Runs the work that waits.
     func runWaiters() {
         let waiters = waiters
         self.waiters = []

@@ -210,7 +210,6 @@ extension DiskLayout {
         try FileSystem.makeFolders(folder)
     }
 
-    /// Removes a source's folder if it is empty.
     func removeEmptyFolder(ofSource source: StoreKey) {
         rmdir(folder(source.leadingBits))
     }

@@ -32,7 +32,7 @@ final class DiskLookups: Sendable {
 
     /// All of these entries, if no device has to be waited for. Otherwise the call does not count as a lookup.
     func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]? {
-        guard let found = findAtOnce(keys), found.count == keys.count else { return nil }
+        guard let found = findAtOnce(keys, readsIndex: true), found.count == keys.count else { return nil }
         count(found.count, of: keys)
         return found
     }
@@ -43,14 +43,22 @@ final class DiskLookups: Sendable {
     }
 
     /// The entries up to the first that is missing; nil if a device has to be waited for.
-    private func findAtOnce(_ keys: [EntryKey], defers: Bool = false) -> [StoredEntry]? {
+    ///
+    /// - Parameter readsIndex: whether to find entries that were not read before too.
+    private func findAtOnce(_ keys: [EntryKey], defers: Bool = false, readsIndex: Bool = false) -> [StoredEntry]? {
+        let sights = state.sights(of: keys)
         var entries: [StoredEntry] = []
         entries.reserveCapacity(keys.count)
-        for (key, sight) in zip(keys, state.sights(of: keys)) {
-            switch reader.lookAtHot(key, sight, mayBlock: false, defers: defers) {
+        for (number, key) in keys.enumerated() {
+            switch reader.lookAtHot(key, sights[number], mayBlock: false, defers: defers) {
             case .hit(let entry): entries.append(entry)
             case .miss: return entries
-            case .mismatch, .indexFailure, nil: return nil
+            case .mismatch, .indexFailure: return nil
+            case nil:
+                // The reader threads find out why the file of an entry that was read before has changed.
+                guard readsIndex, sights[number].hot == nil else { return nil }
+                let (keys, sights) = (Array(keys[number...]), Array(sights[number...]))
+                return reader.lookIntoIndexAtOnce(for: keys, sights).map { entries + $0 }
             }
         }
         return entries

@@ -22,7 +22,6 @@ final class DiskState: Sendable {
         var directory: OpenDirectory?
         /// The entry, if it was verified before, and its file, if that is open.
         var hot: (entry: HotEntry, file: OpenFile?)?
-        /// The generation of the index.
         var generation: UInt64
     }
 
@@ -149,7 +148,6 @@ final class DiskState: Sendable {
         fields.withLock { $0.pendingRemovals.insert(removal) }
     }
 
-    /// Ends a removal that has succeeded.
     func endRemoval(_ removal: PendingRemovals.Removal) {
         fields.withLock { $0.pendingRemovals.remove(removal) }
     }
@@ -157,6 +155,5 @@ final class DiskState: Sendable {
     /// The removals that have not succeeded yet.
     var pendingRemovals: [PendingRemovals.Removal] { fields.withLock { $0.pendingRemovals.removals } }
 
-    /// Whether the entry is being removed.
     func isRemoving(_ key: EntryKey) -> Bool { fields.withLock { $0.pendingRemovals.contains(key) } }
 }

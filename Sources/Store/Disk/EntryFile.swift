@@ -44,7 +44,6 @@ struct EntryHeader: Equatable, Sendable {
     /// The length of the header without the labels.
     static let fixedBytes = magic.count + 3 * StoreKey.byteCount + 6 * 8
 
-    /// The position of the body in the file.
     var bodyOffset: Int {
         Self.fixedBytes + record.labels.bytes.count + companionBytes + metadataBytes
     }

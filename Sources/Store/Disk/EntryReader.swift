@@ -5,7 +5,6 @@ import NIOCore
 /// Looks entries up, on any thread: the row in the index, and then the file, in which every byte must match the row.
 /// For an entry that was verified before, the row is taken from memory and only the file's version is compared.
 struct EntryReader: Sendable {
-    /// The result of a lookup.
     enum Lookup {
         case hit(StoredEntry)
         case miss
@@ -18,6 +17,8 @@ struct EntryReader: Sendable {
     /// The largest body that is read as a whole for a response: copying it takes about 30 microseconds. Larger bodies
     /// are deferred, so that slow clients do not hold them in memory.
     static let largestQuickBody = 256 << 10
+    /// The largest file that is hashed on a thread that must not wait: that takes up to 30 microseconds.
+    static let largestHashedAtOnce = 64 << 10
     /// A file that was changed less than this time before it was verified may have changed since without a difference
     /// in its version: file systems stamp changes with the time of the last timer tick.
     private static let clockResolution = 100_000_000
@@ -53,7 +54,7 @@ struct EntryReader: Sendable {
         if isExpired(hot.record, lastUse: hot.lastUse, at: directory.index.clock.microseconds) { return .miss }
         guard let version = hot.version else { return .hit(hot.entry) }
         let isKept = defers || version.byteCount - hot.bodyOffset <= Self.largestQuickBody
-        guard let file = openFile ?? (mayBlock ? reopened(hot, version, isKept: isKept) : nil),
+        guard let file = openFile ?? reopened(hot, version, isKept: isKept, mayBlock: mayBlock),
             let entry = entry(hot, version, in: file, mayBlock: mayBlock, defers: defers),
             // Compared after the bytes were read, so that a change before that shows.
             FileVersion.current(at: layout.file(of: key)) == version
@@ -61,8 +62,10 @@ struct EntryReader: Sendable {
         return .hit(entry)
     }
 
-    private func reopened(_ hot: HotEntry, _ version: FileVersion, isKept: Bool) -> OpenFile? {
-        guard let file = try? OpenFile(layout.file(of: hot.record.key)), file.version == version else { return nil }
+    private func reopened(_ hot: HotEntry, _ version: FileVersion, isKept: Bool, mayBlock: Bool) -> OpenFile? {
+        let path = layout.file(of: hot.record.key)
+        guard let file = mayBlock ? try? OpenFile(path) : OpenFile(cached: path), file.version == version
+        else { return nil }
         if isKept { state.keepOpen(file, for: hot.record.key) }
         return file
     }
@@ -83,6 +86,28 @@ struct EntryReader: Sendable {
 
     private func storedBody(in file: OpenFile, from offset: Int, byteCount: Int) -> StoredBody {
         StoredBody(file, from: offset, byteCount: byteCount, threads: threads)
+    }
+
+    /// Entries that the index has, if the system has their rows and files in memory and the files are small. Never
+    /// waits for a device.
+    ///
+    /// - Parameter sights: see `lookIntoIndex`.
+    /// - Returns: nil if an entry is missing, corrupt or has to be waited for.
+    func lookIntoIndexAtOnce(for keys: [EntryKey], _ sights: [DiskState.Sight]) -> [StoredEntry]? {
+        guard let sight = sights.first, let directory = sight.directory,
+            sights.allSatisfy({ $0.directory === directory }), let rows = directory.index.rowsAtOnce(for: keys),
+            rows.count == keys.count
+        else { return nil }
+        var verified: [VerifiedEntry] = []
+        var entries: [StoredEntry] = []
+        for row in rows {
+            guard row.record.fileBytes <= Self.largestHashedAtOnce,
+                case .hit(let entry) = read(row, in: directory, &verified, defers: false, mayBlock: false)
+            else { return nil }
+            entries.append(entry)
+        }
+        if !verified.isEmpty { state.insertHot(verified, foundIn: sight.generation) }
+        return entries
     }
 
     /// - Parameter sights: what was known of the entries before. A change of the index since then keeps them from
@@ -112,8 +137,12 @@ struct EntryReader: Sendable {
     }
 
     /// Reads and verifies the entry of a row, and adds it to those that may become hot.
+    ///
+    /// - Parameter mayBlock: whether to wait for a device; otherwise a file that the system does not have in memory is
+    ///   a mismatch.
     private func read(
-        _ row: IndexRow, in directory: OpenDirectory, _ verified: inout [VerifiedEntry], defers: Bool
+        _ row: IndexRow, in directory: OpenDirectory, _ verified: inout [VerifiedEntry], defers: Bool,
+        mayBlock: Bool = true
     ) -> Lookup {
         let record = row.record
         if isExpired(record, lastUse: row.lastUse, at: directory.index.clock.microseconds) { return .miss }
@@ -122,14 +151,17 @@ struct EntryReader: Sendable {
             verified.append((HotEntry(record, entry, nil, bodyOffset: 0, lastUse: row.lastUse), nil))
             return .hit(entry)
         }
+        let path = layout.file(of: record.key)
         let file: OpenFile
         do throws(StorageError) {
-            file = try OpenFile(layout.file(of: record.key))
+            guard let opened = mayBlock ? try OpenFile(path) : OpenFile(cached: path) else { return .mismatch }
+            file = opened
         } catch {
             // Without a free descriptor the entry cannot be read, but it is not corrupt.
             return error.code == EMFILE || error.code == ENFILE ? .miss : .mismatch
         }
-        guard file.version.byteCount == record.fileBytes, let (entry, bodyOffset) = self.verified(record, file, defers)
+        guard file.version.byteCount == record.fileBytes,
+            let (entry, bodyOffset) = self.verified(record, file, defers, mayBlock: mayBlock)
         else { return .mismatch }
         if isSettled(file.version) {
             var rest = entry
@@ -144,7 +176,9 @@ struct EntryReader: Sendable {
     }
 
     /// The entry in a file, if every byte matches its row, and the position of its body.
-    private func verified(_ record: EntryRecord, _ file: OpenFile, _ defers: Bool) -> (StoredEntry, Int)? {
+    private func verified(
+        _ record: EntryRecord, _ file: OpenFile, _ defers: Bool, mayBlock: Bool
+    ) -> (StoredEntry, Int)? {
         if defers, record.fileBytes > Self.largestQuickBody {
             guard let (found, bodyOffset) = record.entry(verifyingInPieces: file) else { return nil }
             let byteCount = record.fileBytes - bodyOffset
@@ -154,9 +188,9 @@ struct EntryReader: Sendable {
                 return (entry, bodyOffset)
             }
         }
-        guard let bytes = try? file.read(from: 0, byteCount: record.fileBytes),
-            let entry = record.entry(verifying: bytes)
-        else { return nil }
+        var bytes = mayBlock ? nil : file.readFromMemory(from: 0, byteCount: record.fileBytes)
+        if mayBlock { bytes = try? file.read(from: 0, byteCount: record.fileBytes) }
+        guard let bytes, let entry = record.entry(verifying: bytes) else { return nil }
         return (entry, record.fileBytes - entry.body.readableBytes)
     }
 

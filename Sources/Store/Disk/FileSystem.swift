@@ -156,7 +156,6 @@ enum FileSystem {
         return lstat(path, &status) == 0 ? Identity(status) : nil
     }
 
-    /// The identity of an open file.
     static func identity(of descriptor: Int32) -> Identity? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Identity(status) : nil

@@ -58,6 +58,8 @@ struct HotEntries: Sendable {
     /// Raised with every change of the index.
     private(set) var generation: UInt64 = 0
     private var entries = SieveTable<EntryKey, HotEntry>(budgetBytes: Self.budgetBytes)
+    /// Of entries that came while the table was full.
+    private var doorkeeper = Doorkeeper(places: 1 << 14)
     /// A file that is open keeps its path's folders in the system's memory, so that checking its version is quick.
     private var files = SieveTable<EntryKey, OpenFile>(budgetBytes: Self.maximumFiles)
 
@@ -66,9 +68,14 @@ struct HotEntries: Sendable {
         entries.value(for: key).map { ($0, $0.version == nil ? nil : files.value(for: key)) }
     }
 
-    /// Adds an entry that was found in the index in this generation.
+    /// Adds an entry that was found in the index in this generation. A full table takes only entries that come again
+    /// soon, or take long to verify.
     mutating func insert(_ entry: HotEntry, foundIn generation: UInt64) -> [HotEntry] {
-        guard generation == self.generation else { return [] }
+        guard generation == self.generation,
+            entries.bytes + entry.costBytes <= Self.budgetBytes
+                || doorkeeper.knows(entry.record.key.entry.trailingWord)
+                || entry.record.fileBytes > EntryReader.largestHashedAtOnce
+        else { return [] }
         return entries.insert(entry, cost: entry.costBytes, for: entry.record.key)
     }
 
@@ -93,7 +100,6 @@ struct HotEntries: Sendable {
         return files.removeAll { key, _ in sources.contains(key.source) }
     }
 
-    /// Removes all entries.
     mutating func removeAll() -> some Sendable {
         generation += 1
         return (entries.removeAll(), files.removeAll())

@@ -35,7 +35,6 @@ extension DiskIndex {
         }
     }
 
-    /// Deletes all records.
     func deleteEverything() throws(StorageError) -> StoreTotals {
         try change("delete from index") { database in
             let held = try Self.totals(in: database, "SELECT entries, bytes FROM state")

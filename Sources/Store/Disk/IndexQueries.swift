@@ -6,23 +6,6 @@ struct IndexRow: Equatable, Sendable {
     var record: EntryRecord
     /// The last use, in microseconds since 1970.
     var lastUse: Int64
-
-    /// The values of a row, or nil if a value has another type.
-    fileprivate init?(of source: StoreKey, _ row: Row) {
-        guard
-            let entry = row.key(8), let checksum = row.key(1), let labels = Data.fromDatabaseValue(row[2]),
-            let created = Int64.fromDatabaseValue(row[5]), let modified = Int64.fromDatabaseValue(row[6]),
-            let lastUse = Int64.fromDatabaseValue(row[7])
-        else { return nil }
-        record = EntryRecord(
-            key: EntryKey(source: source, entry: entry), checksum: checksum,
-            // Malformed labels differ from the labels in the file, so that the entry counts as corrupt.
-            labels: EntryLabels(bytes: Array(labels)) ?? .none,
-            fileBytes: fileBytes(row[0]), created: created, modified: modified,
-            content: Data.fromDatabaseValue(row[3]).map { ByteBuffer(bytes: $0) },
-            isRestored: Int64.fromDatabaseValue(row[4]) != 0)
-        self.lastUse = lastUse
-    }
 }
 
 /// The position of a row among all rows, in the order of their last uses.
@@ -49,34 +32,12 @@ extension IndexPosition {
 // Queries.
 extension DiskIndex {
     /// The rows of entries of one source, in the order of the keys, up to the first key without a row.
-    ///
-    /// In one query, since each query takes and releases the locks of the file.
     func rows(for keys: [EntryKey]) throws(StorageError) -> [IndexRow] {
-        guard let source = keys.first?.source else { return [] }
-        let places = keys.map { _ in "?" }.joined(separator: ", ")
-        let found = try Self.attempt("look up") {
-            try lookups.read { database in
-                let select = try database.cachedStatement(
-                    sql: """
-                        SELECT size, checksum, labels, content, is_restored, created, modified, last_use, entry
-                        FROM entry WHERE source = ? AND entry IN (\(places))
-                        """)
-                let arguments = StatementArguments([source.data] + keys.map(\.entry.data))
-                let rows = try Row.fetchCursor(select, arguments: arguments)
-                var found: [IndexRow] = []
-                while let row = try rows.next() {
-                    if let row = IndexRow(of: source, row) { found.append(row) }
-                }
-                return found
-            }
-        }
-        var rows: [IndexRow] = []
-        for key in keys {
-            guard let row = found.first(where: { $0.record.key == key }) else { break }
-            rows.append(row)
-        }
-        return rows
+        try Self.attempt("look up") { try lookups.rows(for: keys) }
     }
+
+    /// The rows like ``rows(for:)``, if the system has them in memory; never waits for a device. Nil otherwise.
+    func rowsAtOnce(for keys: [EntryKey]) -> [IndexRow]? { lookups.rowsAtOnce(for: keys) }
 
     /// The time of the first write for each of these keys, in microseconds since 1970, and whether its entry has a
     /// file. Keys without an entry are left out.
@@ -159,7 +120,6 @@ extension DiskIndex {
         }
     }
 
-    /// The sources that have an entry with a matching label.
     func sources(matching filter: LabelFilter) throws(StorageError) -> [StoreKey] {
         let (sql, arguments): (String, StatementArguments) =
             switch filter {
@@ -232,10 +192,11 @@ func wholeBlocks(_ bytes: Int) -> Int {
     (bytes + DiskIndex.blockSize - 1) / DiskIndex.blockSize * DiskIndex.blockSize
 }
 
+/// The size in a row.
+func fileBytes(_ value: DatabaseValue) -> Int { fileBytes(Int64.fromDatabaseValue(value)) }
+
 /// The size in a row. A corrupt row may have any value, but totals must not overflow.
-func fileBytes(_ value: DatabaseValue) -> Int {
-    min(max(0, Int.fromDatabaseValue(value) ?? 0), DiskIndex.maximumSize)
-}
+func fileBytes(_ value: Int64?) -> Int { min(max(0, Int(value ?? 0)), DiskIndex.maximumSize) }
 
 extension StoreKey {
     /// The digest as a value for SQLite.
@@ -243,7 +204,6 @@ extension StoreKey {
 }
 
 extension EntryKey {
-    /// Source and entry, in this order, as arguments of a statement.
     var arguments: StatementArguments { [source.data, entry.data] }
 
     /// The key in a row that begins with source and entry.

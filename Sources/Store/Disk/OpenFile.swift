@@ -1,3 +1,4 @@
+import DarkroomMachine
 import Foundation
 import NIOCore
 
@@ -44,12 +45,21 @@ final class OpenFile: Sendable {
     private let descriptor: Int32
 
     /// Opens a regular file; does not follow a symbolic link.
-    init(_ path: String) throws(StorageError) {
-        // Without O_NONBLOCK, opening a pipe would wait for a writer.
-        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-        var descriptor = open(path, flags | Self.keepsAccessTime)
-        if descriptor < 0, errno == EPERM { descriptor = open(path, flags) }
+    convenience init(_ path: String) throws(StorageError) {
+        var descriptor = open(path, Self.flags | Self.keepsAccessTime)
+        if descriptor < 0, errno == EPERM { descriptor = open(path, Self.flags) }
         guard descriptor >= 0 else { throw FileSystem.error("open") }
+        try self.init(descriptor)
+    }
+
+    /// Opens a regular file if the system has its path in memory; never waits for a device.
+    convenience init?(cached path: String) {
+        guard let descriptor = CachedFiles.open(path, Self.flags | Self.keepsAccessTime) else { return nil }
+        try? self.init(descriptor)
+    }
+
+    /// Takes the descriptor over.
+    private init(_ descriptor: Int32) throws(StorageError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             let error = FileSystem.error("stat")
@@ -97,16 +107,19 @@ final class OpenFile: Sendable {
     /// Reads exactly these bytes if the system has them in memory; never waits for a device.
     /// - Returns: nil if the bytes are not in memory, if a buffer does not hold them, or if the system can't report it.
     func readFromMemory(from offset: Int, byteCount: Int) -> ByteBuffer? {
-        guard byteCount <= EntryHeader.maximumFileBytes, let read = Self.preadv2 else { return nil }
+        guard byteCount <= EntryHeader.maximumFileBytes else { return nil }
         var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
-        var got = 0
-        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: byteCount) { bytes in
-            var vector = iovec(iov_base: bytes.baseAddress, iov_len: byteCount)
-            got = read(descriptor, &vector, 1, off_t(offset), Self.noWait)
-            return max(0, got)
+        let got = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: byteCount) {
+            max(
+                0,
+                CachedFiles.read(
+                    descriptor, into: UnsafeMutableRawBufferPointer(rebasing: $0.prefix(byteCount)), at: offset))
         }
         return got == byteCount ? buffer : nil
     }
+
+    /// Without `O_NONBLOCK`, opening a pipe would wait for a writer.
+    private static let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
 
     /// Linux' `O_NOATIME`, which only the owner of a file may use: otherwise the first read of a file writes its inode.
     private static let keepsAccessTime: Int32 = {
@@ -114,20 +127,6 @@ final class OpenFile: Sendable {
             0o1_000_000
         #else
             0
-        #endif
-    }()
-
-    private typealias Preadv2 =
-        @convention(c) (Int32, UnsafePointer<iovec>, Int32, off_t, _ flags: Int32) -> Int
-
-    /// Linux' `RWF_NOWAIT`.
-    private static let noWait: Int32 = 8
-    /// `preadv2(2)`, which Swift's module of the C library lacks; nil on other systems.
-    private static let preadv2: Preadv2? = {
-        #if os(Linux)
-            dlsym(nil, "preadv2").map { unsafeBitCast($0, to: Preadv2.self) }
-        #else
-            nil
         #endif
     }()
 }

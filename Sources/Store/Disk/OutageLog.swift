@@ -4,7 +4,6 @@ import Synchronization
 /// The outages of a disk store. Logs the beginning and the end of each outage once, however many requests notice it in
 /// between.
 final class OutageLog: Sendable {
-    /// A kind of outage.
     enum Outage {
         case shortage, space, writing, reading, directory, index
 

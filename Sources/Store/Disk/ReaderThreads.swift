@@ -67,7 +67,6 @@ final class ReaderThreads: Sendable {
 
     private let queue: Queue
 
-    /// Starts the threads.
     init(count: Int) {
         let queue = Queue(threads: count)
         self.queue = queue
@@ -80,7 +79,6 @@ final class ReaderThreads: Sendable {
 
     deinit { Self.end(queue) {} }
 
-    /// Queues a read.
     func append(_ job: ReadJob) {
         let (isTaken, wakes, watches) = queue.state.withLock { state -> (Bool, Bool, Bool) in
             guard !state.isEnding, state.jobs.count < Self.maximumJobs else { return (false, false, false) }

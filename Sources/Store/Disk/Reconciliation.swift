@@ -22,7 +22,6 @@ struct Reconciliation {
         self.layout = layout
     }
 
-    /// Whether all slices are done.
     var isDone: Bool { position >= DiskLayout.folderCount && formerFolders.isEmpty }
 
     /// Compares the next folders with their rows.
@@ -48,7 +47,6 @@ struct Reconciliation {
         return change
     }
 
-    /// Logs the repairs.
     func log(to logger: Logger) {
         for (message, count) in [
             ("adopted files without a row in the index", adopted), ("removed files that are not entries", removedFiles),

@@ -125,7 +125,6 @@ package struct PurgeLog: Sendable {
         try await read(name, in: SharedName.summaries, within: limit)?.body.buffer
     }
 
-    /// Deletes summaries.
     package func delete(summaries names: [Name], within limit: Duration) async throws(ObjectStorageError) {
         try await delete(names, in: SharedName.summaries, within: limit)
     }

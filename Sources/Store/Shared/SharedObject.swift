@@ -45,7 +45,6 @@ struct SharedObject: Sendable {
     let head: Head
     let body: SharedBytes
 
-    /// The object as bytes.
     static func encode(_ head: Head, _ body: ByteBuffer) -> ByteBuffer {
         var fields = ByteBuffer()
         fields.writeInteger(head.kind.rawValue)

@@ -107,7 +107,6 @@ final class SharedWriteQueue: Sendable {
         }
     }
 
-    /// Ends a job and returns the next job.
     private func end(_ job: Job) -> Job? {
         let (next, drained) = state.withLock { state -> (Job?, [CheckedContinuation<Void, Never>]) in
             state.bytes -= job.bytes

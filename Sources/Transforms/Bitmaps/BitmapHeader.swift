@@ -157,9 +157,7 @@ struct BitmapHeader: Sendable {
             return first..<first + count
         }
     }
-}
 
-extension BitmapHeader {
     /// Bytes of pixels in a row; rows are padded to `rowStride`.
     var rowBytes: Int { (size.width * bitsPerPixel + 7) / 8 }
     var rowStride: Int { (size.width * bitsPerPixel + 31) / 32 * 4 }

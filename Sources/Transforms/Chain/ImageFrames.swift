@@ -80,10 +80,12 @@ public struct ImageFrames: Sendable {
     }
 
     /// The image resampled from its extent to a raster of this size.
-    func resampled(to target: PixelSize, inLinearLight isLinear: Bool) throws(VipsError) -> ImageFrames {
+    func resampled(
+        to target: PixelSize, averaging: SampleAveraging = .encoded
+    ) throws(VipsError) -> ImageFrames {
         guard target != size || extent != Extent(size) else { return self }
         var resampled = try mapFrames { frame throws(VipsError) in
-            try frame.resampled(from: extent, to: target, inLinearLight: isLinear)
+            try frame.resampled(from: extent, to: target, averaging: averaging)
         }
         resampled.extent = Extent(target)
         return resampled

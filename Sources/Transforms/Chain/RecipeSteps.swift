@@ -54,7 +54,6 @@ extension Recipe {
         ]
     }
 
-    /// The step of ``cut``.
     var cutStep: Crop? { cut?.with(.cut) }
 
     /// The color that a step may fill with. `Flatten` alone applies a translucent background, so that it counts once.
@@ -67,7 +66,8 @@ extension Recipe {
         let made = scalingCanvasDown(to: limits).steps(scaleDownLimits: limits)
         let steps = ([digest] + made + layerSteps + [AILabel(self)]).compactMap { $0 }.hidingFaces(redaction)
             .withFaceZoom
-        return gamut == .sRGB || suitsP3(steps) ? steps : steps.inSRGB
+        let deep = depth == .eight || steps.suitDeepSamples ? steps : steps.inEightBits
+        return gamut == .sRGB || suitsP3(deep) ? deep : deep.inSRGB
     }
 
     /// The recipe with a canvas within the limits, if its result is to have the canvas's exact size.
@@ -82,5 +82,5 @@ extension Recipe {
 
 extension [any Transform] {
     /// The same steps with a result in sRGB.
-    var inSRGB: Self { map { $0 is ColorConversion ? ColorConversion() : $0 } }
+    var inSRGB: Self { map { ($0 as? ColorConversion).map { ColorConversion(.sRGB, $0.depth) } ?? $0 } }
 }

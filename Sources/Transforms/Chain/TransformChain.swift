@@ -100,7 +100,18 @@ public struct TransformChain: Sendable {
     /// The color space of the result.
     var gamut: Gamut { transforms.lazy.compactMap { $0 as? ColorConversion }.first?.gamut ?? .sRGB }
 
-    /// The chain with a result in sRGB.
+    /// The bits of a sample of the result.
+    var depth: SampleDepth { transforms.lazy.compactMap { $0 as? ColorConversion }.first?.depth ?? .eight }
+
+    /// The chain with a result of 8 bits.
+    var inEightBits: TransformChain {
+        guard depth != .eight else { return self }
+        var chain = self
+        chain.transforms = transforms.inEightBits
+        chain.origin = origin
+        return chain
+    }
+
     var inSRGB: TransformChain {
         guard gamut != .sRGB else { return self }
         var chain = self

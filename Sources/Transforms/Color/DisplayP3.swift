@@ -6,7 +6,6 @@ extension Chromaticities {
 }
 
 extension ColorSpace {
-    /// Whether it is Display P3.
     var isDisplayP3: Bool { curve == .sRGB && matrix(to: .p3) == nil }
 
     /// Whether a primary is visibly outside of sRGB.

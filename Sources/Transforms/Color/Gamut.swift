@@ -23,7 +23,6 @@ extension Recipe {
 }
 
 extension Color {
-    /// Whether red, green and blue are equal.
     fileprivate var isGray: Bool { red == green && green == blue }
 }
 
@@ -38,16 +37,21 @@ extension VipsImage {
 
     private var profile: ICCProfile? { blob("icc-profile-data").map(ICCProfile.init) }
 
-    /// The image as 8-bit Display P3, and alpha if it had any.
-    func convertedToP3(interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
-        let isPlain = interpretation == "srgb" && isByte && (bands == 3 || bands == 4)
+    /// The image as Display P3, and alpha if it had any.
+    ///
+    /// - Parameter isDeep: whether samples of 16 bits keep them; otherwise they become 8-bit samples.
+    func convertedToP3(isDeep: Bool = false, interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
+        let isKept = isDeep ? interpretation == "rgb16" && isShort : interpretation == "srgb" && isByte
+        let isPlain = isKept && (bands == 3 || bands == 4)
         if let space = statedSpace {
-            return isPlain && space.isDisplayP3 ? self : try converted(from: space, to: .p3, interrupt: interrupt)
+            return isPlain && space.isDisplayP3
+                ? self : try converted(from: space, to: .p3, isDeep: isDeep, interrupt: interrupt)
         }
         if needsProfile {
             if isPlain, profile?.isDisplayP3 == true { return self }
-            if let converted = try? convertedByProfile(to: "p3") { return converted }
+            if let converted = try? convertedByProfile(to: "p3", isDeep: isDeep) { return converted }
         }
-        return try convertedToSRGB(interrupt: interrupt).converted(from: .sRGB, to: .p3, interrupt: interrupt)
+        return try convertedToSRGB(isDeep: isDeep, interrupt: interrupt)
+            .converted(from: .sRGB, to: .p3, isDeep: isDeep, interrupt: interrupt)
     }
 }

@@ -29,23 +29,24 @@ struct LinearLight {
             })
     }
 
-    /// The linear image back on the sRGB curve, 8 bits per sample.
+    /// The linear image back on the sRGB curve, with as many bits per sample as before.
     func encoded(_ image: VipsImage) throws(VipsError) -> VipsImage {
-        let table = Self.lightToByte
-        let byte = try image.splittingAlpha(
+        let table = isShort ? Self.lightToShort : Self.lightToByte
+        let encoded = try image.splittingAlpha(
             color: { color throws(VipsError) in
                 try color.applying("cast", ["format": "ushort"]).applying("maplut", ["lut": .image(table)])
             },
             alpha: { alpha throws(VipsError) in
-                try alpha.applying("linear", ["a": .doubles([1 / 257.0]), "b": .doubles([0.5])])
+                if isShort { return alpha }
+                return try alpha.applying("linear", ["a": .doubles([1 / 257.0]), "b": .doubles([0.5])])
                     .applying("cast", ["format": "uchar"])
             })
-        let name = interpretation == "grey16" || interpretation == "b-w" ? "b-w" : "srgb"
-        return try byte.applying("copy", ["interpretation": .string(name)])
+        return try encoded.applying("copy", ["interpretation": .string(interpretation)])
     }
 
     private static let byteToLight = table(256) { UInt16((SRGBCurve.light($0 / 255) * 65535).rounded()) }
     private static let shortToLight = table(65536) { UInt16((SRGBCurve.light($0 / 65535) * 65535).rounded()) }
+    static let lightToShort = table(65536) { UInt16((SRGBCurve.sample($0 / 65535) * 65535).rounded()) }
     static let lightToByte = table(65536) { UInt8((SRGBCurve.sample($0 / 65535) * 255).rounded()) }
 
     private static func table<Sample: FixedWidthInteger>(
@@ -70,4 +71,7 @@ enum SRGBCurve {
 
     /// The 8-bit sample of light, which is clipped to 0…1.
     static func byte(_ light: Double) -> UInt8 { UInt8(sample(min(max(light, 0), 1)) * 255 + 0.5) }
+
+    /// The 16-bit sample of light, which is clipped to 0…1.
+    static func short(_ light: Double) -> UInt16 { UInt16(sample(min(max(light, 0), 1)) * 65535 + 0.5) }
 }

@@ -29,8 +29,12 @@ extension VipsImage {
     func premultiplying(
         _ mix: (VipsImage) throws(VipsError) -> VipsImage
     ) throws(VipsError) -> VipsImage {
-        guard hasAlpha else { return try mix(self) }
-        return try mix(applying("premultiply", ["max_alpha": maxAlpha])).dividedByAlpha(of: self)
+        hasAlpha ? try mix(premultiplied()).dividedByAlpha(of: self) : try mix(self)
+    }
+
+    /// The image with its colors multiplied by its alpha, if it has one.
+    func premultiplied() throws(VipsError) -> VipsImage {
+        hasAlpha ? try applying("premultiply", ["max_alpha": maxAlpha]) : self
     }
 
     /// The image with its colors divided by its alpha, rounded.

@@ -24,21 +24,24 @@ extension VipsImage {
         return profile.spaceOfHDR
     }
 
-    /// The image as 8-bit samples of three colors with these primaries and the curve of sRGB. HDR is tone-mapped.
+    /// The image as samples of three colors with these primaries and the curve of sRGB. HDR is tone-mapped.
+    ///
+    /// - Parameter isDeep: whether samples of 16 bits keep them; otherwise they become 8-bit samples.
     func converted(
-        from space: ColorSpace, to primaries: Chromaticities, interrupt: Interrupt?
+        from space: ColorSpace, to primaries: Chromaticities, isDeep: Bool = false, interrupt: Interrupt?
     ) throws(VipsError) -> VipsImage {
-        let wide = isShort
+        let isDeep = isDeep && isShort
+        let narrows = isShort && !isDeep
         // Color and alpha are computed apart, and the tone mapping reads the colors several times.
         let source = space.curve.isHDR || hasAlpha ? try rendered(interrupt: interrupt) : self
         let converted = try source.splittingAlpha(
-            color: { color throws(VipsError) in try color.colors(from: space, to: primaries) },
+            color: { color throws(VipsError) in try color.colors(from: space, to: primaries, isDeep: isDeep) },
             alpha: { alpha throws(VipsError) in
-                guard wide else { return alpha }
+                guard narrows else { return alpha }
                 return try alpha.applying("linear", ["a": .doubles([1 / 257.0]), "b": .doubles([0.5])])
                     .applying("cast", ["format": "uchar"])
             })
-        return try converted.applying("copy", ["interpretation": "srgb"])
+        return try converted.applying("copy", ["interpretation": isDeep ? "rgb16" : "srgb"])
             .setting(removing: [Self.codeField, Self.profileField])
     }
 
@@ -53,24 +56,30 @@ extension VipsImage {
             bytesPerPixel: space.curve.isHDR ? 3 * bytes : 0, bytesPerPixelWithAlpha: 4 * bytes)
     }
 
-    /// One or three bands as three bands of 8 bits.
+    /// One or three bands as three bands of 8 bits, or of 16.
     private func colors(
-        from space: ColorSpace, to primaries: Chromaticities
+        from space: ColorSpace, to primaries: Chromaticities, isDeep: Bool
     ) throws(VipsError) -> VipsImage {
         let count = isByte ? 256 : 65536
         let samples = (0..<count).map { Double($0) / Double(count - 1) }
         let matrix = space.matrix(to: primaries)
         if !space.curve.isHDR, bands == 1 || matrix == nil {
-            let bytes = samples.map { SRGBCurve.byte(space.curve.light($0)) }
-            return try applying("maplut", ["lut": .image(.table(bytes, bands: bands == 1 ? 3 : 1))])
+            let light = samples.map(space.curve.light)
+            let count = bands == 1 ? 3 : 1
+            let table =
+                isDeep
+                ? VipsImage.table(light.map(SRGBCurve.short), bands: count)
+                : VipsImage.table(light.map(SRGBCurve.byte), bands: count)
+            return try applying("maplut", ["lut": .image(table)])
         }
         let color = bands == 1 ? try VipsImage.joiningBands([self, self, self]) : self
         let light = try color.applying(
             "maplut", ["lut": .image(.table(samples.map { Float(space.curve.light($0)) }))])
-        guard space.curve.isHDR else { return try light.recombined(by: matrix).encodedAsSRGB() }
+        guard space.curve.isHDR else { return try light.recombined(by: matrix).encodedAsSRGB(isDeep) }
         var shown = try light.recombined(by: space.matrix(to: .bt2020))
         if space.curve == .hlg { shown = try ToneMapping.displayed(shown) }
-        return try ToneMapping.mapped(shown).recombined(by: Self.bt2020?.matrix(to: primaries)).encodedAsSRGB()
+        return try ToneMapping.mapped(shown).recombined(by: Self.bt2020?.matrix(to: primaries))
+            .encodedAsSRGB(isDeep)
     }
 
     private func recombined(by matrix: ColorMatrix?) throws(VipsError) -> VipsImage {
@@ -78,11 +87,11 @@ extension VipsImage {
         return try applying("recomb", ["m": .image(.matrix(matrix.rows))])
     }
 
-    /// Light of 0…1 as 8-bit samples; colors outside of the primaries are clipped.
-    private func encodedAsSRGB() throws(VipsError) -> VipsImage {
+    /// Light of 0…1 as samples of 8 bits, or of 16; colors outside of the primaries are clipped.
+    private func encodedAsSRGB(_ isDeep: Bool) throws(VipsError) -> VipsImage {
         try applying("linear", ["a": .doubles([65535]), "b": .doubles([0.5])])
             .applying("cast", ["format": "ushort"])
-            .applying("maplut", ["lut": .image(LinearLight.lightToByte)])
+            .applying("maplut", ["lut": .image(isDeep ? LinearLight.lightToShort : LinearLight.lightToByte)])
     }
 
     private static let bt2020 = Chromaticities.bt2020.toXYZ.map { ColorSpace(toXYZ: $0, curve: .sRGB) }

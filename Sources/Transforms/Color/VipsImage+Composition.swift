@@ -65,20 +65,6 @@ extension VipsImage {
             "copy", ["interpretation": "srgb"])
     }
 
-    /// Draws ink (see `inked`) that lies within this image. An opaque image stays opaque.
-    func drawing(
-        _ ink: VipsImage, x: Int = 0, y: Int = 0, _ blend: Mark.Blend = .over
-    ) throws(VipsError) -> VipsImage {
-        // In whole numbers, and only where the ink is: many times faster than `composite2`.
-        guard !hasAlpha, blend == .over else { return try composited(with: ink, x: x, y: y, mode: blend.mode) }
-        let below = try extracting(x: x, y: y, size: ink.size)
-        let mixed = try VipsImage.build(
-            "ifthenelse",
-            ["cond": .image(ink.band(3)), "in1": .image(ink.band(0, count: 3)), "in2": .image(below), "blend": true])
-        return try VipsImage.build(
-            "insert", ["main": .image(self), "sub": .image(mixed), "x": .int(x), "y": .int(y)])
-    }
-
     /// Combines with an image on top of this image, by libvips' name of a blend mode. An opaque image stays opaque.
     func composited(
         with overlay: VipsImage, x: Int = 0, y: Int = 0, mode: String = "over"

@@ -214,6 +214,14 @@ extension HEIFContainer {
         "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1", "urn:mpeg:avc:2015:auxid:1",
     ].map(\.utf8)
 
+    /// The bits of a sample of the primary item, as its first channel states them (`pixi`, HEIF §6.5.6).
+    var bits: Int? {
+        guard var content = properties(of: coded(primary)).first(where: { $0.type == "pixi" })?.content,
+            content.readISOVersion() != nil, let channels = content.readInteger(as: UInt8.self), channels > 0
+        else { return nil }
+        return content.readInteger(as: UInt8.self).map(Int.init)
+    }
+
     /// Whether the colors of the primary item are multiplied by its alpha.
     var isPremultiplied: Bool { references.contains { $0.type == "prem" && $0.from == primary } }
 }

@@ -214,6 +214,18 @@ extension JPEGContainer {
         }
     }
 
+    /// The content of the first segment before the pixels that begins with a name, without the name; nil if there is
+    /// none.
+    static func segment(_ marker: UInt8, _ name: [UInt8], of file: ByteBuffer) -> ByteBuffer? {
+        var found: ByteBuffer?
+        eachSegmentBeforePixels(of: file) { candidate, content, _ in
+            guard found == nil, candidate == marker, content.readableBytesView.starts(with: name) else { return }
+            found = content.getSlice(
+                at: content.readerIndex + name.count, length: content.readableBytes - name.count)
+        }
+        return found
+    }
+
     /// Whether a segment before the pixels begins a C2PA manifest.
     static func hasManifest(_ file: ByteBuffer) -> Bool {
         var isPresent = false

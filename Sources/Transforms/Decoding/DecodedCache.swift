@@ -18,7 +18,6 @@ public final class DecodedCache: Sendable {
     /// The budget in bytes; 0 = nothing is cached.
     public let budgetBytes: Int
 
-    /// The largest entry in bytes.
     private let maxEntryBytes: Int
     private let state = Mutex(State())
 

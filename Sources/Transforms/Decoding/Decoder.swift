@@ -12,7 +12,6 @@ struct Decoder {
     var isPartial = false
     let interrupt: Interrupt
 
-    /// Decodes all pixels that `parameters` select.
     func decode(_ parameters: DecodeParameters) throws(ImageProcessingError) -> DecodedPixels {
         let reader = try reader(parameters)
         if header.format == .gif, !isPartial, GIFContainer.isTruncated(reader.bytes) {
@@ -153,9 +152,7 @@ struct Decoder {
         guard frame < header.delays.count, header.delays[frame] > 10 else { return 100 }
         return header.delays[frame]
     }
-}
 
-extension Decoder {
     /// The pixels that a decode would deliver.
     struct Raster {
         /// The size of one frame.

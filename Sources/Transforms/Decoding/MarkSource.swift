@@ -28,7 +28,6 @@ struct MarkSource: Sendable {
         return source
     }
 
-    /// The size of the upright mark.
     var size: PixelSize { header.orientation >= 5 ? header.size.transposed : header.size }
 
     /// The number of frames, at most as many as the image has that they are drawn on.

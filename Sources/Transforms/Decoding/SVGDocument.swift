@@ -43,9 +43,7 @@ struct SVGDocument: Sendable {
     }
 
     private static let maxUsualText = 9_000_000
-}
 
-extension SVGDocument {
     /// The embedded images that are drawn in another format, with their cost.
     struct Images: Hashable, Sendable {
         private(set) var pixels = 0

@@ -23,6 +23,8 @@ public struct SourceHeader: Hashable, Sendable {
     /// It is 1 for icons too.
     public let orientation: Int
     let hasAlpha: Bool
+    /// Whether its samples are decoded to 16 bits.
+    let isDeep: Bool
     let shrinking: ShrinkOnLoad
     /// Whether the decoder has to buffer a whole frame at full size before it can deliver a row: progressive JPEG,
     /// interlaced PNG, WebP with lossless parts.
@@ -137,6 +139,7 @@ public struct SourceHeader: Hashable, Sendable {
         let stated = image.int("orientation") ?? 1
         orientation = (1...8).contains(stated) && format.row.statesOrientation ? stated : 1
         hasAlpha = image.hasAlpha
+        isDeep = ["ushort", "short", "uint", "int"].contains(image.sampleFormat) && !image.isWideLab
         shrinking = ShrinkOnLoad(format, source: source, image: image)
         filters = format.isVector ? SVGFilters(of: source) : SVGFilters()
         plainBytes = format.isVector ? source.readableBytes : 0
@@ -160,6 +163,16 @@ public struct SourceHeader: Hashable, Sendable {
     /// The plan before the first transform.
     public var plan: ChainPlan {
         ChainPlan(
-            source: size, orientation: orientation, isVector: format.isVector, hasAlpha: hasAlpha, shrinking: shrinking)
+            source: size, orientation: orientation, isVector: format.isVector, isPhotographic: isPhotographic,
+            hasAlpha: hasAlpha, shrinking: shrinking)
+    }
+
+    /// Whether the file was probably compressed with loss.
+    private var isPhotographic: Bool {
+        switch format {
+        case .jpeg, .heic, .avif, .jxl: true
+        case .webp: shrinking != .never
+        case .png, .gif, .tiff, .svg, .bmp, .ico: false
+        }
     }
 }

@@ -209,9 +209,13 @@ struct SourceReader: Sendable {
         }
     }
 
-    /// The image with the color space and the XMP packet that are in the bytes.
+    /// The bits that a sample of an AVIF or HEIC has; nil = unknown.
+    private var bitsInFile: Int? { HEIFContainer(of: bytes)?.bits }
+
+    /// The image with the color space, the bits and the XMP packet that are in the bytes.
     private func described(_ image: VipsImage) throws(VipsError) -> VipsImage {
         let image = try image.withoutLongProfile().describing(color?.code, overProfile: color?.isFirst ?? false)
+            .statingBits(image.isShort && (format == .avif || format == .heic) ? bitsInFile : nil)
         guard let xmp, !image.has("xmp-data") else { return image }
         return try image.setting(blobs: ["xmp-data": xmp])
     }

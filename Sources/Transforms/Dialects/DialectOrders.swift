@@ -21,7 +21,6 @@ extension Recipe {
             + listedSteps + [markAtLast, textAtLast, Flatten(self), Border(self), Mask(self), Pad(self)]
     }
 
-    /// The steps in the order of imgproxy.
     func imgproxySteps() -> [(any Transform)?] {
         let layout = layout ?? Layout()
         let turned: [(any Transform)?] = [

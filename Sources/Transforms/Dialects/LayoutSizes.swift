@@ -111,7 +111,6 @@ struct LayoutSizes: Hashable, Sendable {
         if across != down, max(across, down) > 1 { kept = withRatioOfBox(scaled, keepsWidth: across > down) }
     }
 
-    /// The size of an image after the crop.
     func cropped(_ image: PixelSize) -> PixelSize {
         PixelSize(
             width: kept.width == 0 ? image.width : min(kept.width, image.width),
@@ -151,7 +150,6 @@ struct LayoutSizes: Hashable, Sendable {
 }
 
 extension Layout.Window {
-    /// The size of the part of an image.
     func size(in image: PixelSize) -> PixelSize {
         PixelSize(width: Self.side(width, of: image.width), height: Self.side(height, of: image.height))
     }

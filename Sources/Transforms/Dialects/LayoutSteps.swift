@@ -6,7 +6,7 @@ package struct LayoutResize: Transform, Hashable {
     let layout: Layout
     let box: Box
     let enlarge: Bool
-    let resampling: Resampling
+    var resampling: Resampling
     let padding: Padding?
 
     package var key: String {
@@ -35,7 +35,7 @@ package struct LayoutResize: Transform, Hashable {
 
     package func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         // The sizes of a trimmed image are known only now.
-        try image.resampled(to: context.plan.size, inLinearLight: resampling == .linear)
+        try image.resampled(to: context.plan.size, averaging: context.plan.averaging(for: resampling))
     }
 }
 
@@ -98,13 +98,17 @@ struct LayoutCanvas: Transform, Hashable {
 
     /// The crop that decides by content; nil = none does.
     private var contentCrop: CoverCrop? {
-        guard kind == .window || kind == .kept else { return nil }
+        guard onlyCrops else { return nil }
         switch gravity.point {
         case .attention: return CoverCrop(box: nil, position: .attention)
         case .faces(let choice): return CoverCrop(box: nil, position: .faces(FaceFocus(choice)))
         case .anchor, .focal: return nil
         }
     }
+
+    /// Whether it extends no image.
+    var onlyCrops: Bool { kind == .window || kind == .kept }
+    var dependsOnPixels: Bool { contentCrop != nil }
 
     /// The faces that it shows; nil = it looks for none.
     var faces: FaceFocus? { contentCrop?.position.faces }

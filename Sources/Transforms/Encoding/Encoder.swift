@@ -44,6 +44,9 @@ struct Encoder {
             let metadata = ResultMetadata(of: image, options.metadata, in: format)
             let opaque = try opaque(image).mapFrames { frame throws(VipsError) in try metadata.onlyMetadata(of: frame) }
             var pixels = try joinedFrames(of: opaque)
+            if pixels.isShort, options.depth(in: format, hasAlpha: pixels.hasAlpha) == 8 {
+                pixels = try pixels.roundedFromShorts().rendered(interrupt: interrupt)
+            }
             if image.isFromGray, format.row.holdsGray { pixels = try pixels.withoutEqualColors() }
             timer.finishTransforming()
             let content = try examined(pixels)
@@ -155,23 +158,27 @@ struct Encoder {
     /// lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys. `EncoderDefaultsTests` has the defaults of each revision that keys leave out.
-    static let defaultsRevision = "15"
+    static let defaultsRevision = "16"
 }
 
 extension VipsImage {
     /// An image of three equal color channels with only one of them. Any other image is returned as it is.
     fileprivate func withoutEqualColors() throws(VipsError) -> VipsImage {
+        guard isByte || isShort, bands == 3 || bands == 4 else { return self }
+        guard try isByte ? hasEqualColors(UInt8.self) : hasEqualColors(UInt16.self) else { return self }
+        let gray = try band(0)
+        return try (bands == 4 ? VipsImage.joiningBands([gray, band(3)]) : gray)
+            .applying("copy", ["interpretation": isByte ? "b-w" : "grey16"]).rendered()
+    }
+
+    private func hasEqualColors<Sample: FixedWidthInteger>(_ type: Sample.Type) throws(VipsError) -> Bool {
         let bands = bands
-        guard isByte, bands == 3 || bands == 4 else { return self }
-        let isGray = try withSamples { samples in
-            stride(from: 0, to: samples.count - 2, by: bands).allSatisfy { pixel in
+        return try withSamples { bytes in
+            let samples = bytes.bindMemory(to: type)
+            return stride(from: 0, to: samples.count - 2, by: bands).allSatisfy { pixel in
                 samples[pixel] == samples[pixel + 1] && samples[pixel] == samples[pixel + 2]
             }
         }
-        guard isGray else { return self }
-        let gray = try band(0)
-        return try (bands == 4 ? VipsImage.joiningBands([gray, band(3)]) : gray)
-            .applying("copy", ["interpretation": "b-w"]).rendered()
     }
 }
 

@@ -5,7 +5,7 @@ import DarkroomRequests
 public struct EncoderEfforts: Hashable, Codable, Sendable {
     /// Lossy and lossless WebP, 0…6. Default: 4.
     public var webp: Int
-    /// AVIF, 0…9. Default: 2.
+    /// AVIF, 0…9. Default: 3.
     public var avif: Int
     /// JPEG XL, 3…9. Default: 4.
     public var jxl: Int
@@ -13,7 +13,7 @@ public struct EncoderEfforts: Hashable, Codable, Sendable {
     public var png: Int
 
     /// Efforts, clamped to their ranges.
-    public init(webp: Int = 4, avif: Int = 2, jxl: Int = 4, png: Int = 6) {
+    public init(webp: Int = 4, avif: Int = 3, jxl: Int = 4, png: Int = 6) {
         self.webp = min(max(webp, Self.webpRange.lowerBound), Self.webpRange.upperBound)
         self.avif = min(max(avif, Self.avifRange.lowerBound), Self.avifRange.upperBound)
         self.jxl = min(max(jxl, Self.jxlRange.lowerBound), Self.jxlRange.upperBound)

@@ -57,7 +57,7 @@ struct EncoderPass {
         guard !encoder.interrupt() else { throw VipsError(operation: saver.rawValue, message: "interrupted") }
         if encoder.format == .avif, let avif = encoder.avif(quality, pixels, isSRGB: metadata.isSRGB) {
             return try avif.encode(
-                metadata.isSRGB ? pixels.convertedToSRGB() : pixels, exif: metadata.exif(of: pixels),
+                metadata.isSRGB && !pixels.isShort ? pixels.convertedToSRGB() : pixels, exif: metadata.exif(of: pixels),
                 xmp: metadata.packet)
         }
         let body = try saver.encode(

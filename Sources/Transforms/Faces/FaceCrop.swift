@@ -3,13 +3,14 @@ import DarkroomVips
 
 /// Where a crop lies that shows faces.
 struct FaceFraming {
-    /// The head of the largest face, and the box around all heads that count.
-    private let largest, whole: Face
+    /// The largest face, its head, and the box around all heads that count.
+    private let face, largest, whole: Face
 
     /// Nil without a face.
     init?(_ faces: [Face], _ choice: FaceFocus.Choice) {
-        guard let largest = faces.max(by: { $0.area < $1.area })?.head else { return nil }
-        self.largest = largest
+        guard let face = faces.max(by: { $0.area < $1.area }) else { return nil }
+        let largest = face.head
+        (self.face, self.largest) = (face, largest)
         guard choice == .all else {
             whole = largest
             return
@@ -21,22 +22,29 @@ struct FaceFraming {
         }
     }
 
-    /// The upper left corner of a part of an image: around the heads, and in any case around the largest.
+    /// The upper left corner of a part of an image: around the heads, and in any case around the largest, or around the
+    /// middle of its face if it does not fit.
     func corner(of size: PixelSize, in image: PixelSize) -> (x: Int, y: Int) {
         (
             Self.start(
-                of: size.width, in: image.width, around: whole.left...whole.right, most: largest.left...largest.right),
+                of: size.width, in: image.width, around: whole.left...whole.right, most: largest.left...largest.right,
+                face: face.left...face.right),
             Self.start(
-                of: size.height, in: image.height, around: whole.top...whole.bottom, most: largest.top...largest.bottom)
+                of: size.height, in: image.height, around: whole.top...whole.bottom, most: largest.top...largest.bottom,
+                face: face.top...face.bottom)
         )
     }
 
     private static func start(
-        of length: Int, in side: Int, around whole: ClosedRange<Double>, most: ClosedRange<Double>
+        of length: Int, in side: Int, around whole: ClosedRange<Double>, most: ClosedRange<Double>,
+        face: ClosedRange<Double>
     ) -> Int {
         let (side, length) = (Double(side), Double(length))
-        var start = ((whole.lowerBound + whole.upperBound) * side - length) / 2
-        start = min(max(start, most.upperBound * side - length), most.lowerBound * side)
+        // Sides are rounded.
+        let fits = (most.upperBound - most.lowerBound) * side <= length + 1
+        let shown = fits ? whole : face
+        var start = ((shown.lowerBound + shown.upperBound) * side - length) / 2
+        if fits { start = min(max(start, most.upperBound * side - length), most.lowerBound * side) }
         return Int(min(max(start, 0), max(side - length, 0)).rounded())
     }
 

@@ -66,10 +66,11 @@ struct FaceFinders: Sendable {
 
     init() {}
 
-    /// The steps that make the copies in which faces are looked for.
-    static func copies(for job: ImageJob) -> [TransformChain] {
+    /// The steps that make the copies in which faces are looked for, and what for.
+    static func copies(for job: ImageJob) -> [(ImagePlan.FaceSearch.Purpose, TransformChain)] {
         let described = job.output.details.contains(.faces) ? TransformChain.copyForDescribing : nil
-        return [job.chain.copyForHiding, job.chain.copyForShowing, described].compactMap(\.self)
+        return [(.hide, job.chain.copyForHiding), (.show, job.chain.copyForShowing), (.describe, described)]
+            .compactMap { purpose, chain in chain.map { (purpose, $0) } }
     }
 
     /// The faces that the result is about; nil = none were looked for.
@@ -90,25 +91,25 @@ struct FaceCopy: Transform {
 
     func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
         let plan = limits.map { plan.reduced(to: $0.maxSourcePixels) } ?? plan
-        let size = size(of: plan.size, isVector: plan.isVector)
+        let size = Self.size(of: plan.size, isVector: plan.isVector)
         return plan.scaling(to: size, canvas: size, inLinearLight: false)
     }
 
-    private func size(of image: PixelSize, isVector: Bool) -> PixelSize {
-        let factor = Self.longerSide / Double(max(image.width, image.height))
-        return image.scaled(by: isVector ? factor : min(factor, Self.enlargement))
+    /// The size of the copy of an image.
+    static func size(of image: PixelSize, isVector: Bool = false) -> PixelSize {
+        let factor = longerSide / Double(max(image.width, image.height))
+        return image.scaled(by: isVector ? factor : min(factor, enlargement))
     }
 
     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let first = ImageFrames(frames: [image.first], extent: image.extent, orientation: image.orientation)
-        let small = try first.resampled(to: context.plan.size, inLinearLight: false)
+        let small = try first.resampled(to: context.plan.size)
         return try ColorConversion().apply(small, context: context)
     }
 
     /// A copy of an image in the middle of a chain.
     static func reduced(_ image: ImageFrames) throws -> VipsImage {
-        let size = FaceCopy().size(of: image.size, isVector: false)
-        return try image.first.resampled(to: size).convertedToSRGB()
+        try image.first.resampled(to: size(of: image.size)).convertedToSRGB()
     }
 }
 
@@ -136,7 +137,14 @@ extension TransformChain {
         return TransformChain(before + [FaceCopy(limits: limits)])
     }
 
-    /// The steps that make the copy in which the faces to describe are looked for: those of the upright source.
+    /// The images in the middle of the chain that steps search for faces to show, because ``copyForShowing`` is nil.
+    func imagesToSearch(_ start: ChainPlan) throws(TransformError) -> [PixelSize] {
+        guard showsFaces, copyForShowing == nil else { return [] }
+        let sizes = [start.size] + (try plans(start)).map(\.size)
+        return zip(transforms, sizes).compactMap { step, size in step.showsFaces ? size : nil }
+    }
+
+    /// The steps that make the copy of the upright source in which `/info` looks for faces.
     static let copyForDescribing = TransformChain([Orient(.auto), FaceCopy()])
 
     /// Whether a step hides faces.

@@ -28,7 +28,6 @@ extension OutputFormat {
 
         /// How a format holds the pixel data of another format in fewer bytes.
         struct Transcoding: Sendable {
-            /// The format of the source.
             let source: OutputFormat
             /// Returns nil for a source that cannot be held.
             let transcode: @Sendable (ByteBuffer) -> ByteBuffer?
@@ -85,6 +84,8 @@ extension OutputFormat {
         var losslessNanoseconds: (@Sendable (FlatColors) -> Double)?
         /// The factor of ``nanosecondsPerPixel`` for an image whose noise is black and white.
         var saturatedNoiseFactor = 1.0
+        /// The factor of that time for samples of more than 8 bits.
+        var deepFactor = 1.0
         /// The factor of that time for an image of this detail, see ``CostEstimate/Facts/detail``.
         var detailFactor: @Sendable (_ detail: Double, CostEstimate.Facts) -> Double = { _, _ in 1 }
         /// Processor time in nanoseconds that a pixel of an alpha channel takes in addition, in plain areas too.

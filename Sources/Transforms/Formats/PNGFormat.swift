@@ -32,7 +32,7 @@ extension OutputFormat.Row {
         bytes: {
             if $0.output.palette { return $0.resultPixels * 40 }
             let indices = $0.choiceWork > 0 ? $0.resultPixels * 3 : 0
-            return $0.resultPixels * $0.resultBands * ($0.output.interlaced ? 2.5 : 1.5) + indices
+            return $0.resultPixels * $0.resultBands * $0.sampleBytes * ($0.output.interlaced ? 2.5 : 1.5) + indices
         },
         nanosecondsPerPixel: { options, area in
             if options.palette { return 20e6 / area + CostEstimate.falling(from: 2200, to: 900, area) }
@@ -45,6 +45,7 @@ extension OutputFormat.Row {
             return $0.resultPixels * (filteredNanoseconds - plainNanoseconds + 20)
                 + sample * (filteredNanoseconds + plainNanoseconds) / 2
         },
+        deepFactor: 2,
         efforts: Efforts(value: \.png, range: EncoderEfforts.pngRange),
         // High levels take longer for drawings only.
         relativeTime: { efforts, options in

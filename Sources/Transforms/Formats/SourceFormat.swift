@@ -24,9 +24,7 @@ public enum SourceFormat: String, Codable, Sendable, CaseIterable {
         case .ico: .ico
         }
     }
-}
 
-extension SourceFormat {
     /// A format's row: everything that differs from format to format, except how the decoder uses a plan.
     struct Row: Sendable {
         /// Nil = the name of the case as a kind of image.

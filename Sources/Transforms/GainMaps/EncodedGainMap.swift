@@ -17,18 +17,24 @@ struct EncodedGainMap: Sendable {
         interrupt: @escaping Interrupt
     ) throws {
         guard var samples = try map.samples(interrupt: interrupt) else { return nil }
-        let share = Double(samples.width) / Double(image.size.width)
+        let share = min(Double(samples.width) / Double(image.size.width), 1)
         let plan = try steps.plan(image.plan)
         // Steps before the image is scaled count in its pixels. Any other raster may be a reduced one.
-        if plan.decode == .everyPixel { samples = try samples.resampled(to: image.size) }
+        if plan.decode == .everyPixel || samples.size.exceeds(image.size) {
+            samples = try samples.resampled(to: image.size)
+        }
         let frames = ImageFrames(frames: [samples], orientation: image.orientation)
         let moved = try steps.apply(to: frames, start: image.plan, interrupt: interrupt)
         guard moved.size == result || plan.decode == .undecided else { return nil }
-        let pixels = try moved.resampled(to: result.scaled(by: share), inLinearLight: false).first
+        let pixels = try moved.resampled(to: result.scaled(by: share)).first
         let bare = try VipsSaver.jpeg.encode(
             pixels.rendered(interrupt: interrupt), ["Q": .int(Self.quality), "optimize_coding": true, "strip": true],
             interrupt: interrupt)
-        guard let file = JPEGContainer.adding(xmp: map.metadata.packet, to: bare) else { return nil }
+        guard
+            let described = JPEGContainer.adding(xmp: map.metadata.packet, to: bare),
+            let file = JPEGContainer.adding(
+                JPEGContainer.Marker.profile, GainMapMetadata.isoName, map.metadata.isoFields, to: described)
+        else { return nil }
         (self.file, self.isRequired) = (file, isRequired)
     }
 
@@ -37,7 +43,7 @@ struct EncodedGainMap: Sendable {
     /// The most bytes of a map that is not required, as a share of the bytes of its image.
     static let mostShare = 1.0 / 3
 
-    /// An image's file with this map (Ultra HDR 1.1); nil if the map takes too many bytes.
+    /// An image's file with this map (Ultra HDR 1.1, and ISO 21496-1); nil if the map takes too many bytes.
     ///
     /// - Parameters:
     ///   - image: a file without XMP.
@@ -47,7 +53,11 @@ struct EncodedGainMap: Sendable {
             return nil
         }
         let packet = XMPPacket.make(texts, and: GainMapMetadata.directory(mapBytes: file.readableBytes))
-        return JPEGContainer.adding(xmp: packet, to: image).flatMap { MultiPictureIndex.joining($0, file) }
+        guard let described = JPEGContainer.adding(xmp: packet, to: image),
+            let versioned = JPEGContainer.adding(
+                JPEGContainer.Marker.profile, GainMapMetadata.isoName, GainMapMetadata.isoVersion, to: described)
+        else { return nil }
+        return MultiPictureIndex.joining(versioned, file)
     }
 }
 
@@ -66,8 +76,8 @@ extension PreparedJob {
     func costOfGainMap(as format: OutputFormat, _ last: ChainPlan) -> (bytes: Int, work: Double) {
         guard let gainMap, outcomeOfGainMap(as: format) == .kept else { return (0, 0) }
         let (decoded, file) = (Double(gainMap.header.size.area), Double(gainMap.file.readableBytes))
-        let enlarged = last.decode == .everyPixel ? Double(header.size.area) : 0
-        let moved = enlarged + Double(last.size.area)
+        let isResampled = last.decode == .everyPixel || gainMap.header.size.exceeds(header.size)
+        let moved = (isResampled ? Double(header.size.area) : 0) + Double(last.size.area)
         let bytes = 3 * (decoded + moved) + (gainMap.header.needsWholeSource ? 3 * decoded : 0) + 2 * file
         // As of a progressive source.
         let pixel = 20 + 0.17 * Double(max(gainMap.header.scans - 10, 0))
@@ -87,4 +97,8 @@ extension PlannedJob {
             of: map, by: steps, for: prepared.header, result: image.size,
             isRequired: prepared.job.output.hdr == .keep, interrupt: interrupt)
     }
+}
+
+extension PixelSize {
+    fileprivate func exceeds(_ other: PixelSize) -> Bool { width > other.width || height > other.height }
 }

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 
 /// How a gain map brightens its image: the fields of `hdrgm` in XMP (Ultra HDR 1.1), which ISO 21496-1 has too. All
-/// numbers but gamma and offsets are binary logarithms.
+/// numbers but gamma and offsets are binary logarithms, with six decimals.
 struct GainMapMetadata: Hashable, Sendable {
     /// The gain of a sample of 0; one number, or one for each channel.
     var least: [Double]
@@ -19,67 +19,51 @@ struct GainMapMetadata: Hashable, Sendable {
     /// The metadata in the segments of a gain map's own file; nil if there is none, or if the map makes an HDR image
     /// darker.
     init?(of file: ByteBuffer) {
-        var found: GainMapMetadata?
-        JPEGContainer.eachSegmentBeforePixels(of: file) { marker, content, _ in
-            if found != nil { return }
-            if marker == JPEGContainer.Marker.exif, content.readableBytesView.starts(with: JPEGContainer.xmpName) {
-                found = GainMapMetadata(xmp: content.readableBytesView.dropFirst(JPEGContainer.xmpName.count))
-            } else if marker == JPEGContainer.Marker.profile, content.readableBytesView.starts(with: Self.isoName) {
-                var fields = content
-                fields.moveReaderIndex(forwardBy: Self.isoName.count)
-                found = GainMapMetadata(iso: &fields)
-            }
-        }
-        guard let found else { return nil }
+        let packet = JPEGContainer.segment(JPEGContainer.Marker.exif, JPEGContainer.xmpName, of: file)
+        var fields = JPEGContainer.segment(JPEGContainer.Marker.profile, Self.isoName, of: file) ?? ByteBuffer()
+        // Chromium prefers the fractions too.
+        guard
+            let found = GainMapMetadata(iso: &fields) ?? packet.flatMap({ GainMapMetadata(xmp: $0.readableBytesView) })
+        else { return nil }
         self = found
+    }
+
+    /// One gain for all channels, from 1 on, of an image without offsets.
+    init?(most: Double) {
+        self.init(
+            least: [0], most: [most], gamma: [1], offsets: (base: [0], alternate: [0]),
+            headroom: (least: 0, most: most))
     }
 
     private init?(
         least: [Double], most: [Double], gamma: [Double], offsets: (base: [Double], alternate: [Double]),
         headroom: (least: Double, most: Double)
     ) {
-        (self.least, self.most, self.gamma) = (least, most, gamma)
-        (baseOffset, alternateOffset) = offsets
-        (leastHeadroom, mostHeadroom) = headroom
+        func rounded(_ number: Double) -> Double { (number * Self.denominator).rounded() / Self.denominator }
+        (self.least, self.most, self.gamma) = (least.map(rounded), most.map(rounded), gamma.map(rounded))
+        (baseOffset, alternateOffset) = (offsets.base.map(rounded), offsets.alternate.map(rounded))
+        (leastHeadroom, mostHeadroom) = (rounded(headroom.least), rounded(headroom.most))
         let lists = [least, most, gamma, baseOffset, alternateOffset]
         let isInRange = (lists.joined() + [leastHeadroom, mostHeadroom]).allSatisfy { abs($0) <= Self.largest }
-        guard isInRange, lists.allSatisfy({ $0.count == 1 || $0.count == 3 }), gamma.allSatisfy({ $0 > 0 }),
-            mostHeadroom > leastHeadroom, leastHeadroom >= 0
+        guard isInRange, lists.allSatisfy({ $0.count == 1 || $0.count == 3 }),
+            self.gamma.allSatisfy({ $0 > 0 }), mostHeadroom > leastHeadroom, leastHeadroom >= 0
         else { return nil }
     }
 
     /// No number of a gain map is greater, and a comparison with NaN is false.
     private static let largest = 64.0
+    private static let denominator = 1e6
 
     // MARK: XMP
 
     private static let namespace = "http://ns.adobe.com/hdr-gain-map/1.0/"
 
-    /// Reads the properties by their names, as attributes or elements, wherever they are in the packet.
     init?(xmp packet: some Collection<UInt8>) {
         guard packet.count <= Self.maxPacketBytes else { return nil }
-        var tokens = XMLTokenizer(Array(packet))
-        var (texts, prefix, open) = ([String: [String]](), "", "")
-        while let token = tokens.next() {
-            switch token {
-            case .open(let name, let attributes, let isEmpty):
-                let declared = attributes.first { $0.value == Self.namespace && $0.name.hasPrefix("xmlns:") }
-                if let declared { prefix = "\(declared.name.dropFirst("xmlns:".count)):" }
-                guard !prefix.isEmpty else { continue }
-                for (name, value) in attributes where name.hasPrefix(prefix) {
-                    texts[String(name.dropFirst(prefix.count))] = [value]
-                }
-                if name.hasPrefix(prefix), !isEmpty { open = String(name.dropFirst(prefix.count)) }
-            case .text(let text):
-                let isNumber = !open.isEmpty && text.contains { !$0.isWhitespace }
-                if isNumber { texts[open, default: []].append(text) }
-            case .close(let name):
-                if !prefix.isEmpty, name.hasPrefix(prefix) { open = "" }
-            }
-        }
+        let texts = XMLTokenizer.properties(of: Self.namespace, in: Array(packet))
         func numbers(_ name: String, default standard: Double? = nil) -> [Double]? {
             guard let found = texts[name] else { return standard.map { [$0] } }
-            let numbers = found.compactMap { Double($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+            let numbers = found.compactMap(Double.init)
             return numbers.count == found.count ? numbers : nil
         }
         guard texts["Version"] == ["1.0"], texts["BaseRenditionIsHDR"]?.first?.lowercased() != "true",
@@ -133,8 +117,8 @@ struct GainMapMetadata: Hashable, Sendable {
 
     // MARK: ISO 21496-1
 
-    /// What the segment with the metadata begins with.
-    private static let isoName = Array("urn:iso:std:iso:ts:21496:-1\0".utf8)
+    /// What a segment with the metadata, or only their version, begins with.
+    static let isoName = Array("urn:iso:std:iso:ts:21496:-1\0".utf8)
 
     /// Fractions of 32 bits (ISO 21496-1, annex C.2), which may share their denominator.
     init?(iso fields: inout ByteBuffer) {
@@ -162,8 +146,30 @@ struct GainMapMetadata: Hashable, Sendable {
             headroom: (headrooms[0], headrooms[1]))
     }
 
+    /// The version of the metadata, which is all that the image's own file has.
+    static let isoVersion = ByteBuffer(bytes: [0, 0, 0, 0])
+
+    /// The fields of a gain map's file, whose gains are of the primaries of the image.
+    var isoFields: ByteBuffer {
+        let lists = [least, most, gamma, baseOffset, alternateOffset]
+        let channels = lists.map(\.count).max() ?? 1
+        var fields = Self.isoVersion
+        fields.writeInteger(Flag.baseColors | (channels > 1 ? Flag.severalChannels : 0))
+        func write(_ number: Double) {
+            fields.writeInteger(Int32((number * Self.denominator).rounded()))
+            fields.writeInteger(UInt32(Self.denominator))
+        }
+        write(leastHeadroom)
+        write(mostHeadroom)
+        for channel in 0..<channels {
+            for list in lists { write(list.count > 1 ? list[channel] : list[0]) }
+        }
+        return fields
+    }
+
     private enum Flag {
         static let severalChannels: UInt8 = 0x80
+        static let baseColors: UInt8 = 0x40
         static let sharedDenominator: UInt8 = 0x08
     }
 }

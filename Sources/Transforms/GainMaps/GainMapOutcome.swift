@@ -24,6 +24,10 @@ extension TransformChain {
                 // Samples of a map are no colors.
                 resize.resampling = .fast
                 steps.append(resize)
+            case var resize as LayoutResize:
+                resize.resampling = .fast
+                steps.append(resize)
+            case let canvas as LayoutCanvas where canvas.onlyCrops && !canvas.dependsOnPixels: steps.append(step)
             case is Orient, is Inset, is Crop, is Flip, is Flop: steps.append(step)
             case let crop as CoverCrop where !crop.position.dependsOnPixels: steps.append(step)
             case let clip as Clip where !clip.position.dependsOnPixels: steps.append(step)

@@ -1,15 +1,45 @@
 import DarkroomRequests
 import DarkroomVips
 
+/// The samples whose averages a resampled image has.
+enum SampleAveraging {
+    /// The samples as they are stored, which is how browsers scale.
+    case encoded
+    /// Linear light for images that ``DarkroomVips/VipsImage/reducedInLight(columns:rows:)`` accepts, and otherwise the
+    /// samples as they are stored: other operations take several times as long in linear light.
+    case lightIfFast
+    /// Linear light.
+    case light
+}
+
 extension VipsImage {
     /// Resamples the whole image, which lies at `extent` on this raster (nil = all of it): a box shrink by an integer
     /// factor (libvips `shrinkh`, `shrinkv`), then a Lanczos reduction by the remaining factor (`reduceh`, `reducev`),
-    /// both with their phase preserved. Enlarging comes last (`affine`).
+    /// both with their phase preserved. Enlarging comes last (`affine`). Opaque images of 8 bits are reduced in linear
+    /// light by code of our own.
     func resampled(
-        from extent: Extent? = nil, to target: PixelSize, inLinearLight isLinear: Bool = false
+        from extent: Extent? = nil, to target: PixelSize, averaging: SampleAveraging = .encoded
     ) throws(VipsError) -> VipsImage {
         let extent = extent ?? Extent(size)
-        let light = isLinear ? LinearLight(self) : nil
+        let light = averaging == .encoded ? nil : LinearLight(self)
+        if light != nil, let reduced = try reducedInLight(from: extent, to: target) { return reduced }
+        return try resampled(from: extent, to: target, in: averaging == .light ? light : nil)
+    }
+
+    /// Nil if the image is not opaque, has more than 8 bits, or grows on an axis.
+    private func reducedInLight(from extent: Extent, to target: PixelSize) throws(VipsError) -> VipsImage? {
+        guard isByte, !hasAlpha, bands == 1 || bands == 3, extent.width >= Double(target.width),
+            extent.height >= Double(target.height),
+            let columns = LightAxis(count: width, origin: extent.x, length: extent.width, target: target.width),
+            let rows = LightAxis(count: height, origin: extent.y, length: extent.height, target: target.height)
+        else { return nil }
+        return try reducedInLight(columns: columns, rows: rows)
+    }
+
+    /// - Parameter light: nil = the samples are averaged as they are.
+    private func resampled(
+        from extent: Extent, to target: PixelSize, in light: LinearLight?
+    ) throws(VipsError) -> VipsImage {
         let linear = try light?.linearized(self) ?? self
         let scaled = try linear.premultiplying { colors throws(VipsError) in
             let rows = try Axis.vertical.sample(colors, origin: extent.y, length: extent.height, target: target.height)
@@ -92,7 +122,6 @@ private enum Axis: String {
         self == .vertical ? image.height : image.width
     }
 
-    /// The size of an image with another length on this axis.
     private func raster(_ image: VipsImage, length: Int) -> PixelSize {
         self == .vertical
             ? PixelSize(width: image.width, height: length) : PixelSize(width: length, height: image.height)

@@ -25,7 +25,7 @@ struct Palette {
             rest = rest.dropFirst().filter { !$0.isNear(first) }
             if color.weight > least { found.append(color) }
         }
-        colors = found.isEmpty ? [.white] : found.sorted { $0.weight > $1.weight }.map(\.mean)
+        colors = found.isEmpty ? [.white] : found.sorted { $0.weight > $1.weight }.map(\.color)
     }
 
     private static func average(_ pixels: [Color]) -> Color {
@@ -45,6 +45,8 @@ struct Palette {
 private struct Bin {
     /// Of red, green, blue and the weight.
     private var sums = SIMD4<Int>.zero
+    /// The winner of a vote in which two different colors cancel each other out, and by how much it won.
+    private var (leader, lead) = (Color.white, 0)
 
     var weight: Int { sums.w }
 
@@ -55,11 +57,28 @@ private struct Bin {
 
     mutating func add(_ color: Color) {
         sums &+= SIMD4(Int(color.red), Int(color.green), Int(color.blue), 1) &* Int(color.alpha)
+        vote(for: Color(red: color.red, green: color.green, blue: color.blue), weight: Int(color.alpha))
     }
 
-    mutating func add(_ other: Bin) { sums &+= other.sums }
+    mutating func add(_ other: Bin) {
+        sums &+= other.sums
+        vote(for: other.leader, weight: other.lead)
+    }
 
-    var mean: Color {
+    private mutating func vote(for color: Color, weight: Int) {
+        if color == leader {
+            lead += weight
+        } else if weight > lead {
+            (leader, lead) = (color, weight - lead)
+        } else {
+            lead -= weight
+        }
+    }
+
+    /// The color of a flat area, which its blurred edges do not change; otherwise the mean.
+    var color: Color { lead * 4 > weight ? leader : mean }
+
+    private var mean: Color {
         func rounded(_ sum: Int) -> UInt8 { UInt8((sum + weight / 2) / weight) }
         return Color(red: rounded(sums.x), green: rounded(sums.y), blue: rounded(sums.z))
     }

@@ -265,7 +265,6 @@ package struct SourceSummary: Decodable, Hashable, Sendable {
     package var isAnimated: Bool { format.isAnimation && pages > 1 }
 }
 
-/// The planned size of a result.
 package struct PlannedSize: Hashable, Sendable {
     package let size: PixelSize
     /// Whether the result has this size. If a step like `trim` learns its size from pixels, it may be smaller.

@@ -32,9 +32,14 @@ struct EXIFDirectory {
     }
 
     private init?(_ tiff: ByteBuffer, _ endianness: Endianness, offsetAt index: Int) {
-        guard let offset = tiff.getInteger(at: index, endianness: endianness, as: UInt32.self).map(Int.init),
-            let count = tiff.getInteger(at: offset, endianness: endianness, as: UInt16.self)
-        else { return nil }
+        guard let offset = tiff.getInteger(at: index, endianness: endianness, as: UInt32.self).map(Int.init) else {
+            return nil
+        }
+        self.init(tiff, endianness, at: offset)
+    }
+
+    private init?(_ tiff: ByteBuffer, _ endianness: Endianness, at offset: Int) {
+        guard let count = tiff.getInteger(at: offset, endianness: endianness, as: UInt16.self) else { return nil }
         var entries: [UInt16: Entry] = [:]
         for index in (0..<Int(count)).map({ offset + 2 + $0 * 12 }) {
             guard let tag = tiff.getInteger(at: index, endianness: endianness, as: UInt16.self),
@@ -52,6 +57,18 @@ struct EXIFDirectory {
     func directory(_ tag: UInt16) -> EXIFDirectory? {
         guard let entry = entries[tag], entry.type == 4, entry.count == 1 else { return nil }
         return EXIFDirectory(tiff, endianness, offsetAt: entry.index)
+    }
+
+    /// The maker's notes of Apple, a directory of their own; nil for another maker's.
+    var appleNote: EXIFDirectory? {
+        // A version of two bytes precedes the byte order.
+        let (name, order, start) = (Array("Apple iOS\0".utf8), Array("MM".utf8), 14)
+        guard let entry = entries[0x927C], entry.type == 7,
+            let offset = tiff.getInteger(at: entry.index, endianness: endianness, as: UInt32.self).map(Int.init),
+            let note = tiff.getSlice(at: offset, length: Int(entry.count)),
+            note.readableBytesView.starts(with: name), note.getBytes(at: start - 2, length: 2) == order
+        else { return nil }
+        return EXIFDirectory(note, .big, at: start)
     }
 
     /// The data with another size of the image, if it states one (EXIF 3.0 §4.6.6.1).
@@ -82,6 +99,17 @@ struct EXIFDirectory {
     func byte(_ tag: UInt16) -> UInt8? {
         guard let entry = entries[tag], entry.type == 1, entry.count == 1 else { return nil }
         return tiff.getInteger(at: entry.index, as: UInt8.self)
+    }
+
+    /// The value of an entry of one signed rational; nil if its denominator is 0.
+    func signedFraction(_ tag: UInt16) -> Double? {
+        guard let entry = entries[tag], entry.type == 10, entry.count == 1,
+            let offset = tiff.getInteger(at: entry.index, endianness: endianness, as: UInt32.self).map(Int.init),
+            let numerator = tiff.getInteger(at: offset, endianness: endianness, as: Int32.self),
+            let denominator = tiff.getInteger(at: offset + 4, endianness: endianness, as: Int32.self),
+            denominator != 0
+        else { return nil }
+        return Double(numerator) / Double(denominator)
     }
 
     /// The value of an entry of `count` unsigned rationals; nil if a denominator is 0.

@@ -19,7 +19,6 @@ struct ImageRights: Equatable {
     /// `http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia`.
     var digitalSourceType: String?
 
-    /// No rights.
     init() {}
 
     /// - Parameter image: an image with the fields of its source.
@@ -66,7 +65,7 @@ extension XMPPacket {
         let properties = XMPProperty.allCases.filter { texts[$0] != nil }
         let schemas = XMPProperty.Schema.allCases.filter { schema in properties.contains { $0.schema == schema } }
         let namespaces = schemas.map { " xmlns:\($0.prefix)=\"\($0.rawValue)\"" }.joined()
-        let elements = properties.map { element($0, escaped(texts[$0] ?? "")) }.joined()
+        let elements = properties.map { element($0, (texts[$0] ?? "").markupEscaped) }.joined()
         let own = "<rdf:Description rdf:about=\"\"\(namespaces)>\(elements)</rdf:Description>"
         return ByteBuffer(
             string: "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"\(syntax)\">"
@@ -74,7 +73,7 @@ extension XMPPacket {
     }
 
     private static func element(_ property: XMPProperty, _ text: String) -> String {
-        let name = "\(property.schema.prefix):\(property.name)"
+        let name = "\(property.schema.prefix):\(property.rawValue)"
         switch property {
         case .creator: return "<\(name)><rdf:Seq><rdf:li>\(text)</rdf:li></rdf:Seq></\(name)>"
         case .rights, .description, .usageTerms:
@@ -83,18 +82,6 @@ extension XMPPacket {
             return "<plus:Licensor><rdf:Seq><rdf:li rdf:parseType=\"Resource\"><\(name)>\(text)</\(name)></rdf:li>"
                 + "</rdf:Seq></plus:Licensor>"
         case .credit, .webStatement, .digitalSourceType: return "<\(name)>\(text)</\(name)>"
-        }
-    }
-
-    /// Scalar by scalar: in one character with a combining mark, `<` still begins a tag.
-    private static func escaped(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { escaped, scalar in
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
         }
     }
 }

@@ -44,6 +44,36 @@ struct XMLTokenizer {
         return nil
     }
 
+    /// The properties of a namespace in an XMP packet by their names, as attributes or elements, wherever they are.
+    /// Several texts are the items of a list. White space around a text is removed.
+    static func properties(of namespace: String, in packet: [UInt8]) -> [String: [String]] {
+        var tokens = XMLTokenizer(packet)
+        var (texts, prefix, open) = ([String: [String]](), "", "")
+        while let token = tokens.next() {
+            switch token {
+            case .open(let name, let attributes, let isEmpty):
+                let declared = attributes.first { $0.value == namespace && $0.name.hasPrefix("xmlns:") }
+                if let declared { prefix = "\(declared.name.dropFirst("xmlns:".count)):" }
+                guard !prefix.isEmpty else { continue }
+                for (name, value) in attributes where name.hasPrefix(prefix) {
+                    texts[String(name.dropFirst(prefix.count))] = [trimmed(value)]
+                }
+                if name.hasPrefix(prefix), !isEmpty { open = String(name.dropFirst(prefix.count)) }
+            case .text(let text):
+                let text = trimmed(text)
+                if !open.isEmpty, !text.isEmpty { texts[open, default: []].append(text) }
+            case .close(let name):
+                if !prefix.isEmpty, name.hasPrefix(prefix) { open = "" }
+            }
+        }
+        return texts
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        let bytes = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+        return String(decoding: Array(bytes), as: UTF8.self)
+    }
+
     private mutating func openingTag() -> Token? {
         guard let name = name() else { return nil }
         var attributes: [(name: Substring, value: String)] = []

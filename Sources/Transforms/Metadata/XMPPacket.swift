@@ -30,15 +30,13 @@ struct XMPPacket {
         }
 
         init(_ property: XMPProperty) {
-            self.init(namespace: property.schema.rawValue, local: property.name[...])
+            self.init(namespace: property.schema.rawValue, local: property.rawValue[...])
         }
     }
 
     /// The texts of each property: one, or several creators.
     private var texts: [XMPProperty: [String]] = [:]
-    /// The elements that are open.
     private var elements: [Element] = []
-    /// The property that is open, and its depth.
     private var property: (name: XMPProperty, depth: Int)?
     /// Text since the last tag, inside a property.
     private var text = ""
@@ -143,9 +141,14 @@ struct XMPPacket {
     }
 }
 
-/// The properties that are read from XMP packets and written into them.
-enum XMPProperty: CaseIterable {
-    case creator, rights, description, credit, usageTerms, webStatement, licensorURL, digitalSourceType
+/// The properties that are read from XMP packets and written into them, by their names in their schemas.
+enum XMPProperty: String, CaseIterable {
+    case creator, rights, description
+    case credit = "Credit"
+    case usageTerms = "UsageTerms"
+    case webStatement = "WebStatement"
+    case licensorURL = "LicensorURL"
+    case digitalSourceType = "DigitalSourceType"
 
     /// The schemas' namespaces: Dublin Core, Photoshop, XMP Rights Management, PLUS, and IPTC Extension.
     enum Schema: String, CaseIterable {
@@ -174,20 +177,6 @@ enum XMPProperty: CaseIterable {
         case .usageTerms, .webStatement: .rights
         case .licensorURL: .plus
         case .digitalSourceType: .iptc
-        }
-    }
-
-    /// The name in its schema.
-    var name: String {
-        switch self {
-        case .creator: "creator"
-        case .rights: "rights"
-        case .description: "description"
-        case .credit: "Credit"
-        case .usageTerms: "UsageTerms"
-        case .webStatement: "WebStatement"
-        case .licensorURL: "LicensorURL"
-        case .digitalSourceType: "DigitalSourceType"
         }
     }
 }

@@ -18,6 +18,8 @@ public struct ChainPlan: Hashable, Sendable {
     public let sourceOrientation: Int
     /// Whether the source is a vector image (SVG), which can be drawn at any size.
     public let isVector: Bool
+    /// Whether the source was compressed with loss, as photographs are.
+    let isPhotographic: Bool
     /// The size after the steps so far.
     public private(set) var size: PixelSize
     /// The size that the resize intends for the result: the size that a later step crops or extends to.
@@ -47,13 +49,19 @@ public struct ChainPlan: Hashable, Sendable {
 
     /// The plan before the first step.
     public init(source: PixelSize, orientation: Int = 1, isVector: Bool = false) {
-        self.init(source: source, orientation: orientation, isVector: isVector, hasAlpha: false, shrinking: .never)
+        self.init(
+            source: source, orientation: orientation, isVector: isVector, isPhotographic: false, hasAlpha: false,
+            shrinking: .never)
     }
 
-    init(source: PixelSize, orientation: Int, isVector: Bool, hasAlpha: Bool, shrinking: ShrinkOnLoad) {
+    init(
+        source: PixelSize, orientation: Int, isVector: Bool, isPhotographic: Bool, hasAlpha: Bool,
+        shrinking: ShrinkOnLoad
+    ) {
         self.source = source
         self.sourceOrientation = orientation
         self.isVector = isVector
+        self.isPhotographic = isPhotographic
         self.hasAlpha = hasAlpha
         self.shrinking = shrinking
         self.size = source
@@ -133,6 +141,16 @@ public struct ChainPlan: Hashable, Sendable {
         plan.isLinear = self.isLinear || isLinear
         if plan.decode == .undecided { plan.decode = .covering(isTransposed ? scaled.transposed : scaled) }
         return plan
+    }
+
+    /// How a resize averages. Drawings and texts, which are mostly stored without loss, are scaled as browsers scale:
+    /// in linear light, dark lines on white become thinner.
+    func averaging(for resampling: Resampling) -> SampleAveraging {
+        switch resampling {
+        case .fast: isPhotographic ? .lightIfFast : .encoded
+        case .accurate: .encoded
+        case .linear: .light
+        }
     }
 
     /// The plan after a ``LayoutResize``.

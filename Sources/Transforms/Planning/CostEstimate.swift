@@ -4,7 +4,6 @@ import Foundation
 /// The estimated peak memory and processor time of a job. A pure function of the header's facts; its constants were
 /// measured with libvips 8.14 and the codecs of Debian 12, one process for each image.
 struct CostEstimate: Hashable, Sendable {
-    /// The facts that decide the cost.
     struct Facts: Hashable, Sendable {
         var sourceBytes: Int
         var format: SourceFormat
@@ -57,6 +56,8 @@ struct CostEstimate: Hashable, Sendable {
         /// Pixels of the result that were filled with one color, all frames.
         var plainArea = 0
         var resultHasAlpha: Bool
+        /// Whether results have more than 8 bits, in a format that can hold them.
+        var keepsDepth = false
         /// ``ChainPlan/isNoiseSaturated``.
         var isNoiseSaturated = false
         /// Whether it is a part of another job; the estimate of that job includes the fixed cost.
@@ -75,7 +76,7 @@ struct CostEstimate: Hashable, Sendable {
     let encodingWork: Double
 
     init(_ facts: Facts) {
-        let result = Double(facts.resultArea) * facts.resultBands
+        let result = Double(facts.resultArea) * facts.resultBands * facts.sampleBytes
         let raster = Double(facts.rasterBytes)
         let peak =
             max(
@@ -105,13 +106,10 @@ extension CostEstimate.Facts {
     /// Pixels of the frames that are decoded, as stored.
     var storedPixels: Double { Double(sourceArea) * Double(decodedFrames) }
     var decodedFrames: Int { frames + skippedFrames }
-    /// Bytes of the frames that are decoded.
     var readBytes: Double { Double(sourceBytes) * decodedShare }
     /// Pixels that the decoder delivers, all frames.
     var rasterPixels: Double { Double(rasterArea) }
-    /// Pixels of the result, all frames.
     var resultPixels: Double { Double(resultArea) }
-    /// Pixels of a frame of the result.
     var framePixels: Double { Double(resultArea) / Double(max(resultFrames, 1)) }
     /// Bytes of the file for each pixel that is decoded, as stored.
     var bytesPerPixel: Double { format.isVector ? 1 : readBytes / max(storedPixels, 1) }
@@ -135,6 +133,10 @@ extension CostEstimate.Facts {
     private static let rootBytes = 150
     private var isScaled: Bool { resampledArea > 0 }
     var resultBands: Double { resultHasAlpha ? 4 : 3 }
+    /// The bits of a sample of the result.
+    var depth: Int { keepsDepth ? output.depth(in: outputFormat, hasAlpha: resultHasAlpha) : 8 }
+    /// Bytes of a sample of the result, before it is encoded.
+    var sampleBytes: Double { depth > 8 ? 2 : 1 }
 
     // MARK: Bytes
 
@@ -164,7 +166,8 @@ extension CostEstimate.Facts {
     // MARK: Time
 
     fileprivate var transformingNanoseconds: Double {
-        let reducing = isScaled ? (rasterHasAlpha ? (isLinear ? 48.0 : 18) : isLinear ? 13 : 1) : 0
+        let light = rasterBytes > rasterArea * 4 ? 13.0 : 3
+        let reducing = isScaled ? (rasterHasAlpha ? (isLinear ? 48.0 : 18) : isLinear ? light : 1) : 0
         let enlarging = resampledArea > rasterArea ? 12.0 : 0
         let resampling = 10 + enlarging + (rasterHasAlpha ? 50 : 0)
         let step = rasterHasAlpha ? steps.nanosecondsPerPixelWithAlpha : steps.nanosecondsPerPixel
@@ -191,6 +194,7 @@ extension CostEstimate.Facts {
             outputFormat.encodingNanoseconds(for: output, efforts, frameArea: framePixels)
             * outputFormat.row.detailFactor(detail, self)
             * (isNoiseSaturated ? outputFormat.row.saturatedNoiseFactor : 1)
+            * (depth > 8 ? outputFormat.row.deepFactor : 1)
         let plain = min(Double(plainArea), area)
         let busy = area - plain + plain * Self.plainShare
         guard resultHasAlpha else { return busy * color }

@@ -1,23 +1,43 @@
 import DarkroomRequests
 
+/// The cost of the copies on which a crop by content decides (``Overview``) and in which faces are looked for
+/// (``FaceCopy``), with the searches.
+struct CostOfCopies {
+    var bytes = 0
+    var work = 0.0
+    var searches: [ImagePlan.FaceSearch] = []
+
+    /// Adds a search, and making the copy for it.
+    fileprivate mutating func add(
+        _ purpose: ImagePlan.FaceSearch.Purpose, in size: PixelSize, copy: (bytes: Int, work: Double)
+    ) {
+        let area = FaceDetector.isBuiltIn ? FaceFinder.searchedArea(of: size) : 0
+        let work = copy.work + Double(area) * FaceDetector.nanosecondsPerPixel / 1e6
+        bytes = max(bytes, copy.bytes + area * FaceDetector.bytesPerPixel)
+        self.work += work
+        if area > 0 { searches.append(ImagePlan.FaceSearch(purpose: purpose, size: size, work: work)) }
+    }
+}
+
 extension ImagePlan {
-    /// The cost of the copies on which a crop by content decides (``Overview``) and in which faces are looked for
-    /// (``FaceCopy``), with the search.
     static func costOfCopies(
         for job: ImageJob, by decoder: Decoder, besides parameters: DecodeParameters, _ facts: CostEstimate.Facts
-    ) throws(ImageProcessingError) -> (bytes: Int, work: Double) {
-        var (bytes, work) = (0, 0.0)
+    ) throws(ImageProcessingError) -> CostOfCopies {
+        var sum = CostOfCopies()
         if let chain = job.chain.overview {
-            (bytes, work) = try cost(of: chain, for: job, by: decoder, besides: parameters, facts)
+            (sum.bytes, sum.work) = try cost(of: chain, for: job, by: decoder, besides: parameters, facts)
         }
-        for chain in FaceFinders.copies(for: job) {
+        for (purpose, chain) in FaceFinders.copies(for: job) {
             let copy = try cost(of: chain, for: job, by: decoder, besides: parameters, facts)
-            let size = try plan(of: chain, decoder).size
-            let search = FaceDetector.isBuiltIn ? FaceFinder.searchedArea(of: size) : 0
-            bytes = max(bytes, copy.bytes + search * FaceDetector.bytesPerPixel)
-            work += copy.work + Double(search) * FaceDetector.nanosecondsPerPixel / 1e6
+            sum.add(purpose, in: try plan(of: chain, decoder).size, copy: copy)
         }
-        return (bytes, work)
+        let images: [PixelSize]
+        do { images = try job.chain.imagesToSearch(decoder.header.plan) } catch { throw .badParameter(error) }
+        for size in images {
+            let copy = Double(size.area) * Overview.nanosecondsPerPixel / 1e6
+            sum.add(.show, in: FaceCopy.size(of: size), copy: (0, copy))
+        }
+        return sum
     }
 
     /// The cost of one copy: its own decode, or reducing the pixels that are decoded for the result, if these serve.

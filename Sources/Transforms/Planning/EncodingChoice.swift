@@ -26,7 +26,8 @@ extension ImageJob {
         }
         return fitting.flatMap { format in
             let all = efforts.with(output.compression, for: .png).descending(for: format)
-            if format == .avif, output.mayYieldToWebP, fitting.contains(.webp) {
+            let isDeep = keepsDepth(of: header) && output.depth(in: format, hasAlpha: last.hasAlpha) > 8
+            if format == .avif, output.mayYieldToWebP, !isDeep, fitting.contains(.webp) {
                 return all.map { EncodingChoice(format: format, efforts: $0, isComparedWithWebP: true) }
             }
             return all.prefix(1).map { EncodingChoice(format: format, efforts: $0, choosesByPixels: true) }
@@ -34,11 +35,14 @@ extension ImageJob {
         }
     }
 
-    /// The job with the encoding of its plan.
+    /// Whether the result has more than 8 bits in a sample, in a format that can hold them.
+    func keepsDepth(of header: SourceHeader) -> Bool { chain.depth == .source && header.isDeep }
+
     func following(_ plan: ImagePlan) -> ImageJob {
         var job = self
         if plan.preferredFormat != nil { job.output = output.converted(to: plan.format) }
         if !plan.format.holdsProfile { job.chain = chain.inSRGB }
+        if plan.depth ?? 8 == 8 { job.chain = job.chain.inEightBits }
         if let effort = plan.effort {
             job.efforts = efforts.with(effort, for: plan.format)
             job.output.compression = nil
@@ -133,7 +137,7 @@ extension CostEstimate.Facts {
                 at: plan.steps.map(\.size), alphas: plan.steps.map(\.hasAlpha), converting: header.conversionCost),
             output: job.output, outputFormat: plan.format, efforts: job.efforts, resultArea: last.size.area,
             resultFrames: 1, plainArea: last.plainArea, resultHasAlpha: last.hasAlpha,
-            isNoiseSaturated: last.isNoiseSaturated)
+            keepsDepth: job.keepsDepth(of: header), isNoiseSaturated: last.isNoiseSaturated)
     }
 
     /// The facts of the same job with this encoding.

@@ -9,8 +9,25 @@ public struct ImagePlan: Hashable, Codable, Sendable {
         public var name: String
         /// The raster of one frame after the step.
         public var size: PixelSize
-        /// Whether it has an alpha channel.
         var hasAlpha = false
+    }
+
+    /// A search for faces in the image.
+    public struct FaceSearch: Hashable, Codable, Sendable {
+        public enum Purpose: String, Codable, Sendable, CaseIterable {
+            /// `redact=face`.
+            case hide
+            /// `a=face`.
+            case show
+            /// `fields=faces`.
+            case describe
+        }
+
+        public var purpose: Purpose
+        /// The copy of the image that is searched.
+        public var size: PixelSize
+        /// The processor time of making the copy and of searching it, in the unit of ``ImagePlan/expectedWork``.
+        public var work: Double
     }
 
     public var sourceFormat: SourceFormat
@@ -55,6 +72,10 @@ public struct ImagePlan: Hashable, Codable, Sendable {
     public var webPChoiceWork: Double?
     /// The part of ``expectedWork`` for encoding, without ``choiceWork``.
     public var encodingWork = 0.0
+    /// The searches for faces, whose time is a part of ``expectedWork``.
+    public var faceSearches: [FaceSearch] = []
+    /// The bits of a sample of the result: 8, 10 or 16; nil for texts.
+    public var depth: Int?
     /// What becomes of the gain map of the source; nil = it has none.
     public var gainMap: GainMapOutcome?
     /// What becomes of the data of a JPEG; nil = pixels are encoded.
@@ -145,9 +166,9 @@ extension ImagePlan {
         }
         format = chosen.encoding.format
         (effort, gainMap) = (chosen.encoding.efforts[format], prepared.outcomeOfGainMap(as: format))
-        preferredFormat = encodings[0].format == format ? nil : encodings[0].format
+        (preferredFormat, faceSearches) = (encodings[0].format == format ? nil : encodings[0].format, overview.searches)
         jpegData = job.outcomeOfJPEGData(header, facts.encoded(by: chosen.encoding))
-        frames = format.supportsMultipleFrames ? framesUsed : 1
+        (frames, depth) = (format.supportsMultipleFrames ? framesUsed : 1, format.isText ? nil : chosen.facts.depth)
         (choiceWork, webPChoiceWork) = (chosen.facts.choiceWork, chosen.facts.webPChoiceWork)
         (estimatedMemoryBytes, expectedWork, encodingWork) = (chosen.bytes, chosen.work, chosen.cost.encodingWork)
     }

@@ -28,7 +28,6 @@ struct BlockRounding<Row: SIMD & BitwiseCopyable & Sendable>: Sendable where Row
         reciprocals = rows { 1 / step($0, $1) }
     }
 
-    /// Rounds all whole blocks of a plane.
     func apply(to plane: Plane, width: Int, height: Int) {
         let side = Row.scalarCount
         withUnsafeTemporaryAllocation(of: Row.self, capacity: 2 * side) { memory in

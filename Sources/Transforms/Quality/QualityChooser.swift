@@ -12,7 +12,8 @@ struct QualityChooser {
     ///
     /// - Returns: nil if the image is too small to be judged, or the format has no model.
     func quality(for target: QualityTarget) throws(VipsError) -> Int? {
-        guard let model = format.row.qualityModel?(), let usual = format.defaultQuality, pixels.isByte else {
+        guard let model = format.row.qualityModel?(), let usual = format.defaultQuality, pixels.isByte || pixels.isShort
+        else {
             return nil
         }
         let tops = Self.stripes(

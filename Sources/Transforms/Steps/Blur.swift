@@ -12,7 +12,7 @@ extension Blur: Transform {
         TransformCost(
             nanosecondsPerPixel: nanoseconds, nanosecondsPerPixelWithAlpha: nanoseconds * 1.5,
             nanosecondsPerFrame: 1.5e6,
-            bytesPerPixel: 2, bytesPerPixelWithAlpha: 6,
+            bytesPerPixel: shrinkFactor > 1 ? 4 : 2, bytesPerPixelWithAlpha: 6,
             bytesPerFrame: shrinkFactor > 1 ? 0 : 200_000)
     }
 
@@ -21,7 +21,7 @@ extension Blur: Transform {
         guard let sigma else { return 28 }
         let factor = shrinkFactor
         guard factor > 1 else { return 10 + 18 * sigma }
-        return 50 + (10 + 26 * sigma / factor) / (factor * factor)
+        return 30 + (10 + 26 * sigma / factor) / (factor * factor)
     }
 
     public var reading: InputReading { shrinkFactor > 1 || sigma == nil ? .once : .repeatedly }
@@ -33,13 +33,12 @@ extension Blur: Transform {
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mapFrames { frame throws(VipsError) in
-            try frame.premultiplying { colors throws(VipsError) in try blurred(colors, context) }.roundedToBytes()
+            guard let sigma else {
+                return try frame.premultiplying { colors throws(VipsError) in try colors.convolving(Self.mild) }
+                    .roundedToBytes()
+            }
+            return try frame.blurred(sigma: sigma, interrupt: context.interrupt)
         }
-    }
-
-    private func blurred(_ colors: VipsImage, _ context: TransformContext) throws(VipsError) -> VipsImage {
-        guard let sigma else { return try colors.convolving(Self.mild) }
-        return try colors.blurred(sigma: sigma, interrupt: context.interrupt)
     }
 
     private static let mild = VipsImage.matrix([[1, 1, 1], [1, 1, 1], [1, 1, 1]], scale: 9)
@@ -49,18 +48,25 @@ extension VipsImage {
     /// A wide blur leaves no detail, so it is computed on a smaller image: the cost does not grow with `sigma`. Rows of
     /// the smaller images are read many times, so they are rendered. A frame of copies of the edge pixels becomes the
     /// edge of the smaller image, which libvips continues outside as it would continue the edge pixels themselves.
-    func blurred(sigma: Double, interrupt: @escaping Interrupt) throws(VipsError) -> VipsImage {
-        let factor = min(Int(sigma / 4), width, height)
+    ///
+    /// - Parameter radius: the standard deviation on the smaller image, at least.
+    /// - Returns: 8-bit samples.
+    func blurred(
+        sigma: Double, reducedTo radius: Double = 4, interrupt: @escaping Interrupt
+    ) throws(VipsError) -> VipsImage {
+        let factor = min(Int(sigma / radius), width, height)
         guard factor > 1 else {
-            return try applying("gaussblur", ["sigma": .double(sigma), "precision": "float"])
+            return try premultiplying { colors throws(VipsError) in
+                try colors.applying("gaussblur", ["sigma": .double(sigma), "precision": "float"])
+            }.roundedToBytes()
         }
         let framed = PixelSize(
             width: ((width - 1) / factor + 3) * factor, height: ((height - 1) / factor + 3) * factor)
-        return try embeddedInCopies(in: framed, x: factor, y: factor)
+        let small = try premultiplied().embeddedInCopies(in: framed, x: factor, y: factor)
             .blockMeans(across: factor, down: factor, partial: false).rendered(interrupt: interrupt)
             .applying("gaussblur", ["sigma": .double(sigma / Double(factor)), "precision": "float"])
-            .rendered(interrupt: interrupt)
-            .enlarged(to: framed).extracting(x: factor, y: factor, size: size)
+        return try SmoothEnlargement(small.rendered(interrupt: interrupt), hasAlpha: hasAlpha, by: factor)
+            .drawn(like: isByte ? self : roundedToBytes(), interrupt: interrupt)
     }
 
     /// A convolution in floating point: libvips' integer convolution changes flat colors.

@@ -22,7 +22,7 @@ public struct Border: Transform, Hashable {
 
     public var cost: TransformCost {
         TransformCost(
-            nanosecondsPerPixel: 88, nanosecondsPerFrame: 1e6, bytesPerPixel: 6, bytesPerPixelWithAlpha: 6,
+            nanosecondsPerPixel: 88, nanosecondsPerFrame: 1e6, bytesPerPixel: 9, bytesPerPixelWithAlpha: 10,
             bytesPerFrame: 200_000, fixedBytes: Outline.drawingBytes)
     }
 

@@ -25,7 +25,7 @@ extension Caption: Transform {
         let drawn = min(area, Self.maxArea)
         return TransformCost(
             nanosecondsPerPixel: 4, nanosecondsPerPixelWithAlpha: 15, nanosecondsPerFrame: 1e6 + 20 * Double(drawn),
-            bytesPerPixel: 1, bytesPerPixelWithAlpha: 1, bytesPerFrame: 100_000 + 8 * Double(drawn))
+            bytesPerPixel: 4, bytesPerPixelWithAlpha: 5, bytesPerFrame: 100_000 + 8 * Double(drawn))
     }
 
     /// The most pixels of a drawn text.

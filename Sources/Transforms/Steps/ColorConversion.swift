@@ -2,20 +2,26 @@ public import DarkroomRequests
 import DarkroomVips
 import NIOCore
 
-/// Converts any source to 8-bit sRGB or Display P3: ICC profiles, the code points of PNG, AVIF and HEIC, gamma and
-/// chromaticities of PNG, HDR, CMYK, 16 bits, gray, Lab (libvips `icc_transform`, `colourspace`, `maplut`, `recomb`).
+/// Converts any source to sRGB or Display P3, of 8 bits unless ``depth`` says otherwise: ICC profiles, the code points
+/// of PNG, AVIF and HEIC, gamma and chromaticities of PNG, HDR, CMYK, 16 bits, gray, Lab (libvips `icc_transform`,
+/// `colourspace`, `maplut`, `recomb`).
 public struct ColorConversion: Transform, Hashable {
     /// The color space of the result.
     public var gamut: Gamut
+    /// The bits of a sample of the result.
+    public var depth: SampleDepth
 
-    /// Converts to sRGB by default.
-    public init(_ gamut: Gamut = .sRGB) {
-        self.gamut = gamut
+    /// Converts to 8-bit sRGB by default.
+    public init(_ gamut: Gamut = .sRGB, _ depth: SampleDepth = .eight) {
+        (self.gamut, self.depth) = (gamut, depth)
     }
 
-    init(_ recipe: Recipe) { self.init(recipe.gamut) }
+    init(_ recipe: Recipe) { self.init(recipe.gamut, recipe.depth) }
 
-    public var key: String { gamut == .sRGB ? "srgb" : "srgb(\(gamut.rawValue))" }
+    public var key: String {
+        let details = (gamut == .sRGB ? [] : [gamut.rawValue]) + (depth == .eight ? [] : ["deep"])
+        return details.isEmpty ? "srgb" : "srgb(\(details.joined(separator: ",")))"
+    }
 
     /// What Display P3 takes in addition, if the source is sRGB.
     public var cost: TransformCost {
@@ -26,19 +32,28 @@ public struct ColorConversion: Transform, Hashable {
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         try image.mapFrames { frame throws(VipsError) in
-            try gamut.makesP3(of: frame)
-                ? frame.convertedToP3(interrupt: context.interrupt)
-                : frame.convertedToSRGB(interrupt: context.interrupt)
+            let isDeep = depth == .source && frame.isShort
+            let frame = isDeep ? try frame.inFullScale() : frame
+            return try gamut.makesP3(of: frame)
+                ? frame.convertedToP3(isDeep: isDeep, interrupt: context.interrupt)
+                : frame.convertedToSRGB(isDeep: isDeep, interrupt: context.interrupt)
         }
     }
 }
 
 extension VipsImage {
-    /// The image as 8-bit sRGB, and alpha if it had any. The first extra channel of a TIFF counts as alpha.
-    func convertedToSRGB(interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
-        if let space = statedSpace { return try converted(from: space, to: .bt709, interrupt: interrupt) }
+    /// The image as sRGB, and alpha if it had any. The first extra channel of a TIFF counts as alpha.
+    ///
+    /// - Parameter isDeep: whether samples of 16 bits keep them; otherwise they become 8-bit samples.
+    func convertedToSRGB(isDeep: Bool = false, interrupt: Interrupt? = nil) throws(VipsError) -> VipsImage {
+        if let space = statedSpace {
+            return try converted(from: space, to: .bt709, isDeep: isDeep, interrupt: interrupt)
+        }
         // An image with an unusable profile is not refused: its samples are taken as sRGB, or as plain CMYK.
-        if needsProfile, let converted = try? convertedByProfile(to: "srgb") { return converted }
+        if needsProfile, let converted = try? convertedByProfile(to: "srgb", isDeep: isDeep) { return converted }
+        if isShort, ["rgb16", "grey16"].contains(interpretation), bands <= 4 {
+            return try isDeep ? withThreeColors() : roundedFromShorts().convertedToSRGB()
+        }
         if interpretation == "srgb", isByte, bands == 3 || bands == 4 { return self }
         if interpretation == "b-w", isByte, bands == 1 || bands == 2 && hasAlpha { return try tripled() }
         let converted = try applying("colourspace", ["space": "srgb"]).applying("cast", ["format": "uchar"])
@@ -64,7 +79,6 @@ extension VipsImage {
     /// libvips packs Lab of 8 bits into bytes.
     var isWideLab: Bool { !isByte && (interpretation == "lab" || interpretation == "labs") }
 
-    /// Whether the colors have to be converted by a profile.
     var needsProfile: Bool {
         if interpretation == "cmyk" { return true }
         guard let profile = blob("icc-profile-data").map(ICCProfile.init) else { return false }
@@ -79,14 +93,14 @@ extension VipsImage {
     }
 
     /// - Parameter output: libvips' name of the color space: `srgb` or `p3`.
-    func convertedByProfile(to output: String) throws(VipsError) -> VipsImage {
+    func convertedByProfile(to output: String, isDeep: Bool) throws(VipsError) -> VipsImage {
         let isCMYK = interpretation == "cmyk"
         let hasOwn = blob("icc-profile-data").map(ICCProfile.init)?.suits(self) ?? false
         // libvips has a profile for inks, whose perceptual table differs between its versions.
         return try applying(
             "icc_transform",
             [
-                "output_profile": .string(output), "embedded": true, "depth": 8,
+                "output_profile": .string(output), "embedded": true, "depth": isDeep ? 16 : 8,
                 "intent": .string(isCMYK && !hasOwn ? "relative" : "perceptual"),
                 "input_profile": .string(isCMYK ? "cmyk" : "srgb"),
             ])

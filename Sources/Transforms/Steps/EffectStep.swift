@@ -1,7 +1,6 @@
 import DarkroomRequests
 
 extension Recipe {
-    /// The transforms of ``steps``, in their order.
     var listedSteps: [(any Transform)?] {
         var isOnItsSide = false
         return steps.map { step in

@@ -26,7 +26,6 @@ extension ImageDrawing {
 }
 
 extension TransformContext {
-    /// The image that a step draws.
     func image(for drawing: some ImageDrawing) throws(ImageProcessingError) -> MarkSource {
         guard let source = images[drawing.content] else { throw .transformFailed("the job has no bytes for its mark") }
         return source.named(drawing.imageName)
@@ -59,7 +58,7 @@ struct PictureLayer: ImageDrawing, Hashable {
     var cost: TransformCost {
         TransformCost(
             nanosecondsPerPixel: layer.blend == .over ? 4 : 40, nanosecondsPerPixelWithAlpha: 40,
-            nanosecondsPerFrame: 1e6, bytesPerFrame: 50_000)
+            nanosecondsPerFrame: 1e6, bytesPerPixel: 3, bytesPerPixelWithAlpha: 4, bytesPerFrame: 50_000)
     }
 
     /// Rows below the drawing are read for the drawing and for the rest of the image.
@@ -145,7 +144,7 @@ struct TextLayer: Transform, Hashable {
         box.cost
             + TransformCost(
                 nanosecondsPerPixel: layer.blend == .over ? 4 : 40, nanosecondsPerPixelWithAlpha: 40,
-                nanosecondsPerFrame: 1e6, bytesPerFrame: 50_000)
+                nanosecondsPerFrame: 1e6, bytesPerPixel: 3, bytesPerPixelWithAlpha: 4, bytesPerFrame: 50_000)
     }
 
     /// Rows below the drawing are read for the drawing and for the rest of the image.
@@ -172,7 +171,7 @@ extension Picture {
         var recipe = recipe
         (recipe.layers, recipe.mark, recipe.text, recipe.aiLabel) = ([], nil, nil, .none)
         recipe.steps.removeAll(where: \.drawsMark)
-        recipe.gamut = .sRGB
+        (recipe.gamut, recipe.depth) = (.sRGB, .eight)
         return recipe
     }
 }

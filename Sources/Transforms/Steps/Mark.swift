@@ -15,7 +15,7 @@ extension Mark: ImageDrawing {
     public var cost: TransformCost {
         TransformCost(
             nanosecondsPerPixel: (blend == .over ? 30 : 70) * mostCoverage, nanosecondsPerFrame: 1e6,
-            bytesPerFrame: 50_000)
+            bytesPerPixel: 3 + 4 * mostCoverage, bytesPerPixelWithAlpha: 4 + 4 * mostCoverage, bytesPerFrame: 50_000)
     }
 
     /// An upper bound of the part of the image that the mark covers, 0.3 to 1.

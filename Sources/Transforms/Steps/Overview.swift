@@ -30,7 +30,7 @@ struct Overview: Transform {
 
     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let first = ImageFrames(frames: [image.first], extent: image.extent, orientation: image.orientation)
-        let small = try first.resampled(to: context.plan.size, inLinearLight: false)
+        let small = try first.resampled(to: context.plan.size)
         return try ColorConversion().apply(small, context: context)
     }
 }

@@ -67,7 +67,7 @@ public struct Resize: Transform, Hashable {
     }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
-        try image.resampled(to: context.plan.size, inLinearLight: resampling == .linear)
+        try image.resampled(to: context.plan.size, averaging: context.plan.averaging(for: resampling))
     }
 }
 

@@ -34,7 +34,6 @@ extension Sharpen: Transform {
         }
     }
 
-    /// The defaults of libvips.
     static let defaultSlopes = (flat: 0.0, jagged: 3.0)
     private static let mild = VipsImage.matrix([[-1, -1, -1], [-1, 32, -1], [-1, -1, -1]], scale: 24)
 }

@@ -6,7 +6,6 @@ import DarkroomVips
 /// A pixel counts if the median of its 3×3 pixels differs by more than the threshold in a sample, as in `find_trim` of
 /// libvips, which takes ten times as long. That is so if five of the nine pixels lie on the same side beyond it.
 struct SpeckScan {
-    /// The area of the pixels that count.
     private(set) var area: PixelArea?
     /// For each band and sample, a 1 in the byte of the side of the border on which the sample lies; two bytes a band.
     private let sides: [[UInt64]]

@@ -11,8 +11,8 @@ extension Text: Transform {
 
     public var cost: TransformCost {
         TransformCost(
-            nanosecondsPerPixel: 4, nanosecondsPerPixelWithAlpha: 15, nanosecondsPerFrame: 1e6, bytesPerPixel: 1,
-            bytesPerPixelWithAlpha: 1, bytesPerFrame: 100_000)
+            nanosecondsPerPixel: 4, nanosecondsPerPixelWithAlpha: 15, nanosecondsPerFrame: 1e6, bytesPerPixel: 4,
+            bytesPerPixelWithAlpha: 5, bytesPerFrame: 100_000)
     }
 
     /// Rows below the drawing are read for the drawing and for the rest of the image.

@@ -5,13 +5,12 @@ import DarkroomVips
 struct DrawnTextBox {
     /// What is drawn, with alpha; it may reach beyond the box, as shadows do. Nil if nothing is visible.
     var image: VipsImage?
-    /// The upper left corner of the image, from that of the box.
+    /// The upper left corner of the image, from the upper left corner of the box.
     var x = 0
     /// The same downward.
     var y = 0
     /// The box, on which a layer's place is based.
     var box: PixelSize
-    /// The size of the font.
     var fontSize: Int
     var lines: VipsTextLayout.Lines
 }
@@ -43,6 +42,19 @@ extension TextBox {
         return drawing
             + TransformCost(nanosecondsPerFrame: fixed, bytesPerFrame: 400_000, fixedBytes: corners)
     }
+
+    /// The cost of the shadow beyond the box, which may be larger than the image.
+    func costOfShadowMargin(on canvas: PixelSize) -> (bytes: Int, work: Double) {
+        guard let shadow else { return (0, 0) }
+        let across = min(width?.measured(in: canvas.width) ?? canvas.width, canvas.width)
+        let down = min(height?.measured(in: canvas.height) ?? canvas.height, canvas.height)
+        let area = (across + 2 * shadow.margin) * (down + 2 * shadow.margin) - across * down
+        return (area * Self.shadowBytesPerPixel, Double(area) * Self.shadowNanosecondsPerPixel / 1e6)
+    }
+
+    /// The mask and its blur, the colored shadow, and the box on it.
+    private static let shadowBytesPerPixel = 16
+    private static let shadowNanosecondsPerPixel = 40.0
 
     /// The largest part of the image that the box may cover.
     private var mostCoverage: Double {
@@ -224,6 +236,11 @@ extension VipsTextLayout.Area {
     }
 }
 
+extension TextBox.Shadow {
+    /// How far the soft edge reaches: three standard deviations.
+    fileprivate var margin: Int { blur * 3 / 2 + 1 }
+}
+
 /// An image at a position.
 private struct PlacedImage {
     var image: VipsImage
@@ -238,24 +255,24 @@ private struct PlacedImage {
             height: max(y + image.height, lower.y + lower.image.height) - top)
         let base = try lower.image.embedded(in: canvas, x: lower.x - left, y: lower.y - top, on: .transparent)
         return PlacedImage(
-            image: try base.composited(with: image, x: x - left, y: y - top), x: left, y: top)
+            image: try base.drawing(image, x: x - left, y: y - top), x: left, y: top)
     }
 
     /// The shadow of what is visible.
     func shadow(
         _ shadow: TextBox.Shadow, _ interrupt: @escaping Interrupt
     ) throws(VipsError) -> PlacedImage {
-        // Three standard deviations.
-        let margin = shadow.blur * 3 / 2 + 1
+        let margin = shadow.margin
         let canvas = PixelSize(width: image.width + 2 * margin, height: image.height + 2 * margin)
         let alpha = try image.band(image.bands - 1).applying(
             "embed",
             ["x": .int(margin), "y": .int(margin), "width": .int(canvas.width), "height": .int(canvas.height)])
+        // Half as wide as a blur of an image is on its smaller image: there is one band, without fine detail.
         let soft =
             shadow.blur == 0
             ? alpha
             : try alpha.rendered(interrupt: interrupt)
-                .blurred(sigma: Double(shadow.blur) / 2, interrupt: interrupt).roundedToBytes()
+                .blurred(sigma: Double(shadow.blur) / 2, reducedTo: 2, interrupt: interrupt)
         return PlacedImage(
             image: try soft.rendered(interrupt: interrupt).inked(shadow.color), x: x + shadow.x - margin,
             y: y + shadow.y - margin)

@@ -99,7 +99,6 @@ struct TrimScan {
     }
 }
 
-/// A rectangle of pixels.
 struct PixelArea: Hashable {
     var left: Int
     var top: Int

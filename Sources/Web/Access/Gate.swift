@@ -1,3 +1,4 @@
+import Crypto
 import DarkroomDialects
 import DarkroomHTTPCaching
 import DarkroomHTTPServer
@@ -17,7 +18,6 @@ struct Gate: Sendable {
     private let authorizer: Authorizer
     private let token: AdminToken?
     private let limiter: RateLimiter
-    /// The accounts of signing keys, by key ID.
     private let accounts: [String: KeyAccount]
 
     init(_ configuration: WebConfiguration, limiter: RateLimiter = RateLimiter()) {
@@ -87,9 +87,20 @@ extension Gate {
     /// A signing key's own rate replaces the server's. The admin token is exempt from both.
     private func requireAdmission(of authorization: Authorization, _ account: KeyAccount?) throws(Problem) {
         if let key = authorization.key, let refusal = account?.refusal() { throw .quotaExceeded(refusal, key: key.id) }
-        let keyRate = authorization.key.flatMap { configuration.access.keyRates[$0.id] }
-        guard let rate = keyRate ?? configuration.clientLimits.rateLimit,
-            let wait = limiter.admit(authorization.client, rate)
+        guard let rate = rate(of: authorization), let wait = limiter.admit(authorization.client, rate) else { return }
+        throw .rateLimited(rate, wait: wait)
+    }
+
+    private func rate(of authorization: Authorization) -> Rate? {
+        authorization.key.flatMap { configuration.access.keyRates[$0.id] } ?? configuration.clientLimits.rateLimit
+    }
+
+    /// Counts an admitted request once more for each image that its client chose to draw, because each may contact an
+    /// origin.
+    func requireAdmission(ofPartsOf request: ImageRequest, _ permit: Permit) throws(Problem) {
+        let sources = Set(request.parts.filter { !$0.isTrusted }.map(\.source).filter { $0.scheme != .color })
+        guard !sources.isEmpty, !permit.isAdmin, let rate = rate(of: permit.authorization),
+            let wait = limiter.admit(permit.authorization.client, rate, further: sources.count)
         else { return }
         throw .rateLimited(rate, wait: wait)
     }
@@ -251,4 +262,40 @@ extension RequestHead {
                 .invalidParameter, "The parameters are part of this path; a query after '?' is not allowed.")
         }
     }
+}
+
+extension Route {
+    /// The route for operators: it requires the token if one is set. Without a token, administration is open on the
+    /// admin listener and denied elsewhere.
+    func administrative(_ configuration: WebConfiguration, on listener: Listener) -> Route {
+        let token = configuration.adminToken.map(AdminToken.init)
+        return Route(path, methods) { head throws(Problem) in
+            if let token {
+                guard token.isPresent(in: head) else { throw .adminTokenWrong }
+            } else if listener != .admin {
+                throw .adminDisabled
+            }
+            return try answer(head)
+        }
+    }
+}
+
+/// The operator's bearer token. Only its hash is kept in memory.
+struct AdminToken: Sendable {
+    private let digest: SHA256.Digest
+
+    init(_ token: String) {
+        digest = Self.hash(token.utf8)
+    }
+
+    /// Whether the request has the token as `Authorization: Bearer` (RFC 6750 §2.1). Hashes are compared, and
+    /// swift-crypto compares digests in constant time, so timing reveals nothing about the token.
+    func isPresent(in head: RequestHead) -> Bool {
+        guard !head.isPlain, let credentials = head[.authorization], let blank = credentials.firstIndex(of: " "),
+            credentials[..<blank].lowercased() == "bearer"
+        else { return false }
+        return Self.hash(credentials[blank...].drop { $0 == " " }.utf8) == digest
+    }
+
+    private static func hash(_ bytes: some Sequence<UInt8>) -> SHA256.Digest { SHA256.hash(data: Array(bytes)) }
 }

@@ -13,7 +13,6 @@ package struct CacheTiers: Codable, Hashable, Sendable {
         self.decoded = decoded
     }
 
-    /// The existing tiers by name.
     package var named: [(name: String, tier: CacheTier)] {
         [("memory", memory)] + (disk.map { [("disk", $0)] } ?? []) + [("decoded", decoded)]
     }
@@ -23,7 +22,6 @@ package struct CacheTiers: Codable, Hashable, Sendable {
 package struct CacheTier: Codable, Hashable, Sendable {
     package var entries: Int
     package var bytes: Int
-    /// The byte budget.
     package var budgetBytes: Int
     /// Lookups that found an entry.
     package var hits: Int

@@ -178,9 +178,7 @@ extension ExplainDocument.Format {
                     encodingSeconds: upgrade.encodingTime?.inSeconds)
             })
     }
-}
 
-extension ExplainDocument.Format {
     /// The reason of a format that replaces the preferred one; nil = it is the preferred one.
     private static func replacement(_ explanation: Explanation) -> String? {
         if let outdone = explanation.outdoneFormat {

@@ -56,6 +56,7 @@ struct ExplainEndpoint: Sendable {
         let (query, fetch) = try requireValid(
             grammar.parse(permit.authorization.query, hints: image.clientHints(head)))
         let imageRequest = try image.imageRequest(query, of: head, permit)
+        if fetch { try image.gate.requireAdmission(ofPartsOf: imageRequest, permit) }
         return .later { _, context async throws(Problem) in
             context.logDetails = image.details(of: imageRequest)
             do throws(PipelineError) {

@@ -17,6 +17,13 @@ struct PlanDocument: Encodable {
         let height: Int
     }
 
+    struct FaceSearch: Encodable {
+        let purpose: String
+        let width: Int
+        let height: Int
+        let estimatedProcessorMilliseconds: Double
+    }
+
     struct Output: Encodable {
         let width: Int
         let height: Int
@@ -26,9 +33,13 @@ struct PlanDocument: Encodable {
     let source: Source
     let shrinkOnLoad: Double
     let steps: [Step]
+    /// Nil = no faces are looked for.
+    let faceSearches: [FaceSearch]?
     let output: Output
     let effort: Int?
     let preferredFormat: String?
+    /// The bits of a sample of the result; nil for texts.
+    let depth: Int?
     /// What becomes of the gain map of the source; nil = it has none.
     let gainMap: String?
     /// What becomes of the data of a JPEG; nil = pixels are encoded.
@@ -45,8 +56,17 @@ struct PlanDocument: Encodable {
             pages: plan.sourceFrames, bytes: plan.sourceBytes)
         shrinkOnLoad = plan.shrinkOnLoad.thousandths
         steps = plan.steps.map { Step(name: $0.name, width: $0.size.width, height: $0.size.height) }
+        faceSearches =
+            plan.faceSearches.isEmpty
+            ? nil
+            : plan.faceSearches.map {
+                FaceSearch(
+                    purpose: $0.purpose.rawValue, width: $0.size.width, height: $0.size.height,
+                    estimatedProcessorMilliseconds: $0.work.thousandths)
+            }
         output = Output(width: plan.size.width, height: plan.size.height, frames: plan.frames)
         (effort, preferredFormat) = (plan.effort, plan.preferredFormat?.rawValue)
+        depth = plan.depth
         (gainMap, jpegData) = (plan.gainMap?.rawValue, plan.jpegData?.rawValue)
         undrawn = plan.gaps.isEmpty ? nil : plan.gaps.names
         exact = plan.isExact

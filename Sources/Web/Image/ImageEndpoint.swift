@@ -24,6 +24,8 @@ struct ImageEndpoint: Sendable {
     /// The name of a parameter in requests; nil on the paths of other services, which have options instead.
     private var parameterName: @Sendable (String) -> String? = { $0 }
     private let targets = KnownTargets()
+    /// Of ``grammar``.
+    private var forms = KnownForms()
 
     /// Questions to a pipeline that it answers without waiting.
     struct Inquiries: Sendable {
@@ -32,7 +34,6 @@ struct ImageEndpoint: Sendable {
         let ask: @Sendable (ImageLookup, _ client: String, Priority) -> Inquired
     }
 
-    /// The path of images.
     static let path = "/image"
     /// The path of images with the parameters of wsrv.nl.
     static let wsrvPath = "/"
@@ -59,6 +60,7 @@ struct ImageEndpoint: Sendable {
     var wsrvRoute: AuthorizedRoute {
         var wsrv = self
         wsrv.grammar = ImageQueryGrammar(limits: configuration.limits, dialect: .wsrv)
+        wsrv.forms = KnownForms()
         var route = wsrv.route(at: Self.wsrvPath, presets: .accepted, dialect: .wsrv)
         route.accepts = PlaygroundEndpoint.isImage
         route.origins = configuration.access.origins
@@ -95,6 +97,7 @@ struct ImageEndpoint: Sendable {
     var infoRoutes: [AuthorizedRoute] {
         var info = self
         info.grammar = .info(limits: configuration.limits)
+        info.forms = KnownForms()
         return [info.route(at: "/info", presets: .irrelevant)]
     }
 
@@ -119,16 +122,23 @@ extension ImageEndpoint {
         }
         let query =
             if let known { known.query } else {
-                try requireValid(grammar.parse(permit.authorization.query, hints: clientHints(head)))
+                try requireValid(parsed(permit.authorization.query, clientHints(head)))
             }
         let request = try imageRequest(query, of: head, permit)
         guard let inquiries else {
+            try gate.requireAdmission(ofPartsOf: request, permit)
             return later(head, permit, query, request) { () async throws(PipelineError) in try await image(request) }
         }
         let added = KnownTarget.Image(
-            preferences: preferences(of: query, head), request: request, lookup: inquiries.lookup(request))
+            preferences: preferences(of: query, head), lookup: inquiries.lookup(request))
         let target = KnownTarget(query, permit.authorization, (known?.images ?? []) + [added])
         return try answer(head, permit, target, target.images.count - 1, inquiries, isKnown: false)
+    }
+
+    private func parsed(_ query: QueryString, _ hints: ClientHints?) throws(InvalidParameter) -> ImageQuery {
+        // Few servers use hints, which change the meaning of a form.
+        if let hints { return try grammar.parse(query, hints: hints) }
+        return try forms.query(query, grammar)
     }
 
     /// - Parameter form: the place of the image among the images of the target.
@@ -147,7 +157,9 @@ extension ImageEndpoint {
         case .refused(let error):
             let cause = Problem(error, naming: parameterName)
             throw problem(cause, error, target.images[form].request, target.query, permit.authorization)
-        case .waits(let image): return later(head, permit, target, form, image)
+        case .waits(let image):
+            try gate.requireAdmission(ofPartsOf: target.images[form].request, permit)
+            return later(head, permit, target, form, image)
         }
     }
 
@@ -168,23 +180,22 @@ extension ImageEndpoint {
         let now = configuration.now()
         let moment = ImageHeads.Moment(image, validity: target.authorization.remaining(at: now), now: now)
         let origins = configuration.access.origins
-        let sharing = ReplySharing(origins, origin: origins.dependsOnOrigin ? head.origin : nil)
-        func encode(_ heads: inout ImageHeads) -> ImageHeads.Head {
-            heads.head(
-                of: image, isTagged: configuration.tagger != nil, notModified: notModified, at: moment, sharing,
-                details: details(of: target.images[form].request, image), response())
+        let origin = origins.dependsOnOrigin ? head.origin : nil
+        func encode(_ heads: inout ImageHeads) -> Reply {
+            heads.reply(
+                of: image, isTagged: configuration.tagger != nil, notModified: notModified, at: moment,
+                ReplySharing(origins, origin: origin), details: details(of: target.images[form].request, image),
+                response())
         }
-        let encoded: ImageHeads.Head
-        if sharing.origin != nil {
+        var reply: Reply
+        if origin != nil {
             var heads = ImageHeads()
-            encoded = encode(&heads)
+            reply = encode(&heads)
         } else {
-            encoded = target.withHeads(of: form, encode)
+            reply = target.withHeads(of: form, encode)
         }
-        let body = target.query.encodesBase64 ? response().body : image.body
-        return Reply(
-            status: notModified ? 304 : 200, head: encoded.bytes, body: notModified ? ByteBuffer() : body,
-            cacheStatus: encoded.cacheStatus, details: encoded.details)
+        if !notModified { reply.body = target.query.encodesBase64 ? response().body : image.body }
+        return reply
     }
 
     private func later(
@@ -211,14 +222,12 @@ extension ImageEndpoint {
         }
     }
 
-    /// What the log has of a request.
     func details(
         of request: ImageRequest, _ image: ImageResponse? = nil, error: PipelineError? = nil
     ) -> AccessLogDetails {
         AccessLogDetails(request.source, as: configuration.logSources, image, error: error)
     }
 
-    /// The problem of a request that failed.
     private func problem(
         _ problem: Problem, _ error: PipelineError, _ request: ImageRequest, _ query: ImageQuery,
         _ authorization: Authorization
@@ -266,11 +275,13 @@ extension ImageEndpoint {
 
     private func preferences(_ head: RequestHead, of known: KnownTarget) -> ClientPreferences {
         let query = known.query
-        guard query.isNegotiated else { return preferences(of: query, head) }
-        let accepted = known.preferences(head.accept) {
-            configuration.negotiation.preferences(of: query, accept: head.accept)
+        var preferences = ClientPreferences()
+        if query.isNegotiated {
+            preferences = known.preferences(head.accept) {
+                configuration.negotiation.preferences(of: query, accept: head.accept)
+            }
         }
-        return accepted.on(ConnectionHints(head), of: query)
+        return query.slowQuality == nil ? preferences : preferences.on(ConnectionHints(head), of: query)
     }
 
     private func priority(of query: ImageQuery, _ head: RequestHead?) -> Priority {

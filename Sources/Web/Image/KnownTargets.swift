@@ -25,32 +25,39 @@ final class KnownTargets: Sendable {
             }
             if whole == nil { for byte in text.utf8 { hasher.combine(byte) } }
         }
+
+        var hash: UInt64 { UInt64(bitPattern: Int64(hashValue)) }
     }
 
-    private let table: Mutex<SieveTable<Key, KnownTarget>>
+    private struct Table {
+        var table: SieveTable<Key, KnownTarget>
+        var doorkeeper = Doorkeeper(places: 1 << 14)
+    }
+
+    private let table: Mutex<Table>
 
     /// - Parameter budgetBytes: 0 = none is kept.
     init(budgetBytes: Int = 8 << 20) {
-        table = Mutex(SieveTable(budgetBytes: budgetBytes))
+        table = Mutex(Table(table: SieveTable(budgetBytes: budgetBytes)))
     }
 
     subscript(_ target: String) -> KnownTarget? {
-        table.withLock { $0.value(for: Key(text: target)) }
+        table.withLock { $0.table.value(for: Key(text: target)) }
     }
 
+    /// Keeps a target. A full table keeps only those that come again soon.
     func insert(_ known: KnownTarget, for target: String) {
-        let parts = known.query.parts.count + known.query.recipe.layers.count
+        let key = Key(text: target)
         let cost =
-            (Self.formBytes + Self.partBytes * parts) * max(known.images.count, 2) + 3 * target.utf8.count
-        let freed = table.withLock { $0.insert(known, cost: cost, for: Key(text: target)) }
+            KnownTarget.formCost(of: known.query) * max(known.images.count, 2) + 3 * target.utf8.count
+        let freed = table.withLock { table -> [KnownTarget] in
+            guard table.table.bytes + cost <= table.table.budgetBytes || table.doorkeeper.knows(key.hash) else {
+                return []
+            }
+            return table.table.insert(known, cost: cost, for: key)
+        }
         _ = consume freed
     }
-
-    /// The bytes of one form of an image, besides its target, whose text the query and the source repeat: a resolved
-    /// request with its chain, and two encoded heads.
-    private static let formBytes = 4 << 10
-    /// The bytes of a drawn image or a layer in a form: a resolved request with its chain and keys, or a step.
-    private static let partBytes = 2 << 10
 }
 
 /// The meaning of a request's target: all that follows from the target and the configuration alone.
@@ -58,8 +65,19 @@ final class KnownTarget: Sendable {
     /// A form of the image, by the preferences of its clients.
     struct Image: Sendable {
         let preferences: ClientPreferences
-        let request: ImageRequest
         let lookup: ImageLookup
+        var request: ImageRequest { lookup.request }
+    }
+
+    /// The bytes of one form of an image, besides its target, whose text the query and the source repeat: a resolved
+    /// request with its chain, and two encoded heads.
+    private static let formBytes = 4 << 10
+    /// The bytes of a drawn image or a layer in a form: a resolved request with its chain and keys, or a step.
+    private static let partBytes = 2 << 10
+
+    /// The approximate bytes of one form of the image of a query.
+    static func formCost(of query: ImageQuery) -> Int {
+        formBytes + partBytes * (query.parts.count + query.recipe.layers.count)
     }
 
     let query: ImageQuery
@@ -113,12 +131,6 @@ final class KnownTarget: Sendable {
 /// The encoded heads of the answers with one image, 200 and 304. Most fields are encoded once for each content of the
 /// image, the other fields once for each second.
 struct ImageHeads {
-    struct Head {
-        let bytes: ByteBuffer
-        let cacheStatus: String
-        let details: AccessLogDetails
-    }
-
     /// The whole seconds that the passing fields depend on.
     struct Moment: Equatable {
         let now: Int
@@ -175,32 +187,33 @@ struct ImageHeads {
         let basis: Basis
         let lasting: ByteBuffer
         let moment: Moment
-        let head: Head
+        let reply: Reply
     }
 
     private var full: Encoded?
     private var notModified: Encoded?
 
-    /// The head of the answer at this moment. `details` and `response` are evaluated when there is something to encode.
-    mutating func head(
+    /// The reply at this moment, without its body. The other arguments are evaluated when there is something to encode.
+    mutating func reply(
         of image: ImageResponse, isTagged: Bool, notModified isNotModified: Bool, at moment: Moment,
-        _ sharing: ReplySharing, details: @autoclosure () -> AccessLogDetails,
+        _ sharing: @autoclosure () -> ReplySharing, details: @autoclosure () -> AccessLogDetails,
         _ response: @autoclosure () -> ImageHTTPResponse
-    ) -> Head {
+    ) -> Reply {
         let basis = Basis(image, isTagged: isTagged)
         let known = isNotModified ? notModified : full
-        if let known, known.basis == basis, known.moment == moment { return known.head }
+        if let known, known.basis == basis, known.moment == moment { return known.reply }
         let current = known?.basis == basis ? known : nil
         let response = response()
-        let lasting = current?.lasting ?? response.lastingHead(notModified: isNotModified, sharing)
-        var bytes = lasting
+        let lasting = current?.lasting ?? response.lastingHead(notModified: isNotModified, sharing())
+        var head = lasting
         let fields = response.passingFields
-        bytes.write(fields)
-        let head = Head(
-            bytes: bytes, cacheStatus: fields[.cacheStatus] ?? "", details: current?.head.details ?? details())
-        let new = Encoded(basis: basis, lasting: lasting, moment: moment, head: head)
+        head.write(fields)
+        let reply = Reply(
+            status: isNotModified ? 304 : 200, head: head, cacheStatus: fields[.cacheStatus],
+            details: current?.reply.details ?? details())
+        let new = Encoded(basis: basis, lasting: lasting, moment: moment, reply: reply)
         if isNotModified { notModified = new } else { full = new }
-        return head
+        return reply
     }
 }
 

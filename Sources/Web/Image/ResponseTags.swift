@@ -24,7 +24,6 @@ package enum ResponseTags: String, CaseIterable, Sendable {
 struct ResponseTagger: Sendable {
     let field: TagField
     let tags: @Sendable (ImageResponse) -> EdgeTags
-    /// The tags of a request that failed.
     let failureTags: @Sendable (ImageRequest) -> EdgeTags
     /// Called with the number of tags that a response lacks, if there are any.
     let onLeftOut: @Sendable (Int) -> Void

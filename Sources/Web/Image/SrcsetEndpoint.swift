@@ -13,7 +13,6 @@ struct SrcsetEndpoint: Sendable {
     private let grammar: SrcsetGrammar
     private let urls: ImageURLBuilder
     private let describe: @Sendable (ImageRequest) async throws(PipelineError) -> DescribedSource
-    /// The size of a result, from the summary of its source.
     private let size: @Sendable (ImageRequest, SourceSummary) throws(PipelineError) -> PlannedSize
     private let plan: @Sendable (ImageRequest, DescribedSource) async throws(PipelineError) -> ImagePlan
 

@@ -93,13 +93,10 @@ struct ContractJSON: Encodable {
     func encode(to encoder: any Encoder) throws {
         switch node {
         case .mapping(let mapping):
-            var container = encoder.container(keyedBy: Key.self)
-            for (key, value) in mapping {
-                try container.encode(ContractJSON(node: value), forKey: Key(stringValue: key.string ?? ""))
-            }
+            let members = mapping.map { ($0.string ?? "", ContractJSON(node: $1)) }
+            try Dictionary(members, uniquingKeysWith: { $1 }).encode(to: encoder)
         case .sequence(let sequence):
-            var container = encoder.unkeyedContainer()
-            for member in sequence { try container.encode(ContractJSON(node: member)) }
+            try sequence.map { ContractJSON(node: $0) }.encode(to: encoder)
         case .scalar(let scalar):
             try encode(scalar, to: encoder)
         case .alias:
@@ -124,13 +121,5 @@ struct ContractJSON: Encodable {
                 try container.encode(scalar.string)
             }
         }
-    }
-
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 }

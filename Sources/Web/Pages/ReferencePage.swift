@@ -122,7 +122,6 @@ struct ReferencePage {
         }.joined(separator: "\n")
     }
 
-    /// The values of a schema as a phrase.
     private func values(_ schema: Node?) -> String {
         guard let schema = schema.map(dereferenced) else { return "" }
         var parts: [String] = []

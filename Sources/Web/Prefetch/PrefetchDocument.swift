@@ -41,7 +41,6 @@ struct PrefetchDocument: Codable, Hashable {
                 url: failure.url, query: failure.label, type: problem.kind.type, detail: problem.detail)
         }
     }
-
 }
 
 /// All known jobs as JSON.

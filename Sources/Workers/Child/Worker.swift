@@ -103,7 +103,6 @@ struct WorkerLoop {
         }
     }
 
-    /// - Parameter plan: the plan to reply with the image.
     private func process(_ job: PlannedJob, replyingWith plan: ImagePlan? = nil) throws(WireError) {
         let socket = socket
         let image: ProcessedImage

@@ -124,7 +124,6 @@ extension timeval {
     fileprivate var milliseconds: Int { Int(tv_sec) * 1000 + Int(tv_usec) / 1000 }
 }
 
-/// How a process exited.
 enum ExitStatus: Equatable, Sendable, CustomStringConvertible {
     case exited(Int32)
     case signaled(Int32)

@@ -187,7 +187,6 @@ struct WorkerTable {
         return unused.min { $0.value.idleSince < $1.value.idleSince }?.key
     }
 
-    /// Removes the idle workers that have exited.
     mutating func removeExited() -> [Entry] {
         let exited = entries.filter { !$0.value.isBusy && $0.value.process.exitStatus != nil }
         for id in exited.keys { remove(id) }

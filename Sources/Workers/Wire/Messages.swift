@@ -13,7 +13,6 @@ struct WorkerSetup: Codable, Sendable {
     var maxDecodedEntryBytes: Int
     var memoryBytes: Int
     var maxResultBytes: Int
-    /// Whether workers find faces.
     var findsFaces: Bool
 }
 
@@ -26,9 +25,7 @@ struct WorkerFork: Codable {
     static let maxThreads = 16
     /// In a reply with `-EBUSY`, the names of the threads that kept the zygote from forking.
     var threads: [String] = []
-}
 
-extension WorkerFork {
     /// The process id in a reply. Throws the reason if no worker was started.
     func worker() throws(WorkerStartError) -> pid_t {
         let number = pid_t(truncatingIfNeeded: process)

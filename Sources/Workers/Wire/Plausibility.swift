@@ -24,12 +24,14 @@ extension ProcessedImage {
 extension ImagePlan {
     /// Whether the values are possible, and arithmetic on them cannot overflow an `Int`.
     var isPlausible: Bool {
-        let sizes = [sourceSize, size, largest] + steps.map(\.size)
+        let sizes = [sourceSize, size, largest] + steps.map(\.size) + faceSearches.map(\.size)
         let numbers = [sourceFrames, sourceBytes, framesUsed, frames, estimatedMemoryBytes]
         return steps.count <= WireEncoder.maxListCount && steps.allSatisfy { $0.name.utf8.count <= 64 }
             && shrinkOnLoad.isFinite && (0...9).contains(effort ?? 0) && (0...1e18).contains(expectedWork)
             && (0...1e18).contains(choiceWork) && (0...1e18).contains(webPChoiceWork ?? 0)
             && (0...1e18).contains(encodingWork)
+            && faceSearches.count <= WireEncoder.maxListCount
+            && faceSearches.allSatisfy { (0...1e18).contains($0.work) }
             && gaps.isSubset(of: .all)
             && sizes.flatMap { [$0.width, $0.height] }.allSatisfy((0...SourceHeader.maxSide).contains)
             && numbers.allSatisfy((0...1 << 60).contains)

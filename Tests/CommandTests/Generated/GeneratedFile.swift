@@ -28,10 +28,10 @@ struct GeneratedFile: Sendable, CustomTestStringConvertible {
         },
         GeneratedFile(path: "docs/errors.md") { try $0.replacingTable(below: "## Every problem", with: Self.problems) },
         GeneratedFile(path: "docs/thumbor.md") {
-            try $0.replacingTable(below: "## Every option", with: OptionReference.markdown(Thumbor.reference))
+            try $0.replacingTable(below: "## Every option", with: OptionReference.markdown(OptionReference.thumbor))
         },
         GeneratedFile(path: "docs/cloudflare.md") {
-            try $0.replacingTable(below: "## Every option", with: OptionReference.markdown(Cloudflare.reference))
+            try $0.replacingTable(below: "## Every option", with: OptionReference.markdown(OptionReference.cloudflare))
         },
         GeneratedFile(path: "docs/imgproxy.md") {
             try $0.replacingTable(below: "## Options", with: ImgproxyTable.image.reference)

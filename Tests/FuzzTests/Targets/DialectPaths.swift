@@ -1,8 +1,9 @@
-import DarkroomDialects
 import DarkroomQuery
 import DarkroomRequests
 import DarkroomTransforms
 import Testing
+
+@testable import DarkroomDialects
 
 extension FuzzTests {
     @Test func `a path of thumbor is a query that the server reads, or is refused`() throws {
@@ -23,7 +24,7 @@ extension FuzzTests {
         ]
         fuzz(
             Thumbor(), "thumbor-path", seeds: seeds + ["/unsafe/filters:\(rectangles)/a"],
-            words: words + Thumbor.reference.map(\.syntax))
+            words: words + ThumborFilters.table.rows.map { "\($0.names[0])(\($0.values))" })
     }
 
     @Test func `a path of Cloudflare is a query that the server reads, or is refused`() throws {
@@ -34,7 +35,9 @@ extension FuzzTests {
             "/cdn-cgi/image/trim.left=5,trim.width=9,trim.border.color=red,fit=scale-up,width=auto,scq=low/a.jpg?b=1",
         ]
         let words = [",", "=", ";", "/", "%2F", "%00", "..", "999999999", "0.0001", "rgba(", "auto", "-1"]
-        fuzz(Cloudflare(), "cloudflare-path", seeds: seeds, words: words + Cloudflare.reference.map(\.syntax))
+        fuzz(
+            Cloudflare(), "cloudflare-path", seeds: seeds,
+            words: words + CloudflareOptions.table.rows.map { "\($0.names[0])=\($0.values)" })
     }
 
     private func fuzz(_ dialect: some PathDialect, _ name: String, seeds: [String], words: [String]) {

@@ -12,7 +12,7 @@ extension FuzzTests {
     @Test func `a damaged packet of XMP is read within its bytes, and a new packet of its texts says the same`() {
         let words =
             XMPProperty.Schema.allCases.flatMap { ["xmlns:\($0.prefix)='\($0.rawValue)'", "\($0.prefix):"] }
-            + XMPProperty.allCases.map(\.name) + [
+            + XMPProperty.allCases.map(\.rawValue) + [
                 "<rdf:Description ", "<rdf:li>", "rdf:resource='u'", "<plus:Licensor>", "</", "/>", "<!--", "<![CDATA[",
                 "<!DOCTYPE a [<!ENTITY b 'c'>]>", "&b;", "&#x26;", "&amp;", "\u{FEFF}", "<a><a><a><a>",
             ]

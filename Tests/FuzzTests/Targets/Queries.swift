@@ -78,6 +78,10 @@ extension FuzzTests {
         "url=x&maxage=1h&store=none&wait=stored&priority=low&cache=reload",
         "url=x&filename=a.jpg&default=y&scaledown&resample=linear&w=1", "url=x&enlarge&we&ll",
         "url=x&w=33.33p&ar=1.91:1&min-w=90&min-h=5&dpr=1.25", "url=x&ar=16:9&fit=contain&a=top",
+        "url=x&w=9&h=9&fit=cover&a=face&facezoom=0.50&redact=face:pixelate", "url=x&a=faces&redact=face:000",
+        "url=x&layers=a,b&mark.a=y&mark.a.default=z&mark.a.w=50p&mark.a.fit=cover&mark.a.a=face&mark.a.blur=2&mark.a.x=-3"
+            + "&text.b=Hi%0Ayou&text.b.w=90&text.b.h=20p&text.b.fit&text.b.min=8&text.b.shadow=1,-2,3,00f8&text.b.bg=red"
+            + "&text.b.radius=50p&text.b.pad=1,2,3&text.b.lh=1.50&text.b.place=bottom-left",
         "url=x&crop=10p,0,50%25,9&pixelate=2.5p&duotone=navy,fde68a&h=50%25",
     ]
 }

@@ -44,6 +44,9 @@ final class FakeOrigin: OriginFetching {
         budget.onRelease { [releases] in releases.change { _ in } }
     }
 
+    /// The bytes of images that are held.
+    var usedBytes: Int { budget.usedBytes }
+
     /// Returns once nothing holds the bytes of an image.
     func released() async { await releases.wait { [budget] _ in budget.usedBytes == 0 } }
 

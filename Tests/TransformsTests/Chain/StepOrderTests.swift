@@ -64,6 +64,7 @@ struct StepOrderTests {
         "mark": [.with { $0.mark = Mark() }],
         "layers": [.with { $0.layers = [Layer("a", .picture(Picture()))] }],
         "gamut": [.with { $0.gamut = .p3 }, .with { $0.gamut = .source }],
+        "depth": [.with { $0.depth = .source }],
         "aiLabel": [.with { $0.aiLabel = .topLeft }],
     ]
 }

@@ -17,13 +17,13 @@ struct EncoderDefaultsTests {
     }
 
     private static let defaultsByRevision = [
-        "15": [
+        "16": [
             "jpg 80, 6 encodes: interlace bool(false), optimize_coding bool(true), strip bool(true), "
                 + "subsample_mode string(\"auto\")",
             "png -, 6 encodes: compression int(6), filter int(8), interlace bool(false), palette bool(false), "
                 + "strip bool(true)",
             "webp 82, 6 encodes: effort int(4), lossless bool(false), smart_subsample bool(false), strip bool(true)",
-            "avif 67, 5 encodes: bitdepth int(8), compression string(\"av1\"), effort int(2), strip bool(true), "
+            "avif 67, 5 encodes: bitdepth int(8), compression string(\"av1\"), effort int(3), strip bool(true), "
                 + "subsample_mode string(\"auto\")",
             "gif 80, 6 encodes: bitdepth int(8), effort int(4), interlace bool(false), strip bool(true)",
             "jxl 80, 6 encodes: effort int(4), lossless bool(false), strip bool(true)",

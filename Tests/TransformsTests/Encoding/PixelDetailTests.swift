@@ -56,7 +56,7 @@ struct PixelDetailTests {
     ) throws -> Int {
         let encoder = Encoder(
             OutputOptions(format: .avif, lossless: isLossless), format: .avif,
-            encodingWork: nanoseconds * Double(image.width * image.height) / 1e6
+            efforts: EncoderEfforts(avif: 2), encodingWork: nanoseconds * Double(image.width * image.height) / 1e6
         ) { false }
         return try encoder.affordableEfforts(EncoderEfforts(avif: screen ? 1 : 2), for: image).avif
     }

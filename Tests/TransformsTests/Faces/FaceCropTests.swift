@@ -103,6 +103,34 @@ struct FaceCropTests {
         #expect(search > 0.9 * 1.25 * 960 * 768 * FaceDetector.nanosecondsPerPixel / 1e6)
     }
 
+    @Test func `A search in the middle of a chain is in the estimate too, each time`() throws {
+        let crop = CoverCrop(box: PixelSize(width: 90, height: 90), position: .faces(FaceFocus(.largest)))
+        let blurred: [any Transform] = [Orient(.auto), ColorConversion(), Blur(sigma: 1)]
+        let chains = [blurred, blurred + [crop], blurred + [crop, Blur(sigma: 1), crop]]
+        let plans = try chains.map { chain in
+            try PreparedJob(ImageJob(source: Portrait.file(), chain: TransformChain(chain))).plan()
+        }
+        #expect(plans.map { $0.faceSearches.map(\.purpose) } == [[], [.show], [.show, .show]])
+        // Twice the sides of the photograph.
+        #expect(plans[1].faceSearches[0].size == PixelSize(width: 520, height: 440))
+        let search = 1.25 * 520 * 440 * FaceDetector.nanosecondsPerPixel / 1e6
+        #expect(plans[1].expectedWork > plans[0].expectedWork + search)
+        #expect(plans[1].faceSearches[0].work >= search)
+    }
+
+    @Test func `A plan has each search with its purpose`() throws {
+        var recipe = recipe(FaceFocus(.largest))
+        recipe.redaction = Redaction(.blur)
+        let job = ImageJob(source: try Portrait.file(), chain: TransformChain(recipe))
+        #expect(try PreparedJob(job).plan().faceSearches.map(\.purpose) == [.hide, .show])
+        let document = ImageJob(
+            source: try Portrait.file(), chain: TransformChain(Recipe()),
+            output: OutputOptions(format: .json, details: .faces))
+        #expect(try PreparedJob(document).plan().faceSearches.map(\.purpose) == [.describe])
+        let plain = ImageJob(source: try Portrait.file(), chain: TransformChain(Recipe()))
+        #expect(try PreparedJob(plain).plan().faceSearches.isEmpty)
+    }
+
     @Test func `Of thousands of faces too small to find, none is found`() throws {
         let tiny = try Portrait.image().resampled(to: PixelSize(width: 4, height: 4))
         let many = try tiny.applying("replicate", ["across": 63, "down": 63]).png()

@@ -47,6 +47,13 @@ struct FaceFramingTests {
         #expect(corner.x <= 770 && corner.x + 200 >= 930)
     }
 
+    @Test func `Where a head does not fit, the face is in the middle`() throws {
+        let framing = try #require(FaceFraming([Self.face(0.4, 0.5, 0.2)], .largest))
+        // The face has the rows from 250 to 350, and the head those from 190 to 380.
+        #expect(framing.corner(of: PixelSize(width: 600, height: 120), in: image).y == 240)
+        #expect(framing.corner(of: PixelSize(width: 600, height: 190), in: image).y == 190)
+    }
+
     @Test(arguments: [0.0, 0.5, 1])
     func `A zoom shows less around the head, in the same shape`(zoom: Double) throws {
         let framing = try #require(FaceFraming([Self.face(0.4, 0.4, 0.1)], .largest))

@@ -1,5 +1,6 @@
 import DarkroomRequests
 import DarkroomVips
+import Foundation
 import NIOCore
 import Testing
 
@@ -56,7 +57,16 @@ struct GainMapTests {
             }
         ),
         ("inset", .with { $0.inset = Inset(Padding(top: 5, right: 9, bottom: 0, left: 50)) }),
+        ("filling as in imgproxy", laidOut(60, 90, "fill,gravity:right")),
+        ("a window as in imgproxy", laidOut(77, nil, "crop:130:90:focal:1:0")),
+        ("stretched as in imgproxy", laidOut(120, 50, "force,dpr:1.5")),
     ]
+
+    private static func laidOut(_ width: Int?, _ height: Int?, _ layout: String) -> Recipe {
+        var recipe = Recipe.box(width, height)
+        (recipe.rules, recipe.layout) = (.imgproxy, Layout(parsing: layout))
+        return recipe
+    }
 
     @Test(arguments: geometry.indices, ["ultra-hdr", "iso-gain-map"])
     func `A gain map stays aligned to its image within a pixel, with its metadata`(_ index: Int, _ name: String) throws
@@ -92,6 +102,9 @@ struct GainMapTests {
             ),
             (.with { $0.rotationDegrees = 5 }, Self.jpeg(.keep), .droppedBySteps),
             (.with { $0.padding = Padding(4) }, Self.jpeg(.keep), .droppedBySteps),
+            (Self.laidOut(50, 50, "fill"), Self.jpeg(.keep), .kept),
+            (Self.laidOut(50, 50, "fill,gravity:attention"), Self.jpeg(.keep), .droppedBySteps),
+            (Self.laidOut(50, 50, "extend:center"), Self.jpeg(.keep), .droppedBySteps),
         ]
         for (recipe, output, outcome) in cases {
             let job = ImageJob(source: source, chain: TransformChain(recipe), output: output)
@@ -101,6 +114,34 @@ struct GainMapTests {
         }
         let plain = ImageJob(source: try Fixture.image("formats/photo.jpg"), chain: TransformChain(Recipe()))
         #expect(try InProcessImageProcessor().plan(plain).gainMap == nil)
+    }
+
+    @Test(arguments: ["ultra-hdr", "iso-gain-map"])
+    func `A result has the metadata of Ultra HDR and of ISO 21496-1, which agree`(_ name: String) throws {
+        let result = try produce(Fixture.image("hdr/\(name).jpg"), .box(90), output: Self.jpeg(.keep)).body
+        func fields(of file: ByteBuffer) -> ByteBuffer? {
+            JPEGContainer.segment(JPEGContainer.Marker.profile, GainMapMetadata.isoName, of: file)
+        }
+        #expect(fields(of: result) == ByteBuffer(bytes: [0, 0, 0, 0]))
+        let file = try #require(try Self.map(in: result)).file
+        let packet = try #require(JPEGContainer.segment(JPEGContainer.Marker.exif, JPEGContainer.xmpName, of: file))
+        var numbers = try #require(fields(of: file))
+        let iso = try #require(GainMapMetadata(iso: &numbers))
+        #expect(numbers.readableBytes == 0 && iso == GainMapMetadata(xmp: packet.readableBytesView))
+    }
+
+    @Test(arguments: [("apple-gain-map", 8.0), ("apple-headroom", 4.0)])
+    func `A map of Apple's kind has the same gains in a result, as logarithms`(_ name: String, headroom: Double) throws
+    {
+        let result = try produce(Fixture.image("hdr/\(name).jpg"), .box(120), output: Self.jpeg(.keep)).body
+        let map = try #require(try Self.map(in: result))
+        let most = try #require(map.metadata.most.first)
+        #expect(map.metadata == GainMapMetadata(most: log2(headroom)))
+        let samples = try Pixels(map.file)
+        // A sample of 180 is half of the light.
+        let gain = samples.luminance(x: 22, y: 5) / 255 * most
+        #expect(abs(gain - log2(1 + (headroom - 1) * 0.5006)) < 0.06, "\(gain)")
+        #expect(samples.luminance(x: 5, y: 15) < 4)
     }
 
     @Test func `The estimates of time and memory count the map`() throws {
@@ -123,7 +164,7 @@ struct GainMapTests {
             #expect(try Self.map(in: results[0]) != nil || !isKept)
             #expect(results[0] == (isKept ? results[1] : results[2]))
             let share = Double(results[1].readableBytes) / Double(results[2].readableBytes)
-            #expect((share < 1.34 + 900 / Double(results[2].readableBytes)) == isKept, "\(share)")
+            #expect((share < 1.34 + 1100 / Double(results[2].readableBytes)) == isKept, "\(share)")
         }
     }
 
@@ -150,6 +191,23 @@ struct GainMapTests {
         #expect(try Self.map(in: result.body) != nil)
     }
 
+    @Test func `A map that is larger than its image is reduced to it`() throws {
+        let image = try Fixture.image("hdr/ultra-hdr.jpg")
+        let known = try #require(try Self.map(in: image))
+        let base = try #require(JPEGContainer.stripped(image))
+        let large = try VipsLoader.jpeg.withImage(of: known.file) { lazy throws(VipsError) in
+            try VipsSaver.jpeg.encode(
+                lazy.resampled(to: PixelSize(width: 360, height: 240)).rendered(), ["strip": true])
+        }
+        let described = try #require(JPEGContainer.adding(xmp: known.metadata.packet, to: large))
+        let source = try #require(MultiPictureIndex.joining(base, described))
+        let result = try produce(source, .box(120), output: Self.jpeg(.keep))
+        let kept = try #require(try Self.map(in: result.body))
+        #expect(kept.header.size == result.size)
+        let (lamp, light) = (try Self.lamp(in: Pixels(result.body)), try Self.lamp(in: Pixels(kept.file)))
+        #expect(abs(lamp.x - light.x) * 120 <= 1 && abs(lamp.y - light.y) * 80 <= 1)
+    }
+
     @Test func `A map that lies is left out, and the image is made as without it`() throws {
         let source = try Fixture.image("hdr/ultra-hdr.jpg")
         let expected = try produce(source, .box(90), output: Self.jpeg(.drop)).body
@@ -164,6 +222,7 @@ struct GainMapTests {
             ("entries beyond the segment", index + 8 + 2 + 24 + 8, [255, 255, 255, 127]),
             ("a directory beyond the segment", index + 4, [255, 255, 255, 255]),
             ("65,535 pixels", frame + 5, [255, 255, 255, 255]), ("no pixels", frame + 5, [0, 0, 0, 0]),
+            ("24 megapixels", frame + 5, [0x0F, 0xA0, 0x17, 0x70]),
             ("other proportions", frame + 5, [0, 40, 0, 30]), ("no scan", frame, [0xFF, 0xC8]),
         ]
         for (name, place, lie) in lies {

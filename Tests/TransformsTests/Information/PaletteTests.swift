@@ -24,6 +24,12 @@ struct PaletteTests {
         #expect(Palette(Thumbnail(width: 10, pixels: speck)).colors == [blue])
     }
 
+    @Test func `A flat area has its own color, not one of its edges`() {
+        let edge = Color(red: 255, green: 244, blue: 244)
+        let pixels = (0..<100).map { $0 % 4 == 0 ? edge : .white }
+        #expect(Palette(Thumbnail(width: 10, pixels: pixels)).dominant == .white)
+    }
+
     @Test func `The average is one of light`() {
         let checks = Thumbnail(width: 2, pixels: [.white, Color(red: 0, green: 0, blue: 0)])
         #expect(Palette(checks).average == Color(red: 188, green: 188, blue: 188))

@@ -1,23 +1,39 @@
+import DarkroomVips
 import Testing
 
 @testable import DarkroomTransforms
 
 /// One quality means one look, whatever libheif makes of it.
 struct AVIFQualityTests {
-    @Test func `An encoder tuned for images gets lower qualities, in the same order`() {
-        let tuned = (1...100).map(AVIFQuality.tuned)
-        #expect(tuned == tuned.sorted() && tuned.first == 1 && tuned.last == 100)
-        #expect(zip(1...100, tuned).allSatisfy { $0 >= $1 && $0 - $1 < 10 })
-        #expect(AVIFQuality.tuned(68) == 63 && AVIFQuality.tuned(62) == 58)
+    @Test(arguments: [(2, true), (3, true), (3, false), (9, false)])
+    func `An encoder that does better with the same number gets lower numbers, in the same order`(
+        _ effort: Int, _ isTuned: Bool
+    ) {
+        let numbers = (1...100).map { AVIFQuality.encoding($0, effort: effort, isTuned: isTuned) }
+        #expect(numbers == numbers.sorted() && numbers.first == 1 && numbers.last == 100)
+        #expect(zip(1...100, numbers).allSatisfy { $0 >= $1 && $0 - $1 < 12 })
     }
 
-    @Test func `Qualities are mapped from libheif 1.23 on`() {
-        #expect(AVIFQuality.isTuned(libheif: (1, 23)) && AVIFQuality.isTuned(libheif: (2, 0)))
-        #expect(!AVIFQuality.isTuned(libheif: (1, 22)) && !AVIFQuality.isTuned(libheif: nil))
-        for quality in [1, 50, 100] {
-            let expected = AVIFQuality.isTuned ? AVIFQuality.tuned(quality) : quality
-            #expect(AVIFQuality.encoding(quality) == expected)
+    @Test func `The default quality looks the same at all efforts and on all systems`() {
+        let numbers = [2, 3].map { effort in
+            [false, true].map { AVIFQuality.encoding(67, effort: effort, isTuned: $0) }
         }
+        #expect(numbers == [[67, 62], [63, 59]])
+        #expect((1...100).allSatisfy { AVIFQuality.encoding($0, effort: 0, isTuned: false) == $0 })
+    }
+
+    @Test func `Encoders are tuned from libheif 1.23 on, with libaom 3.13 and later`() {
+        #expect(AVIFQuality.isTuned(libheif: (1, 23), libaom: (3, 13)))
+        #expect(AVIFQuality.isTuned(libheif: (2, 0), libaom: (4, 0)))
+        // Debian 13.
+        #expect(!AVIFQuality.isTuned(libheif: (1, 23), libaom: (3, 12)))
+        #expect(!AVIFQuality.isTuned(libheif: (1, 22), libaom: (3, 13)))
+        #expect(!AVIFQuality.isTuned(libheif: nil, libaom: nil))
+    }
+
+    @Test func `The version of libaom is known where it encodes`() {
+        guard AVIFEncoder.hasLosslessMode else { return }
+        #expect(HEIFCodec.libaomVersion.map { $0 >= (3, 0) } == true)
     }
 
     @Test func `Both encoders have keys of their own`() {

@@ -43,6 +43,22 @@ struct BlurTests {
         }
     }
 
+    @Test(arguments: [9.0, 33])
+    func `A wide blur mixes colors by their alpha`(sigma: Double) throws {
+        let image = try Drawing.image(150, 120) { x, y in
+            x < y ? [250, 10, 60, 255] : x > 100 ? [0, 255, 0, 0] : [20, 40, 240, 130]
+        }
+        let pixels = try apply(Blur(sigma: sigma), to: image)
+        let exact = try Pixels(
+            image.premultiplying { colors throws(VipsError) in
+                try colors.applying("gaussblur", ["sigma": .double(sigma), "precision": "float"])
+            })
+        #expect(pixels.bands == 4 && pixels.size == exact.size)
+        for (x, y) in [(0, 0), (75, 0), (0, 60), (75, 60), (40, 119)] {
+            #expect(pixels.distance(x: x, y: y, to: exact[x, y]) <= 8, "\(x), \(y)")
+        }
+    }
+
     @Test func `The cost of a wide blur does not grow with its width`() throws {
         let pixels = try apply(Blur(sigma: 1000), to: Drawing.quarters(300, 200))
         #expect(pixels.distance(x: 10, y: 10, to: pixels[290, 190]) < 60)

@@ -13,7 +13,7 @@ QUALITIES = {"default": "", "gray": "greyscale", "bitonal": "bitonal"}
 UNKNOWN_TO_WSRV = {
     "enlarge", "resample", "ar", "min-w", "min-h", "duotone", "pixelate", "text", "textsize", "textcolor", "texta", "border",
     "radius", "pad", "scaledown", "orient", "bri", "crop", "cut", "fields", "target", "nl", "rules", "layout", "steps",
-    "inset", "tcorner", "focus", "swap", "pick", "chroma",
+    "inset", "tcorner", "focus", "swap", "pick", "chroma", "layers", "redact", "facezoom",
 }
 
 
@@ -38,7 +38,9 @@ def darkroom(source: str, query: Query) -> Request:
 
 def wsrv(source: str, query: Query) -> Request:
     """The parameters that wsrv.nl shares, which enlarge without being asked to."""
-    shared = {name: value for name, value in query.items() if name not in UNKNOWN_TO_WSRV}
+    shared = {name: value for name, value in query.items() if name not in UNKNOWN_TO_WSRV and "." not in name}
+    if query.get("a") in ("face", "faces"):
+        shared["a"] = "attention"
     if query.get("n") == "256":
         shared["n"] = "-1"
     text = encoded({"url": f"local:///{source}"} | shared)

@@ -13,7 +13,7 @@ Query = dict[str, str]
 
 FREE = {
     "url", "default", "default-for", "compat", "cache", "store", "wait", "priority", "v", "_", "maxage", "filename",
-    "attachment", "encoding", "preset", "exp", "s", "formats", "layers", "placeholder", "passthrough", "metadata", "gamut", "hdr", "slow_q", "digest", "damaged",
+    "attachment", "encoding", "preset", "exp", "s", "formats", "placeholder", "passthrough", "metadata", "gamut", "hdr", "depth", "slow_q", "digest", "damaged",
 }
 """Parameters that change nothing about the work, or that the search sets itself."""
 COLORS = ("red", "8f00", "12345680", "white", "transparent")
@@ -27,6 +27,7 @@ class Grammar:
         names = [entry["$ref"].rpartition("/")[2] for entry in contract["paths"]["/image"]["get"]["parameters"]]
         self.schemas = {components[name]["name"]: resolved(components[name]["schema"], contract) for name in names}
         self.special = specials(marks)
+        self.layers = layers(marks)
         self.names = sorted(set(self.schemas) - FREE)
         if unknown := [name for name in self.names if name not in self.special and not known(self.schemas[name])]:
             raise SystemExit(f"costs: the grammar has no values for {', '.join(unknown)}")
@@ -37,7 +38,7 @@ class Grammar:
         query |= {name: self.value(name, chance) for name in ("w", "output") if chance.random() < 0.8}
         if chance.random() < 0.5:
             query["enlarge"] = "true"
-        return consistent(query)
+        return self.consistent(query)
 
     def changed(self, query: Query, chance: random.Random) -> Query:
         """A query with one to three parameters changed, added or left out."""
@@ -49,7 +50,14 @@ class Grammar:
                 name = chance.choice([*self.names, *changed])
                 if name in self.names:
                     changed[name] = self.value(name, chance)
-        return consistent(changed)
+        return self.consistent(changed)
+
+    def consistent(self, query: Query) -> Query:
+        """Follows the rules between parameters, and gives each layer its own."""
+        plain = consistent({name: value for name, value in query.items() if "." not in name})
+        for layer in plain.get("layers", "").split(","):
+            plain |= self.layers.get(layer, {})
+        return plain
 
     def value(self, name: str, chance: random.Random) -> str:
         if name in self.special:
@@ -101,9 +109,33 @@ def specials(marks: list[str]) -> dict[str, Callable[[random.Random], str]]:
         "mark": one(*marks), "markw": one(1, 7, 400, "0.01p", "25p", "100p"), "markh": one(1, 400, "100p"),
         "markx": one(0, 5, "-10p"), "marky": one(0, 5, "-10p"), "q": one(1, 50, 95, 100, "auto"),
         "fields": one("all", "palette,blurhash", "lqip", "exif"), "n": one(1, 2, 256), "pick": one("even"), "page": one(1, "largest"),
-        "orient": one("auto", 5, 6, 8),
+        "orient": one("auto", 5, 6, 8), "redact": one("face", "face:pixelate", "face:000"),
+        "layers": one(*LAYERS, ",".join(LAYERS), "shade,title,badge", "photo,copy,blurred"),
         "layout": one("fill", "fill-down,dpr:2", "auto", "force", "crop:0.5:200:attention", "extend:center,zoom:2", "extendar:top"),
         "output": one(*["jpg", "webp", "png", "avif", "gif", "jxl", "tiff"] * 4, "auto", "origin", "json", "blurhash", "color"),
+    }
+
+
+LAYERS = ("photo", "copy", "blurred", "portrait", "shade", "title", "badge", "shadow", "long")
+
+
+def layers(marks: list[str]) -> dict[str, Query]:
+    """The parameters of each of LAYERS."""
+    photo, copy = marks[0], marks[-1]
+    return {
+        "photo": {"mark.photo": photo, "mark.photo.w": "100p", "mark.photo.h": "100p", "mark.photo.fit": "cover"},
+        "copy": {"mark.copy": copy, "mark.copy.w": "50p", "mark.copy.blend": "multiply", "mark.copy.alpha": "50"},
+        "blurred": {"mark.blurred": photo, "mark.blurred.w": "400", "mark.blurred.blur": "50", "mark.blurred.ro": "15"},
+        "portrait": {"mark.portrait": photo, "mark.portrait.w": "300", "mark.portrait.h": "90",
+                     "mark.portrait.fit": "cover", "mark.portrait.a": "face", "mark.portrait.mask": "circle"},
+        "shade": {"mark.shade": "color:///00000000,000000cc,1200x630", "mark.shade.w": "100p"},
+        "title": {"text.title": TEXTS[2], "text.title.w": "80p", "text.title.h": "50p", "text.title.fit": "true",
+                  "text.title.size": "400", "text.title.min": "6", "text.title.lines": "3"},
+        "badge": {"text.badge": "30 %", "text.badge.w": "270", "text.badge.h": "270", "text.badge.bg": "red",
+                  "text.badge.radius": "50p", "text.badge.shadow": "0,10,36,00000080", "text.badge.place": "top-right"},
+        "shadow": {"text.shadow": "a", "text.shadow.size": "6", "text.shadow.bg": "white",
+                   "text.shadow.shadow": "-200,200,200,red"},
+        "long": {"text.long": "".join(TEXTS[1:4]), "text.long.align": "justify", "text.long.lh": "0.5"},
     }
 
 
@@ -112,16 +144,19 @@ NEEDS = {
     "tbg": ("trim", "10"), "sharpf": ("sharp", "1"), "sharpj": ("sharp", "1"),
     "mbg": ("mask", "circle"), "mtrim": ("mask", "star"), "target": ("q", "auto"), "fields": ("output", "json"),
     "textsize": ("text", "Hello"), "textcolor": ("text", "Hello"), "texta": ("text", "Hello"), "min-h": ("w", "1600"),
-    "min-w": ("w", "1600"), "layout": ("rules", "imgproxy"), "pick": ("n", "2"),
+    "min-w": ("w", "1600"), "layout": ("rules", "imgproxy"), "pick": ("n", "2"), "facezoom": ("a", "face"),
+    "redact": ("orient", "auto"),
 }
 """A parameter that requires another one, and a value for it."""
+ALWAYS = ("fpx", "fpy", "focus", "target", "fields", "layout", "facezoom", "redact")
+"""Which require that value."""
 
 
 def consistent(query: Query) -> Query:
     """Follows the rules between parameters."""
     query = dict(query)
     for name, (needed, value) in NEEDS.items():
-        if name in query and (needed not in query or name in ("fpx", "fpy", "focus", "target", "fields", "layout")):
+        if name in query and (needed not in query or name in ALWAYS):
             query[needed] = value
     if query.keys() & {"sharpf", "sharpj"} and not query["sharp"]:
         query["sharp"] = "1"

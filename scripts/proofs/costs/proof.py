@@ -12,7 +12,7 @@ from server import Server
 
 SETTINGS = (
     "--pixel-workers=1", "--cache-decoded-bytes=0", "--cache-disk-bytes=0", "--iiif=true", "--quarantine=0",
-    "--log-level=error", "--request-timeout=60s")
+    "--faces=true", "--log-level=error", "--request-timeout=60s")
 FACTOR, MOST_SECONDS = 3.0, 5.0
 
 

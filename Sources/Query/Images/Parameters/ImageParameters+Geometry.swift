@@ -20,8 +20,13 @@ extension ImageParameters {
         Row(
             "tcorner", .choice(Trim.Corner.self), \.trimCorner, .geometry, .transform("Trim"),
             "Corner from which `trim` takes the color of the border, without `tbg`."),
+        // EXIF orientation 1 means that pixels are stored upright.
         Row(
-            "orient", .orientation, \.query.recipe.orientation, .geometry, .transform("Orient"), cost: .low,
+            "orient",
+            .choice([
+                "auto": .auto, "none": .none, "1": .none, "2": .exif(2), "3": .exif(3), "4": .exif(4), "5": .exif(5),
+                "6": .exif(6), "7": .exif(7), "8": .exif(8),
+            ]), \.query.recipe.orientation, .geometry, .transform("Orient"), cost: .low,
             "EXIF orientation to apply: the orientation of the source (`auto`), none, or the given one."),
         Row(
             "ro", .wholeDegrees, \.query.recipe.rotationDegrees, .geometry, .transform("Rotate"), cost: .medium,

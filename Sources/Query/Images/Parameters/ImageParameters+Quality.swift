@@ -51,6 +51,11 @@ extension ImageParameters {
                 + "sRGB after steps that draw or change colors, and in "
                 + "\(OutputFormat.names("and", where: { !$0.holdsProfile })). The default is a setting."),
         Row(
+            "depth", .choice(SampleDepth.self), \.query.recipe.depth, .encoding, .transform("ColorConversion"),
+            cost: .low,
+            "Bits of a sample: 8, or for a source of more than 8 (`source`) 10 in AVIF and 16 in PNG and JPEG XL. "
+                + "Other formats, and results of steps that do more than scaling and moving pixels, have 8."),
+        Row(
             "hdr", .choice(HDRPolicy.self), \.output.hdr, .encoding, .encode, cost: .low,
             "Whether a JPEG keeps the gain map of its source, with which it is HDR on displays that can show it. By "
                 + "default it does if that takes at most a third more bytes. Only resizing, crops, turns and mirroring "

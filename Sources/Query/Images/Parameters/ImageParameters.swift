@@ -31,7 +31,8 @@ enum ImageParameters {
     }
 
     private static let storeOfUpload = Row(
-        "store", .tiersOfUpload, \.query.store, .caching, .cache,
+        "store", .choice(["all": .all, "memory": .memory, "variant": .variants, "none": .none]), \.query.store,
+        .caching, .cache,
         "In which tier the result is stored, by the hash of the body.")
 
     private static let source: [Row] = [
@@ -57,13 +58,17 @@ enum ImageParameters {
         Row(
             "cache", .choice(CacheMode.self), \.query.cache, .caching, .cache,
             "Which cached responses are acceptable, in the modes of the Fetch Standard."),
-        Row("store", .tiers, \.query.store, .caching, .cache, "Which results are stored, and in which tier."),
         Row(
-            "wait", .wait, \.waiting, .caching, .cache,
+            "store",
+            .choice(["all": .all, "memory": .memory, "original": .originals, "variant": .variants, "none": .none]),
+            \.query.store, .caching, .cache, "Which results are stored, and in which tier."),
+        Row(
+            "wait", .choice(Waiting.self), \.waiting, .caching, .cache,
             "Delays the response until its entries are on disk (`stored`), or until the preferred format is ready "
                 + "(`best`)."),
+        // Clients cannot choose `background`, which is for work that has no waiting client.
         Row(
-            "priority", .priority, \.query.priority, .caching, .cache,
+            "priority", .choice(["low": .low, "normal": .normal, "high": .high]), \.query.priority, .caching, .cache,
             "Urgency in the queues; by default the urgency of the `Priority` field."),
         Row(
             "v", .version, \.query.version, .caching, .cache,
@@ -97,7 +102,6 @@ enum ImageParameters {
 }
 
 extension ImageQueryDraft {
-    /// What `fields` of `/info` sets.
     fileprivate var infoFields: Set<InfoField>? {
         get {
             guard details != nil || query.includesCaching else { return nil }

@@ -52,7 +52,7 @@ async function address(values, signal) {
   return new URL(data.request.address, location.origin).href;
 }
 
-/** The CSS pixels that the result fills: those of the image itself, whatever box was asked for. */
+/** The CSS pixels that the result fills: the size of the image itself, whatever box was asked for. */
 function resultSize() {
   const { image } = shown.result;
   const ratio = Number(state.dpr || 1);

@@ -72,6 +72,7 @@ const GROUPS = [
     choice("damaged", "Damaged source", { "": "Server default", refuse: "Is refused", show: "Is shown as far as possible" }),
     choice("metadata", "Metadata", { "": "Rights", none: "None", all: "Rights, description and EXIF" }),
     choice("gamut", "Colors", { "": "Server default", srgb: "sRGB", p3: "Display P3", source: "As wide as the source, up to P3" }),
+    choice("depth", "Bits of a sample", { "": "8", source: "As many as the source, in AVIF, PNG and JPEG XL" }),
     choice("hdr", "HDR of a JPEG", { "": "If it is small", keep: "Keep", drop: "Drop" }),
     choice("passthrough", "Source as the result", { "": "Default", off: "Never", auto: "Where encoding saves nothing" }),
     text("n", "Number of frames or pages", "all", "number"), text("page", "First frame or page", "1"),

@@ -4,7 +4,7 @@ const SERVER = JSON.parse($("server").textContent);
 const VALUES = new Map(SERVER.parameters.map(({ name, values }) => [name, values]));
 /** Whether the server has an encoder for a format. */
 const writes = (output) => !SERVER.unwritable.includes(output);
-/** The parameters that this page sets: all but those of documents, and another spelling. */
+/** The parameters that this page sets: all but the ones for documents, and other spellings. */
 const PARAMETERS = [...VALUES.keys()]
   .filter((name) => !["fields", "placeholder", "we", "compat", "encoding", "v", "_"].includes(name));
 /** Whether the page passes a parameter on without a control of its own: a preset, a named image or a named text. */

@@ -33,8 +33,8 @@ function hint({ type }) {
 
 /** Why a source may be refused, and the setting that allows it. */
 function permission(source) {
-  if (source.startsWith("local:")) return ["Local files are those of one folder.", "--local-root /path/to/folder"];
-  if (source.startsWith("s3:")) return ["Objects are those of the buckets that the server knows.", "--s3-sources name=bucket"];
+  if (source.startsWith("local:")) return ["Local files come from one folder.", "--local-root /path/to/folder"];
+  if (source.startsWith("s3:")) return ["Objects come from buckets that the server knows.", "--s3-sources name=bucket"];
   const { hostname, port } = URL.parse?.(source) ?? { hostname: source.split("/")[2] ?? "", port: "" };
   const network = privateNetwork(hostname);
   if (network) return [`${hostname} is not a public address.`, `--allow-networks ${network}`];
