@@ -50,8 +50,8 @@ struct RedirectTests {
         try await withOrigin { _ in
             [.redirect(to: "/")]
         } _: { client, origin async throws in
-            #expect(try await client.failure(of: origin.url()) == .tooManyRedirects(limit: 5))
-            #expect(origin.requests.count == 6)
+            #expect(try await client.failure(of: origin.url()) == .tooManyRedirects(limit: 10))
+            #expect(origin.requests.count == 11)
         }
     }
 
