@@ -104,18 +104,15 @@ public struct TransformChain: Sendable {
     var depth: SampleDepth { transforms.lazy.compactMap { $0 as? ColorConversion }.first?.depth ?? .eight }
 
     /// The chain with a result of 8 bits.
-    var inEightBits: TransformChain {
-        guard depth != .eight else { return self }
-        var chain = self
-        chain.transforms = transforms.inEightBits
-        chain.origin = origin
-        return chain
-    }
+    var inEightBits: TransformChain { depth == .eight ? self : with(transforms.inEightBits) }
 
-    var inSRGB: TransformChain {
-        guard gamut != .sRGB else { return self }
+    /// The chain with a result in sRGB.
+    var inSRGB: TransformChain { gamut == .sRGB ? self : with(transforms.inSRGB) }
+
+    /// The chain with other steps for the same request.
+    private func with(_ transforms: [any Transform]) -> TransformChain {
         var chain = self
-        chain.transforms = transforms.inSRGB
+        chain.transforms = transforms
         chain.origin = origin
         return chain
     }
