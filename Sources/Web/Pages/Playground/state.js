@@ -86,6 +86,7 @@ function query(values, omitted = []) {
 }
 
 function hasEffect(name, values) {
+  if (name === "formats") return (values.output || "auto") === "auto";
   if (name === "fit") return Boolean(values.w && values.h || values.ar);
   if (name === "a") return ["cover", "contain"].includes(values.fit) ? Boolean(values.h || values.ar) : Boolean(values.ar);
   if (name === "target") return values.q === "auto";
