@@ -60,7 +60,8 @@ extension ImageParameters {
             Row(
                 "resample", .choice(Resampling.self), \.query.recipe.resampling, .size, .transform("Resize"),
                 cost: .medium,
-                "How pixels are averaged: `fast`, `accurate`, or `linear`, which averages every source in linear light."),
+                "How pixels are averaged: `fast`, `accurate`, or `linear`, which averages every source in linear light."
+            ),
             Row(
                 "ar", .aspectRatio, \.aspectRatio, .size, .transform("Resize"), cost: .medium,
                 "Aspect ratio of the box: gives the side that `w` or `h` leaves out, and implies `fit=cover`."),
