@@ -27,8 +27,9 @@ import Testing
     @discardableResult
     private func expectEntries(_ numbers: [Int]) async throws -> DiskStore {
         let store = try await fixture.openHealed()
-        // Corruption inside the index shows when it is read.
+        // Corruption inside the index shows when it is read, or when these uses are written.
         for number in 1...9 { _ = await store.entry(for: key(number)) }
+        await store.flush()
         await store.waitUntilHealed()
         #expect(store.statistics.entries == numbers.count)
         for number in 1...9 {
@@ -102,6 +103,19 @@ import Testing
         // Again, after the first healing.
         try damage.happen(fixture, "index.sqlite")
         try await expectEntries(Array(1...9))
+    }
+
+    @Test func `an index of a build without times of later uses is kept, with its entries that have no file`()
+        async throws
+    {
+        let record = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(string: "record"))
+        let first = try await fixture.open()
+        first.store(record, for: key(1))
+        await first.close()
+        try fixture.execute("DROP TABLE later_use")
+        let store = try await fixture.openHealed()
+        #expect(await store.entry(for: key(1)) == record)
+        #expect(fixture.log.lines == [])
     }
 
     @Test(arguments: [

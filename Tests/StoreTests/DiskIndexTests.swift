@@ -47,6 +47,37 @@ import Testing
         index.close()
     }
 
+    @Test func `a removed entry leaves no use behind`() throws {
+        let keys = (0..<3).map { key(1, $0) }
+        func laterUses() throws -> [Int64?] { try index.leastRecentlyUsed(limit: 10).map(\.laterUse) }
+        let uses = Dictionary(uniqueKeysWithValues: keys.map { ($0, Int64(5)) })
+        for remove in [
+            { _ = try index.apply(deletes: keys) }, { _ = try index.deleteAll(ofSources: [keys[0].source]) },
+            { _ = try index.deleteEverything() },
+        ] as [() throws -> Void] {
+            try insert(keys)
+            #expect(try laterUses() == [nil, nil, nil])
+            try index.recordUses(uses)
+            #expect(try laterUses() == [5, 5, 5])
+            try remove()
+        }
+        try insert(keys)
+        #expect(try laterUses() == [nil, nil, nil])
+        index.close()
+    }
+
+    @Test func `an entry without a file counts as used with each entry of its source`() throws {
+        try insert([key(1, 1), key(2, 1)])
+        var record = EntryHeader(of: entry(), labels: .none, key: key(1, 2), created: 0, modified: 0).record
+        record.content = ByteBuffer(string: "notes")
+        _ = try index.apply(puts: [record])
+        try index.recordUses([key(1, 1): 5, key(2, 1): 9])
+        let found = try index.leastRecentlyUsed(limit: 10)
+        #expect(found.count == 3)
+        #expect(found.first { $0.key == key(1, 2) }?.laterUse == 5)
+        index.close()
+    }
+
     #if os(Linux)
         @Test func `the removal of many sources writes each page of the index once, not once for each row`()
             throws
