@@ -222,7 +222,7 @@ extension ImageHTTPResponse {
     fileprivate func lastingHead(notModified: Bool, _ sharing: ReplySharing) -> ByteBuffer {
         guard !notModified else { return .head(.notModified, lastingFields, sharing) }
         var fields = fullFields(lastingFields)
-        fields[.contentLength] = String(body.readableBytes)
+        fields.add(.contentLength, String(body.readableBytes))
         return .head(.ok, fields, sharing)
     }
 }
