@@ -218,6 +218,7 @@ extension DiskIndex {
     /// eight bytes of the entry's key; `label` counts the entries of a source with a label; `state.bytes` counts whole
     /// blocks. Each index costs a write for each entry.
     private static func createTables(_ database: Database) throws {
+        try createLaterUses(database)
         try database.execute(
             sql: """
                 CREATE TABLE entry (
@@ -250,7 +251,6 @@ extension DiskIndex {
                 INSERT INTO state VALUES (0, 0, 0, 0, 0);
                 PRAGMA user_version = \(schemaVersion);
                 """)
-        try createLaterUses(database)
     }
 
     /// Apart from the other tables, because indices of earlier builds are without it.
