@@ -32,10 +32,10 @@ struct SharedFetch: Sendable {
         var download: SharedDownload?
         defer { download?.remove(request) }
         let found = await fetches.value(
-            for: key, deadline: request.deadline,
+            for: key, deadline: request.access.deadline,
             traits: {
                 let own = SharedDownload(
-                    request.urgency.makeDependency(onJoin: fetch.origin.startWaiting), request.epoch)
+                    request.urgency.makeDependency(onJoin: fetch.origin.startWaiting), request.access.epoch)
                 own.add(request)
                 download = own
                 return own
@@ -82,7 +82,7 @@ struct SharedFetch: Sendable {
     private func key(of request: ResolvedRequest, _ mode: OriginFetch.Mode) -> Key {
         let undecodable = fetch.cache.failures.undecodable(of: request.access, now: fetch.now())
         return Key(
-            source: request.keys.source, mode: mode, undecodable: undecodable?.record.content, epoch: request.epoch)
+            source: request.keys.source, mode: mode, undecodable: undecodable?.record.content, epoch: request.access.epoch)
     }
 
     /// The answer that another request received after this request's lookup in the caches.

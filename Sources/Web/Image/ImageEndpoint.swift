@@ -18,8 +18,8 @@ struct ImageEndpoint: Sendable {
     let image: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     /// The cache tiers that hold the image.
     let location: @Sendable (ImageRequest) async -> CacheLocation
-    /// Says at once what it can of an image; nil = each image has to be waited for.
-    var inquiries: Inquiries?
+    /// Says at once what it can of an image.
+    var inquiries: Inquiries
     /// The reason to refuse an upload at the moment, before the body is read; nil if it is accepted.
     var refusalOfUpload: @Sendable (ImageRequest) -> PipelineError? = { _ in nil }
     /// The name of a parameter in requests; nil on the paths of other services, which have options instead.
@@ -40,12 +40,13 @@ struct ImageEndpoint: Sendable {
     static let wsrvPath = "/"
 
     init(
-        configuration: WebConfiguration, gate: Gate? = nil,
-        location: @escaping @Sendable (ImageRequest) async -> CacheLocation = { _ in CacheLocation() },
+        configuration: WebConfiguration, gate: Gate, inquiries: Inquiries,
+        location: @escaping @Sendable (ImageRequest) async -> CacheLocation,
         image: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     ) {
         self.configuration = configuration
-        self.gate = gate ?? Gate(configuration)
+        self.gate = gate
+        self.inquiries = inquiries
         self.location = location
         self.image = image
         grammar = ImageQueryGrammar(limits: configuration.limits, dialect: configuration.dialect)
@@ -120,23 +121,17 @@ extension ImageEndpoint {
     private func answer(_ head: RequestHead, _ authorization: Authorization, _ known: KnownTarget?) throws(Problem)
         -> Answer
     {
-        if let inquiries, let known, let form = known.form(preferences(head, of: known)) {
-            return try answer(head, authorization, known, form, inquiries, isKnown: true)
+        if let known, let form = known.form(preferences(head, of: known)) {
+            return try answer(head, authorization, known, form, isKnown: true)
         }
         let query =
             if let known { known.query } else {
                 try requireValid(parsed(authorization.query, clientHints(head)))
             }
         let request = try imageRequest(query, of: head, authorization)
-        guard let inquiries else {
-            try gate.requireAdmission(ofPartsOf: request, authorization)
-            return later(head, authorization, query, request) { () async throws(PipelineError) in
-                try await image(request)
-            }
-        }
         let form = KnownTarget.Form(preferences(of: query, head), inquiries.lookup(request))
         let target = KnownTarget(query, authorization, (known?.forms ?? []) + [form])
-        return try answer(head, authorization, target, form, inquiries, isKnown: false)
+        return try answer(head, authorization, target, form, isKnown: false)
     }
 
     private func parsed(_ query: QueryString, _ hints: ClientHints?) throws(InvalidParameter) -> ImageQuery {
@@ -147,7 +142,7 @@ extension ImageEndpoint {
 
     private func answer(
         _ head: RequestHead, _ authorization: Authorization, _ target: KnownTarget, _ form: KnownTarget.Form,
-        _ inquiries: Inquiries, isKnown: Bool
+        isKnown: Bool
     ) throws(Problem) -> Answer {
         let (query, request) = (target.query, form.request)
         switch inquiries.ask(form.lookup, authorization.client, priority(of: query, head)) {
