@@ -89,30 +89,28 @@ package struct CacheLook: Sendable {
 
 /// A finished variant of the requested content.
 package struct FoundVariant: Sendable {
-    /// Empty if ``deferredBody`` is not nil.
-    package let body: ByteBuffer
-    /// The body, if the lookup has left it on disk.
-    package let deferredBody: StoredBody?
+    package private(set) var entry: StoredEntry
     package let record: VariantRecord
     package let tier: CacheTier
 
-    package var entry: StoredEntry { StoredEntry(body: body, metadata: record.bytes) }
+    /// Empty if ``deferredBody`` is not nil.
+    package var body: ByteBuffer { entry.body }
+    /// The body, if the lookup has left it on disk.
+    package var deferredBody: StoredBody? { entry.deferredBody }
 
     /// Nil for an entry of other content: the source has changed since.
     fileprivate init?(_ entry: StoredEntry?, of content: StoreKey, _ tier: CacheTier) {
         guard let entry, let record = VariantRecord(entry.metadata), record.content == content else { return nil }
-        (self.body, self.deferredBody) = (entry.body, entry.deferredBody)
-        (self.record, self.tier) = (record, tier)
-    }
-
-    private init(_ body: ByteBuffer, of found: FoundVariant) {
-        (self.body, deferredBody, record, tier) = (body, nil, found.record, found.tier)
+        (self.entry, self.record, self.tier) = (entry, record, tier)
     }
 
     /// The variant with its body in memory; nil if the body can no longer be read.
     package func loaded() async -> FoundVariant? {
         guard let deferredBody else { return self }
-        return await deferredBody.bytes().map { FoundVariant($0, of: self) }
+        guard let body = await deferredBody.bytes() else { return nil }
+        var found = self
+        found.entry = StoredEntry(body: body, metadata: entry.metadata)
+        return found
     }
 }
 
