@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import Testing
 
 /// What the built executable writes about requests.
