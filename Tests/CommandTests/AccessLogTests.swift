@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOPosix
 import Testing
 
 /// What the built executable writes about requests.
@@ -88,6 +89,15 @@ struct AccessLogTests {
         log.split(separator: "\n").map { $0.split(separator: " ") }
             .filter { $0.contains("msg=request") && $0.contains { $0 == "path=\(path)" } }
             .map { $0.filter { word in names.contains { word.hasPrefix($0 + "=") } }.joined(separator: " ") }
+    }
+
+    /// A port of this machine that nothing listens on.
+    private static func closedPort() async throws -> Int {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(channel.localAddress?.port)
+        try await channel.close()
+        return port
     }
 
     @Test func `A reader of the log that stops reading delays neither requests nor the exit`() async throws {
