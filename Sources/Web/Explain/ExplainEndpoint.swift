@@ -52,9 +52,9 @@ struct ExplainEndpoint: Sendable {
         return translation
     }
 
-    private func answer(_ head: RequestHead, _ authorization: Authorization, _ known: KnownTarget?) throws(Problem)
-        -> Answer
-    {
+    private func answer(
+        _ head: RequestHead, _ authorization: Authorization, _ known: KnownTarget?
+    ) throws(Problem) -> Answer {
         let (query, fetch) = try requireValid(
             grammar.parse(authorization.query, hints: image.clientHints(head)))
         let imageRequest = try image.imageRequest(query, of: head, authorization)

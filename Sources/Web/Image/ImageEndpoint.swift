@@ -118,9 +118,9 @@ extension ImageEndpoint {
     /// Only a plain request has the same meaning as an earlier one for its target.
     private func known(_ head: RequestHead) -> KnownTarget? { head.isPlain ? targets[head.target] : nil }
 
-    private func answer(_ head: RequestHead, _ authorization: Authorization, _ known: KnownTarget?) throws(Problem)
-        -> Answer
-    {
+    private func answer(
+        _ head: RequestHead, _ authorization: Authorization, _ known: KnownTarget?
+    ) throws(Problem) -> Answer {
         if let known, let form = known.form(preferences(head, of: known)) {
             return try answer(head, authorization, known, form, isKnown: true)
         }
@@ -144,26 +144,29 @@ extension ImageEndpoint {
         _ head: RequestHead, _ authorization: Authorization, _ target: KnownTarget, _ form: KnownTarget.Form,
         isKnown: Bool
     ) throws(Problem) -> Answer {
-        let (query, request) = (target.query, form.request)
-        switch inquiries.ask(form.lookup, authorization.client, priority(of: query, head)) {
+        // A hit copies neither the query nor the request, which have some thirty parts each.
+        switch inquiries.ask(form.lookup, authorization.client, priority(of: target.query, head)) {
         case .found(let image):
-            guard !query.includesCaching, image.deferredBody == nil else {
-                return later(head, authorization, query, request) { () async throws(PipelineError) in image }
+            guard !target.query.includesCaching, image.deferredBody == nil else {
+                return later(head, authorization, target.query, form.request) { () async throws(PipelineError) in
+                    image
+                }
             }
             // A miss makes nothing known: most images that are asked for once are never asked for again.
             if head.isPlain, !isKnown { targets.insert(target, for: head.target) }
             return .now(reply(image, head, target, form))
         case .refused(let error):
-            throw problem(Problem(error, naming: parameterName), error, request, query, authorization)
+            let cause = Problem(error, naming: parameterName)
+            throw problem(cause, error, form.request, target.query, authorization)
         case .waits(let image):
-            try gate.requireAdmission(ofPartsOf: request, authorization)
-            return later(head, authorization, query, request, image)
+            try gate.requireAdmission(ofPartsOf: form.request, authorization)
+            return later(head, authorization, target.query, form.request, image)
         }
     }
 
-    private func reply(_ image: ImageResponse, _ head: RequestHead, _ target: KnownTarget, _ form: KnownTarget.Form)
-        -> Reply
-    {
+    private func reply(
+        _ image: ImageResponse, _ head: RequestHead, _ target: KnownTarget, _ form: KnownTarget.Form
+    ) -> Reply {
         // Most answers need nothing of it but what was encoded before.
         func response() -> ImageHTTPResponse {
             ImageHTTPResponse(

@@ -51,9 +51,9 @@ struct SrcsetEndpoint: Sendable {
         [AuthorizedRoute("/srcset", presets: .unsupported, answer: answer)]
     }
 
-    private func answer(_ head: RequestHead, _ authorization: Authorization, _ known: KnownTarget?) throws(Problem)
-        -> Answer
-    {
+    private func answer(
+        _ head: RequestHead, _ authorization: Authorization, _ known: KnownTarget?
+    ) throws(Problem) -> Answer {
         let query = try requireValid(grammar.parse(authorization.query))
         let imageRequest = try image.imageRequest(query.first, of: nil, authorization)
         let sourceRequest = try image.imageRequest(query.sourceQuery, of: head, authorization)

@@ -29,9 +29,9 @@ struct UploadEndpoint: Sendable {
         return [route]
     }
 
-    private func answer(_ head: RequestHead, _ authorization: Authorization, _ budget: UploadBudget) throws(Problem)
-        -> Answer
-    {
+    private func answer(
+        _ head: RequestHead, _ authorization: Authorization, _ budget: UploadBudget
+    ) throws(Problem) -> Answer {
         let query = try requireValid(
             grammar.parseUpload(authorization.query, hints: image.clientHints(head)))
         let imageRequest = try image.imageRequest(query, of: head, authorization)
