@@ -169,17 +169,6 @@ import Testing
         #expect(await store.entry(for: key(10)) == entry(70))
     }
 
-    @Test func `the folders of the version before are deleted, in slices`() async throws {
-        try await fill()
-        for number in 0..<300 {
-            try fixture.folder.write(Data([1]), to: "entries/\(number % 2 == 0 ? "0f" : "a0")/12/source\(number)/entry")
-        }
-        try await expectEntries(Array(1...9))
-        #expect(!fixture.folder.exists("entries/0f"))
-        #expect(!fixture.folder.exists("entries/a0"))
-        #expect(fixture.log.lines.isEmpty)
-    }
-
     @Test func `rows without files are removed`() async throws {
         try await fill()
         try fixture.folder.remove(DiskFixture.file(of: key(1)))
