@@ -157,12 +157,13 @@ struct SrcsetEndpoint: Sendable {
 
 extension SrcsetQuery {
     /// The formats that a `picture` offers besides the format of `img`: the formats of the query, or AVIF, JPEG XL and
-    /// WebP, as far as the server can write them. Only WebP shows an animation. Empty if the query names one format.
+    /// WebP, as far as the server can write them. An animation is WebP only, since it is often larger as JPEG XL. Empty
+    /// if the query names one format.
     fileprivate func pictureFormats(for source: SourceSummary, _ limits: QueryLimits) -> [OutputFormat] {
         guard first.isNegotiated else { return [] }
         let moves = source.isAnimated && first.pages.count != 1
         return (first.formats?.formats ?? [.avif, .jxl, .webp]).filter {
-            !limits.unwritable.contains($0) && (!moves || $0.supportsAnimation)
+            !limits.unwritable.contains($0) && (!moves || $0 == .webp)
         }
     }
 }
