@@ -74,16 +74,20 @@ struct AnimatedJPEGXLTests {
         #expect(formats(OutputOptions(format: .jxl, lossless: true, alternative: .webp)) == [.webp, .gif])
         #expect(formats(OutputOptions(format: .jxl, maxBytes: 9_000, alternative: .webp)) == [.webp, .gif])
         #expect(formats(OutputOptions(format: .jxl)) == [.jxl])
+        let written: [OutputFormat] = Self.isWritten ? [.webp, .gif, .jxl] : [.webp, .gif]
+        #expect(InstalledCodecs.current.animated == written)
     }
 
     @Test func `A film changes throughout, and a drawing does not`() throws {
         #expect(try FrameChanges.areThroughout(ImageFrames(frames: Self.film())))
         #expect(try !FrameChanges.areThroughout(ImageFrames(frames: Self.drawing())))
         let still = try Drawing.flat(96, 64, [1, 2, 3])
-        let half = try Self.film().map { try VipsImage.stacked([still, $0]) }
-        #expect(try FrameChanges.areThroughout(ImageFrames(frames: half)))
-        let fourth = try half.map { try VipsImage.stacked([still, still, $0]) }
-        #expect(try !FrameChanges.areThroughout(ImageFrames(frames: fourth)))
+        for (stillParts, isThroughout) in [(1, true), (3, false)] {
+            let frames = try Self.film().map { frame in
+                try VipsImage.stacked(Array(repeating: still, count: stillParts) + [frame])
+            }
+            #expect(try FrameChanges.areThroughout(ImageFrames(frames: frames)) == isThroughout)
+        }
     }
 
     /// Whether it is a film, the known length of a WebP, the length as JPEG XL, what is encoded, and the result.
@@ -118,7 +122,7 @@ struct AnimatedJPEGXLTests {
         #expect(result.format == (Self.isWritten ? .jxl : .webp))
         #expect(Self.isWritten ? result.body.readableBytes < webP.body.readableBytes : result.body == webP.body)
         try expectTiming(result)
-        let frames = try Self.film().map { try Pixels($0) }
+        let frames = try Self.delays.indices.map { try Pixels(source, frame: $0) }
         for frame in frames.indices {
             let pixels = try Pixels(result.body, frame: frame)
             let nearest = frames.indices.min {
