@@ -85,7 +85,7 @@ extension OutputFormat.Traits {
 
     fileprivate static let avif = Self(
         mediaType: "image/avif", extensions: ["avif"], debianPackage: "libheif-plugin-aomenc", isNegotiated: true,
-        hasLosslessMode: true, samplesChroma: true, maxDepth: 10, defaultQuality: 67, isJudged: true, maxSide: 16_384)
+        hasLosslessMode: true, samplesChroma: true, maxDepth: 10, defaultQuality: 69, isJudged: true, maxSide: 16_384)
 
     fileprivate static let gif = Self(
         mediaType: "image/gif", extensions: ["gif"], frames: .animation, holdsProfile: false, isInterlaceable: true,

@@ -23,13 +23,13 @@ struct EncoderDefaultsTests {
             "png -, 6 encodes: compression int(6), filter int(8), interlace bool(false), palette bool(false), "
                 + "strip bool(true)",
             "webp 82, 6 encodes: effort int(4), lossless bool(false), smart_subsample bool(false), strip bool(true)",
-            "avif 67, 5 encodes: bitdepth int(8), compression string(\"av1\"), effort int(3), strip bool(true), "
+            "avif 69, 5 encodes: bitdepth int(8), compression string(\"av1\"), effort int(3), strip bool(true), "
                 + "subsample_mode string(\"auto\")",
             "gif 80, 6 encodes: bitdepth int(8), effort int(4), interlace bool(false), strip bool(true)",
             "jxl 80, 6 encodes: effort int(4), lossless bool(false), strip bool(true)",
             "tiff -, 6 encodes: compression string(\"deflate\"), strip bool(true)",
             "near-lossless 60", "scores of targets [82.0, 75.0, 65.0]",
-            "models [2104535, 1770722, 1069443, -414825, 3063123]", "milliseconds 4000",
+            "models [2104535, 1770722, 643938, -414825, 3063123]", "milliseconds 4000",
             "negotiated bytes 1073741824",
             "sharpening [0.0, 3.0]", "gain maps 85, 0.333",
         ]
