@@ -7,6 +7,8 @@ public struct ImageFrames: Sendable {
     public private(set) var frames: [VipsImage]
     /// The position of the whole image on the raster of each frame.
     public internal(set) var extent: Extent
+    /// The factor by which the decoder of JPEG has shrunk the image that is not resampled yet: 1, 2, 4 or 8.
+    private var shrink = 1
     /// EXIF orientation 1…8 as the source states it; 1 once the image is upright.
     public internal(set) var orientation: Int
     /// The duration of each frame in milliseconds; empty for a still image.
@@ -27,10 +29,14 @@ public struct ImageFrames: Sendable {
     var gainMap: EncodedGainMap?
 
     /// - Parameter frames: at least one; an empty list is a programming error.
-    init(frames: [VipsImage], extent: Extent? = nil, orientation: Int = 1, delays: [Int] = [], loop: Int = 0) {
+    init(
+        frames: [VipsImage], extent: Extent? = nil, shrink: Int = 1, orientation: Int = 1, delays: [Int] = [],
+        loop: Int = 0
+    ) {
         precondition(!frames.isEmpty, "an image has at least one frame")
         self.frames = frames
         self.extent = extent ?? Extent(frames[0].size)
+        self.shrink = shrink
         self.orientation = orientation
         self.delays = delays
         self.loop = loop
@@ -85,9 +91,9 @@ public struct ImageFrames: Sendable {
     ) throws(VipsError) -> ImageFrames {
         guard target != size || extent != Extent(size) else { return self }
         var resampled = try mapFrames { frame throws(VipsError) in
-            try frame.resampled(from: extent, to: target, averaging: averaging)
+            try frame.resampled(from: extent, to: target, averaging: averaging, shrunkBy: shrink)
         }
-        resampled.extent = Extent(target)
+        (resampled.extent, resampled.shrink) = (Extent(target), 1)
         return resampled
     }
 }

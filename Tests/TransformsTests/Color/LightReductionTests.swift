@@ -1,5 +1,6 @@
 import DarkroomRequests
 import DarkroomVips
+import Foundation
 import NIOCore
 import Testing
 
@@ -66,6 +67,39 @@ struct LightReductionTests {
         #expect(abs(try mean(lines.png(), .fast) - 128) <= 8)
     }
 
+    @Test func `A photograph that its decoder has shrunk is as bright as one averaged from all pixels`() throws {
+        let photo = try Self.noise(400)
+        func mean(_ source: ByteBuffer, _ side: Int, _ resampling: Resampling) throws -> Double {
+            let samples = try Pixels(produce(source, .box(side, side, as: resampling)).body).samples
+            return Double(samples.reduce(0) { $0 + Int($1) }) / Double(samples.count)
+        }
+        for side in [150, 70] {
+            let expected = try mean(photo.png(), side, .linear)
+            #expect(try mean(photo.png(), side, .accurate) < expected - 2)
+            for resampling in [Resampling.fast, .linear] {
+                let found = try mean(photo.jpeg(quality: 100), side, resampling)
+                #expect(abs(found - expected) < 1, "\(side) \(resampling): \(found), not \(expected)")
+            }
+        }
+    }
+
+    @Test func `Each pixel gets the light of its difference from its neighbors, at most its own sample`() throws {
+        for (dark, bright, detail) in [(100, 130, 0.65), (100, 130, 1.6), (0, 255, 1.15), (200, 255, 1.9)] {
+            let squares = try Drawing.image(96, 64) { x, y in
+                let sample = UInt8(x % 2 == y % 2 ? dark : bright)
+                return [sample, sample, sample]
+            }
+            let columns = try #require(LightAxis(count: 96, origin: 0, length: 96, target: 12))
+            let rows = try #require(LightAxis(count: 64, origin: 0, length: 64, target: 8))
+            let pixels = try Pixels(squares.reducedInLight(columns: columns, rows: rows, detail: detail))
+            let missing = detail * pow(Double(bright - dark) / 255, 2)
+            let light = [dark, bright].reduce(0.0) { sum, sample in
+                sum + min(SRGBCurve.light(Double(sample) / 255) + missing, Double(sample) / 255) / 2
+            }
+            #expect(abs(pixels.luminance(x: 6, y: 4) - SRGBCurve.sample(light) * 255) < 1, "\(dark) \(bright)")
+        }
+    }
+
     @Test func `The weights of each output pixel have the same sum, and its boxes are in the image`() throws {
         for (count, origin, length, target) in [
             (500, 0.0, 500.75, 333), (500, 0.5, 499.2, 40), (9, 0, 9, 9), (3, 0, 3, 1), (8191, 0, 8191, 30),
@@ -81,6 +115,18 @@ struct LightReductionTests {
             }
         }
         #expect(LightAxis(count: 60_000, origin: 0, length: 60_000, target: 1) == nil)
+    }
+
+    /// Random details of all sizes, as photographs have.
+    private static func noise(_ side: Int) throws -> VipsImage {
+        try Drawing.image(side, side) { x, y in
+            let sample = [1, 2, 4, 8, 16].reduce(110) { sum, size in
+                var bits = UInt64((y / size) * side + x / size + size * 1_000_003) &* 0x9E37_79B9_7F4A_7C15
+                bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+                return sum + (bits >> 40 & 1 == 0 ? -16 : 16)
+            }
+            return [UInt8(sample), UInt8(sample), UInt8(sample)]
+        }
     }
 
     private static func reduced(_ image: VipsImage, _ width: Int, _ height: Int) throws -> Pixels {
