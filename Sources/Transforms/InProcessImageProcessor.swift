@@ -287,4 +287,12 @@ package struct PreparedJob: Sendable {
 package struct PlannedJob: Sendable {
     let prepared: PreparedJob
     package let plan: ImagePlan
+
+    /// The plan, which says of a gain map that cannot be decoded that it is dropped. Takes the time to decode the map.
+    package func examinedPlan(interrupt: @escaping Interrupt) -> ImagePlan {
+        guard plan.gainMap == .kept, (try? prepared.gainMap?.samples(interrupt: interrupt)) == nil else { return plan }
+        var plan = plan
+        plan.gainMap = .droppedAsCorrupt
+        return plan
+    }
 }
