@@ -222,6 +222,7 @@ public struct InProcessImageProcessor: ImageProcessing {
             throw interrupt() ? .interrupted : .transformFailed("\(error)")
         }
         try job.limits.check(output: result.size, setBy: job.chain.sizeParameter)
+        result.decoded = nil
         result.isFromGray = image.first.bands <= 2
         result.isP3 = job.chain.gamut.makesP3(of: image.first)
         if job.output.mayKeepPixels(of: header.format), !job.chain.hidesFaces {

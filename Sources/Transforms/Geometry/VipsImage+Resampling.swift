@@ -5,8 +5,9 @@ import DarkroomVips
 enum SampleAveraging {
     /// The samples as they are stored, which is how browsers scale.
     case encoded
-    /// Linear light for images that ``DarkroomVips/VipsImage/reducedInLight(columns:rows:)`` accepts, and otherwise the
-    /// samples as they are stored: other operations take several times as long in linear light.
+    /// Linear light for images that ``DarkroomVips/VipsImage/reducedInLight(columns:rows:detail:)`` accepts, except a
+    /// ``TextPage``, and otherwise the samples as they are stored: other operations take several times as long in
+    /// linear light.
     case lightIfFast
     /// Linear light.
     case light
