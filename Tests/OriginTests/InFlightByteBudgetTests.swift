@@ -99,10 +99,25 @@ struct InFlightByteBudgetTests {
         part.finish(bytes: 80)
         let large = reserve(60, source)
         #expect(try await large.state == .pending)
-        part.park()
+        let parking = part.park()
         #expect(try await large.state == .granted)
         #expect(budget.usedBytes == 140)
         let next = reserve(10, other)
+        #expect(try await next.state == .pending)
+        parking.end()
+    }
+
+    @Test func `Bytes that no work has waiting any more keep downloads waiting`() async throws {
+        let (part, source, other) = (budget.makeReservation(), budget.makeReservation(), budget.makeReservation())
+        _ = reserve(80, part)
+        part.finish(bytes: 80)
+        var parkings = [part.park(), part.park()]
+        for _ in 1...2 { parkings[0].end() }
+        let large = reserve(60, source)
+        #expect(try await large.state == .granted)
+        source.finish(bytes: 0)
+        parkings = []
+        let next = reserve(30, other)
         #expect(try await next.state == .pending)
     }
 

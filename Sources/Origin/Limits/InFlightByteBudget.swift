@@ -15,8 +15,9 @@ final class InFlightByteBudget: Sendable {
         let client: String
         var bytes = 0
         var isFinished = false
-        /// Whether the bytes are held for work that waits for further downloads.
-        var isParked = false
+        /// The works that the bytes are held for and that wait for further downloads.
+        var parkings = 0
+        var isParked: Bool { parkings > 0 }
         /// The pending request: the total that the download waits for.
         var request: (bytes: Int, promise: EventLoopPromise<Void>)?
     }
@@ -112,9 +113,10 @@ final class InFlightByteBudget: Sendable {
         }
     }
 
-    fileprivate func park(_ number: Int) {
-        change { state in
-            state.entries[number]?.isParked = true
+    /// Counts one more work, or one less, that waits for further downloads.
+    fileprivate func park(_ number: Int, _ change: Int) {
+        self.change { state in
+            state.entries[number]?.parkings += change
             return nil
         }
     }
@@ -198,8 +200,10 @@ package final class ByteReservation: Sendable {
         guard isGranted else { throw CancellationError() }
     }
 
-    /// The bytes are held for work that waits for further downloads, which must not wait for them in turn.
-    package func park() { budget.park(number) }
+    /// Holds the bytes for work that waits for further downloads, which must not wait for them in turn.
+    package func park() -> Parking { Parking(self) }
+
+    fileprivate func park(_ change: Int) { budget.park(number, change) }
 
     /// Ends the download, which has left that many bytes.
     func finish(bytes count: Int) { budget.finish(number, bytes: count) }
@@ -221,4 +225,22 @@ struct ReservedSize {
         bytes = min(isAnnounced ? size : size + Self.stepBytes, limit)
         return bytes
     }
+}
+
+/// The time in which work that holds downloaded bytes waits for further downloads. Ends with the last reference.
+package final class Parking: Sendable {
+    private let reservation: ByteReservation
+    private let hasEnded = Atomic(false)
+
+    fileprivate init(_ reservation: ByteReservation) {
+        self.reservation = reservation
+        reservation.park(1)
+    }
+
+    /// The work waits for no further download, so that downloads wait for its bytes again.
+    package func end() {
+        if !hasEnded.exchange(true, ordering: .relaxed) { reservation.park(-1) }
+    }
+
+    deinit { end() }
 }

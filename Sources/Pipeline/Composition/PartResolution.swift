@@ -168,7 +168,6 @@ extension ImageResolver {
         // Cached bytes are found again.
         var original = response.original
         if response.original?.isStored == true, !request.cache.store.originals.isEmpty { original = nil }
-        original?.park()
         return ResolvedPart(part, request, record, original: original, report: response.cache, failure: failure)
     }
 
