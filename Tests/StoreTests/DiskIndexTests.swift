@@ -38,6 +38,17 @@ import Testing
         #expect(throws: StorageError.self) { try index.rows(for: [key(1)]) }
     }
 
+    @Test(.enabled(if: LookupConnection.canReadAtOnce))
+    func `lookups go on although no connection can be opened for lookups at once`() throws {
+        try insert([key(1)])
+        #expect(try index.rows(for: [key(1)]).count == 1)
+        #expect(index.rowsAtOnce(for: [key(1)]) == nil)
+        try FileManager.default.moveItem(
+            atPath: fixture.folder("index.sqlite"), toPath: fixture.folder("elsewhere.sqlite"))
+        for _ in 1...2 { #expect(try index.rows(for: [key(1)]).count == 1) }
+        index.abandon()
+    }
+
     @Test func `last uses are written in several transactions`() throws {
         let keys = (0..<2500).map { key($0) }
         try insert(keys)
