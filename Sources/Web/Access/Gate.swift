@@ -95,8 +95,8 @@ extension Gate {
         authorization.key.flatMap { configuration.access.keyRates[$0.id] } ?? configuration.clientLimits.rateLimit
     }
 
-    /// Counts an admitted request once more for each image that its client chose to draw, because each may contact an
-    /// origin.
+    /// Counts an admitted request once more for each image that it draws, besides marks of the server, because each may
+    /// contact an origin.
     func requireAdmission(ofPartsOf request: ImageRequest, _ permit: Permit) throws(Problem) {
         let sources = Set(request.parts.filter { !$0.isTrusted }.map(\.source).filter { $0.scheme != .color })
         guard !sources.isEmpty, !permit.isAdmin, let rate = rate(of: permit.authorization),
