@@ -6,7 +6,8 @@ import Synchronization
 /// A download reserves bytes before it reads them: its announced length at once, or step by step without an announced
 /// length. Its connection is not read until the reservation is granted, the oldest download first. If only running
 /// downloads hold bytes, or downloads whose bytes wait for another download, waiting would never end, so the oldest
-/// download proceeds and may exceed the budget by the size of one download.
+/// download proceeds and may exceed the budget by the size of one download. Once bytes that wait alone exceed the
+/// budget, the latest download proceeds instead, up to twice the budget.
 ///
 /// The downloads of one client hold at most three quarters of the budget, by the same rules; a single download may
 /// exceed that. A client that requests from slow origins, or sends slowly, thus does not delay other clients.
@@ -31,6 +32,8 @@ final class InFlightByteBudget: Sendable {
         var pending = 0
         var lastNumber = 0
         var onRelease: (@Sendable () -> Void)?
+
+        var finishedBytes: Int { entries.values.reduce(0) { $0 + ($1.isFinished ? $1.bytes : 0) } }
 
         mutating func add(_ bytes: Int, to number: Int) {
             guard let client = entries[number]?.client else { return }
@@ -144,6 +147,7 @@ final class InFlightByteBudget: Sendable {
         var granted: [EventLoopPromise<Void>] = []
         let running = state.entries.filter { !$0.value.isFinished }.keys.sorted()
         let isEnding = state.entries.values.contains { $0.isFinished && !$0.isParked }
+        if !isEnding, state.finishedBytes > budgetBytes { return grantLatest(of: running, &state) }
         let mayExceed = isEnding ? nil : running.first
         let ofTheirClients = oldestOfClients(state)
         for number in running {
@@ -156,6 +160,19 @@ final class InFlightByteBudget: Sendable {
             if let promise = state.takePromise(of: number) { granted.append(promise) }
         }
         return granted
+    }
+
+    /// Grants the latest request that twice the budget has room for: work that alone holds more than the budget waits
+    /// for downloads that began after its own. Others would let further work do so.
+    private func grantLatest(of running: [Int], _ state: inout State) -> [EventLoopPromise<Void>] {
+        for number in running.reversed() {
+            guard let entry = state.entries[number], let request = entry.request else { continue }
+            let more = max(request.bytes - entry.bytes, 0)
+            guard state.usedBytes + more <= 2 * budgetBytes else { continue }
+            state.add(more, to: number)
+            return state.takePromise(of: number).map { [$0] } ?? []
+        }
+        return []
     }
 
     /// The oldest downloads of the clients that hold no bytes of which the work will end by itself. They may exceed
