@@ -1,7 +1,7 @@
 """Fits the model of `q=auto` to photographs and prints the Swift source of its numbers.
 
     fit.py CROPS BACKGROUNDS > QualityModel+Numbers.swift
-    fit.py CROPS BACKGROUNDS tuned
+    fit.py CROPS BACKGROUNDS FORMAT...
 
 CROPS are the images of scripts/make-bench-images.py, cut from 17 photographs; all are scaled to 400 pixels, and every
 fifth to 800 too. BACKGROUNDS is the folder of that name in Debian's packages lomiri-wallpapers-16.04 and -20.04; 15
@@ -32,8 +32,11 @@ KNOTS = {
 }  # fmt: skip
 DEFAULTS = {"jpeg": 80, "webp": 82, "avif": 67, "jxl": 80}
 MIDDLING = {"jpeg": 72, "webp": 75, "avif": 60, "jxl": 72}
-TUNED = ([1, 20, 30, 45, 57, 68, 80, 92, 100], [1, 11, 24, 41, 53, 63, 74, 91, 100])
-"""`AVIFQuality.tuned`."""
+NUMBERS = {
+    "avif": ([1, 20, 30, 45, 57, 68, 80, 92, 100], [1, 18, 27, 42, 54, 64, 78, 92, 100]),
+    "avifTunedForImages": ([1, 20, 30, 45, 57, 68, 80, 92, 100], [1, 10, 21, 39, 50, 60, 71, 91, 100]),
+}
+"""The numbers of `AVIFQuality` at the default effort."""
 TARGETS = {"high": 82, "medium": 75, "low": 65}
 CROPPED_PHOTOGRAPHS = 17
 PHOTOGRAPHS = [
@@ -58,8 +61,9 @@ def encode(pixels, fmt, quality):
     match fmt:
         case "jpeg": data = image.jpegsave_buffer(Q=quality, optimize_coding=True, strip=True)
         case "webp": data = image.webpsave_buffer(Q=quality, effort=4, strip=True)
-        case "avifTunedForImages": return encode(pixels, "avif", round(np.interp(quality, *TUNED)))
-        case "avif": data = image.heifsave_buffer(Q=quality, effort=2, compression="av1", bitdepth=8, strip=True)
+        case "avif" | "avifTunedForImages":
+            number = round(np.interp(quality, *NUMBERS[fmt]))
+            data = image.heifsave_buffer(Q=number, effort=3, compression="av1", bitdepth=8, strip=True)
         case "jxl": data = image.jxlsave_buffer(Q=quality, effort=4, strip=True)
     decoded = pyvips.Image.new_from_buffer(data, "")
     return len(data), samples(decoded if decoded.interpretation == "srgb" else decoded.colourspace("srgb"))
@@ -269,11 +273,11 @@ def images(crops, backgrounds):
 
 
 def main():
-    if sys.argv[3:] == ["tuned"]:
+    if names := sys.argv[3:]:
         for table in (KNOTS, DEFAULTS, MIDDLING):
-            known = table["avif"]
+            known = {**table, "avifTunedForImages": table["avif"]}
             table.clear()
-            table["avifTunedForImages"] = known
+            table.update({name: known[name] for name in names})
     measured = [Measured(*image) for image in images(*map(Path, sys.argv[1:3]))]
     report(measured)
     source([Model(measured, fmt) for fmt in KNOTS])

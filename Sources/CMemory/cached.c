@@ -48,5 +48,10 @@ ssize_t darkroom_read_cached(int file, void *bytes, size_t count, off_t offset) 
 #endif
 
 ssize_t darkroom_pread(int file, void *bytes, size_t count, off_t offset) {
-    return waits_not ? darkroom_read_cached(file, bytes, count, offset) : pread(file, bytes, count, offset);
+    if (!waits_not) return pread(file, bytes, count, offset);
+    ssize_t got = darkroom_read_cached(file, bytes, count, offset);
+    // Linux 5.9 and 5.10 also return 0 for bytes that are not in memory (preadv2(2), "Bugs").
+    if (got != 0 || count == 0) return got;
+    errno = EAGAIN;
+    return -1;
 }

@@ -13,29 +13,43 @@ public enum CacheTier: String, Sendable {
 
 /// A request as the caches see it.
 package struct CacheAccess: Sendable {
-    package let keys: RequestKeys
-    package let source: SourceURL
-    /// What the request decodes, of which some may have failed to decode.
-    package let part: SourcePart
-    package let options: CacheOptions
+    package var keys: RequestKeys
+    package var request: SharedRequest
     /// The source's purge epoch when the request started. Results are stored only while it is current.
-    package let epoch: PurgeEpoch
+    package var epoch: PurgeEpoch
     /// When the request's waits end; nil if something else ends them.
-    package let deadline: Deadline?
-    /// The tenant's part of the caches; nil = entries are stored without counting.
-    package let share: CacheShare?
+    package var deadline: Deadline?
 
-    package init(
-        keys: RequestKeys, source: SourceURL, part: SourcePart, options: CacheOptions, epoch: PurgeEpoch,
-        deadline: Deadline?, share: CacheShare? = nil
-    ) {
-        self.keys = keys
-        self.source = source
-        self.part = part
-        self.options = options
-        self.epoch = epoch
-        self.deadline = deadline
-        self.share = share
+    package init(_ request: ImageRequest, keys: RequestKeys, epoch: PurgeEpoch) {
+        (self.request, self.keys, self.epoch) = (SharedRequest(request), keys, epoch)
+    }
+
+    package var source: SourceURL { request.input.source }
+    package var options: CacheOptions { request.input.cache }
+    /// The tenant's part of the caches; nil = entries are stored without counting.
+    package var share: CacheShare? { request.input.account?.share as? CacheShare }
+
+    /// What the request decodes, of which some may have failed to decode.
+    package var part: SourcePart {
+        let output = request.input.output
+        return SourcePart(
+            request.input.pages.shown(in: output), needsPixels: !output.isHeaderOnly, variant: keys.variant.entry,
+            showsDamage: output.damaged == .show)
+    }
+}
+
+/// The request of a caller, shared by the copies that each step takes: it has some thirty parts to copy.
+package final class SharedRequest: Sendable {
+    package let input: ImageRequest
+
+    package init(_ input: ImageRequest) { self.input = input }
+}
+
+extension PageSelection {
+    /// The pages that an output shows: their number does not matter if it holds only one frame.
+    package func shown(in output: OutputOptions) -> PageSelection {
+        PageSelection(
+            first: first, count: output.mayHoldSeveralFrames ? count : 1, isThinned: isThinned, mayBeFewer: mayBeFewer)
     }
 }
 
@@ -75,30 +89,28 @@ package struct CacheLook: Sendable {
 
 /// A finished variant of the requested content.
 package struct FoundVariant: Sendable {
-    /// Empty if ``deferredBody`` is not nil.
-    package let body: ByteBuffer
-    /// The body, if the lookup has left it on disk.
-    package let deferredBody: StoredBody?
+    package private(set) var entry: StoredEntry
     package let record: VariantRecord
     package let tier: CacheTier
 
-    package var entry: StoredEntry { StoredEntry(body: body, metadata: record.bytes) }
+    /// Empty if ``deferredBody`` is not nil.
+    package var body: ByteBuffer { entry.body }
+    /// The body, if the lookup has left it on disk.
+    package var deferredBody: StoredBody? { entry.deferredBody }
 
     /// Nil for an entry of other content: the source has changed since.
     fileprivate init?(_ entry: StoredEntry?, of content: StoreKey, _ tier: CacheTier) {
         guard let entry, let record = VariantRecord(entry.metadata), record.content == content else { return nil }
-        (self.body, self.deferredBody) = (entry.body, entry.deferredBody)
-        (self.record, self.tier) = (record, tier)
-    }
-
-    private init(_ body: ByteBuffer, of found: FoundVariant) {
-        (self.body, deferredBody, record, tier) = (body, nil, found.record, found.tier)
+        (self.entry, self.record, self.tier) = (entry, record, tier)
     }
 
     /// The variant with its body in memory; nil if the body can no longer be read.
     package func loaded() async -> FoundVariant? {
         guard let deferredBody else { return self }
-        return await deferredBody.bytes().map { FoundVariant($0, of: self) }
+        guard let body = await deferredBody.bytes() else { return nil }
+        var found = self
+        found.entry = StoredEntry(body: body, metadata: entry.metadata)
+        return found
     }
 }
 

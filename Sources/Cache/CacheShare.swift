@@ -1,5 +1,5 @@
 import DarkroomEviction
-package import DarkroomRequests
+import DarkroomRequests
 package import DarkroomStore
 import Synchronization
 
@@ -49,9 +49,4 @@ package final class CacheShare: AccountShare {
     package func recordHit(_ key: EntryKey) {
         state.withLock { _ = $0.entries.value(for: key.entry) }
     }
-}
-
-extension ImageRequest {
-    /// The tenant's part of the caches; nil = entries are stored without counting.
-    package var share: CacheShare? { account?.share as? CacheShare }
 }

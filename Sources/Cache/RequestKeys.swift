@@ -4,8 +4,8 @@ package import DarkroomStore
 package struct RequestKeys: Hashable, Sendable {
     /// The entry of the finished image.
     package private(set) var variant: EntryKey
-    /// The entry of the source's bytes.
-    package let original: EntryKey
+    /// The entry of the source's bytes. Derived with each use, since a hit has none.
+    package var original: EntryKey { Self.original(of: source) }
     /// The entry of the source's record. Without a record, no other entry of the source is used.
     package let record: EntryKey
 
@@ -17,7 +17,6 @@ package struct RequestKeys: Hashable, Sendable {
     ///   - variant: derived from everything that changes the bytes of the image.
     package init(source: StoreKey, variant: StoreKey) {
         self.variant = EntryKey(source: source, entry: variant)
-        original = Self.original(of: source)
         record = Self.record(of: source)
     }
 

@@ -185,7 +185,7 @@ public final class ImagePipeline: Sendable {
     ) -> ImageResponse {
         var (response, stopwatch) = (response, stopwatch)
         if request.keepsOriginal == .never { response.original = nil }
-        if response.cache.variant != nil { request.input.share?.recordHit(request.keys.variant) }
+        if response.cache.variant != nil { request.access.share?.recordHit(request.keys.variant) }
         if response.isInterim { resolver.upgrades.recordInterimAnswer() }
         if request.input.data != nil, response.fallbackReason == nil {
             response.cache = response.cache.ofData(request.cache)
@@ -198,7 +198,7 @@ public final class ImagePipeline: Sendable {
     private func imageWithinTimeout(_ inquiry: Inquiry) async throws(PipelineError) -> ImageResponse {
         var inquiry = inquiry
         let deadline = Deadline()
-        inquiry.request.deadline = deadline
+        inquiry.request.access.deadline = deadline
         let number = deadlines.begin(deadline.pass)
         defer { deadlines.end(number) }
         do throws(PipelineError) {
@@ -365,7 +365,7 @@ extension ImagePipeline {
         var request = request
         (request.input.client, request.input.priority) = (client, priority)
         request.urgency = Urgency(priority, client: client, deadline: .now + configuration.requestTimeout)
-        request.epoch = resolver.cache.epoch(of: request.keys.source, request.source)
+        request.access.epoch = resolver.cache.epoch(of: request.keys.source, request.source)
         let (input, urgency) = (request.input, request.urgency)
         let renewed = request.parts?.found.map { known in
             ResolvedPart(known.part, partRequest(known.part, of: input, urgency), known.record)

@@ -65,6 +65,8 @@ public struct StoredEntry: Equatable, Sendable {
         self.bodyDigest = bodyDigest
     }
 
+    var hasBody: Bool { content.count > 0 || deferredBody != nil }
+
     /// Compares the stored values.
     public static func == (left: StoredEntry, right: StoredEntry) -> Bool {
         left.body == right.body && left.metadata == right.metadata && left.labels == right.labels

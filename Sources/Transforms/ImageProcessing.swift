@@ -14,8 +14,8 @@ public protocol ImageProcessing: Sendable {
         _ job: ImageJob, interrupt: @escaping Interrupt
     ) throws(ImageProcessingError) -> ProcessedImage
 
-    /// Plans the processing of a job from the source's header. Throws the errors that processing would throw before it
-    /// decodes. By default the header is read in this process.
+    /// Plans the processing of a job from the source's header, and from the pixels of a gain map that is kept. Throws
+    /// the errors that processing would throw before it decodes. By default the header is read in this process.
     ///
     /// `interrupt` ends the wait for another process that reads the header, with `.interrupted`.
     func plan(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImagePlan
@@ -40,7 +40,7 @@ public protocol ImageProcessing: Sendable {
 
 extension ImageProcessing {
     public func plan(_ job: ImageJob, interrupt: @escaping Interrupt) throws(ImageProcessingError) -> ImagePlan {
-        try PreparedJob(job).plan()
+        try PreparedJob(job).planned().examinedPlan(interrupt: interrupt)
     }
     /// Plans a job without a way to interrupt it.
     public func plan(_ job: ImageJob) throws(ImageProcessingError) -> ImagePlan { try plan(job) { false } }

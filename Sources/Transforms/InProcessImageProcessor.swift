@@ -55,13 +55,13 @@ public struct InProcessImageProcessor: ImageProcessing {
         timer.finishEncoding(encoded.comparison)
         return ProcessedImage(
             body: encoded.body, format: encoded.format, size: image.size,
-            frames: encoded.format.supportsMultipleFrames ? image.frames.count : 1, sourceFormat: header.format,
+            frames: encoded.format.writesFrames ? image.frames.count : 1, sourceFormat: header.format,
             isProven: !image.isDamaged, isDamaged: image.isDamaged, quality: encoded.quality,
             gaps: header.gaps, effort: encoded.format == format ? planned.plan.effort : job.efforts[encoded.format],
             faces: image.faces.map { min($0.count, FaceDetector.maxFaces) }, stages: timer.stages)
     }
 
-    /// The chain's result in a format, or as WebP if that is preferable to the AVIF and the plan compares them.
+    /// The chain's result in a format, or as WebP if that is preferable and the plan compares them.
     private func preferred(
         _ image: ImageFrames, by job: ImageJob, _ header: SourceHeader, framesUsed: Int, as format: OutputFormat,
         _ plan: ImagePlan, _ timer: inout StageTimer, interrupt: @escaping Interrupt
@@ -85,8 +85,8 @@ public struct InProcessImageProcessor: ImageProcessing {
                 interrupt: interrupt)
         }
         return try WebPComparison(output: job.output, knownBytes: job.webPBytes).result(
-            for: pixels.first,
-            avif: { () throws(ImageProcessingError) in try encode(as: .avif) },
+            for: pixels,
+            preferred: { () throws(ImageProcessingError) in try encode(as: format) },
             webP: { () throws(ImageProcessingError) in try encode(as: .webp) })
     }
 
@@ -222,6 +222,7 @@ public struct InProcessImageProcessor: ImageProcessing {
             throw interrupt() ? .interrupted : .transformFailed("\(error)")
         }
         try job.limits.check(output: result.size, setBy: job.chain.sizeParameter)
+        result.decoded = nil
         result.isFromGray = image.first.bands <= 2
         result.isP3 = job.chain.gamut.makesP3(of: image.first)
         if job.output.mayKeepPixels(of: header.format), !job.chain.hidesFaces {
@@ -287,4 +288,12 @@ package struct PreparedJob: Sendable {
 package struct PlannedJob: Sendable {
     let prepared: PreparedJob
     package let plan: ImagePlan
+
+    /// The plan, which says of a gain map that cannot be decoded that it is dropped. Takes the time to decode the map.
+    package func examinedPlan(interrupt: @escaping Interrupt) -> ImagePlan {
+        guard plan.gainMap == .kept, (try? prepared.gainMap?.samples(interrupt: interrupt)) == nil else { return plan }
+        var plan = plan
+        plan.gainMap = .droppedAsCorrupt
+        return plan
+    }
 }

@@ -75,13 +75,17 @@ package struct LightAxis: Hashable, Sendable {
 extension VipsImage {
     /// The lazy image of these axes, averaged in linear light.
     ///
+    /// - Parameter detail: what the light of a pixel lacks, where a decoder has averaged samples as they are stored: 0
+    ///   to 1.9 times the square of its difference from its neighbors, where 1 is white.
     /// - Precondition: one or three bands of 8 bits on the sRGB curve.
-    package func reducedInLight(columns: LightAxis, rows: LightAxis) throws(VipsError) -> VipsImage {
+    package func reducedInLight(
+        columns: LightAxis, rows: LightAxis, detail: Double = 0
+    ) throws(VipsError) -> VipsImage {
         precondition(isByte && (bands == 1 || bands == 3), "only opaque images of 8 bits are reduced in light")
         let reduced = columns.lending { columns in
             rows.lending { rows in
                 withUnsafePointer(to: columns) { columns in
-                    withUnsafePointer(to: rows) { rows in darkroom_light_reduce(pointer, columns, rows) }
+                    withUnsafePointer(to: rows) { rows in darkroom_light_reduce(pointer, columns, rows, detail) }
                 }
             }
         }

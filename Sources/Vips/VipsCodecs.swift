@@ -1,4 +1,5 @@
 import DarkroomCVips
+import Foundation
 public import NIOCore
 
 /// The loaders that may read untrusted bytes. All others in libvips (magick, pdf, openslide, …) are blocked by
@@ -54,6 +55,18 @@ public enum VipsSaver: String, Sendable, CaseIterable {
     case heif = "heifsave_buffer"
     case jxl = "jxlsave_buffer"
     case tiff = "tiffsave_buffer"
+
+    /// Whether it writes all frames or pages of an image. From version 8.16 on, libvips writes animated JPEG XL.
+    package var writesFrames: Bool {
+        switch self {
+        case .webp, .gif, .tiff: true
+        case .jxl: Self.writesAnimatedJXL
+        case .jpeg, .png, .heif: false
+        }
+    }
+
+    private static let writesAnimatedJXL =
+        VipsRuntime.version.compare("8.16", options: .numeric) != .orderedAscending
 
     /// Encodes an image with the saver's libvips options. `interrupt` ends the computation of pixels, as in `rendered`.
     public func encode(

@@ -96,14 +96,14 @@ extension Endpoints {
         var configuration = configuration
         configuration.tagger = ResponseTagger(configuration.responseTags, pipeline, imageMetrics)
         image = ImageEndpoint(
-            configuration: configuration, gate: Gate(configuration, limiter: rateLimiter), location: pipeline.location
+            configuration: configuration, gate: Gate(configuration, limiter: rateLimiter),
+            inquiries: ImageEndpoint.Inquiries(lookup: pipeline.lookup) { lookup, client, priority in
+                imageMetrics.record { () throws(PipelineError) in
+                    try pipeline.ask(lookup, client: client, priority: priority)
+                }
+            }, location: pipeline.location
         ) { request throws(PipelineError) in
             try await imageMetrics.measure { () throws(PipelineError) in try await pipeline.image(for: request) }
-        }
-        image.inquiries = ImageEndpoint.Inquiries(lookup: pipeline.lookup) { lookup, client, priority in
-            imageMetrics.record { () throws(PipelineError) in
-                try pipeline.ask(lookup, client: client, priority: priority)
-            }
         }
         describeSource = { request throws(PipelineError) in
             try await imageMetrics.countingFailures { () throws(PipelineError) in

@@ -15,10 +15,7 @@ struct FailureMemoryTests {
 
     private func access(_ source: SourceURL, _ identity: String) -> CacheAccess {
         let keys = RequestKeys(source: RequestKeys.source(identity), variant: StoreKey(hashing: "variant".utf8))
-        return CacheAccess(
-            keys: keys, source: source,
-            part: SourcePart(PageSelection(), needsPixels: true, variant: keys.variant.entry),
-            options: CacheOptions(), epoch: PurgeEpochs().current, deadline: nil)
+        return CacheAccess(ImageRequest(source: source), keys: keys, epoch: PurgeEpochs().current)
     }
 
     @Test func `A request fails if it needs what failed, and not if it needs less`() {

@@ -19,9 +19,7 @@ struct PurgeEpochsTests {
         source = try SourceURL(parsing: "http://example.com/shop/a.png")
         let keys = RequestKeys(
             source: RequestKeys.source(source.canonical), variant: StoreKey(hashing: "variant".utf8))
-        access = CacheAccess(
-            keys: keys, source: source, part: SourcePart(PageSelection(), needsPixels: true, variant: nil),
-            options: CacheOptions(), epoch: PurgeEpochs().current, deadline: nil)
+        access = CacheAccess(ImageRequest(source: source), keys: keys, epoch: PurgeEpochs().current)
         var fields = HTTPFields()
         fields[HTTPField.Name("Surrogate-Key") ?? .accept] = "shoes"
         record = SourceRecord(

@@ -136,6 +136,7 @@ struct CommandLineTests {
         #expect(run.status == 0)
         #expect(run.output.contains("libvips 8."))
         #expect(run.output.contains("writes jpg"))
+        #expect(run.output.contains("animates webp, gif"))
     }
 
     @Test func `Every process produces the same bytes and reports the same codecs`() throws {

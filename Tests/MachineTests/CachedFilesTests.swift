@@ -32,9 +32,9 @@ import Testing
         let file = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(file) }
         try FileManager.default.removeItem(atPath: path)
-        func read(_ file: Int32) -> [UInt8]? {
+        func read(_ file: Int32, at offset: Int = 0) -> [UInt8]? {
             var bytes = [UInt8](repeating: 0, count: 4)
-            let count = darkroom_pread(file, &bytes, 4, 0)
+            let count = darkroom_pread(file, &bytes, 4, off_t(offset))
             return count < 0 ? nil : Array(bytes.prefix(count))
         }
         #expect(read(file) == [1, 2, 3, 4])
@@ -42,6 +42,9 @@ import Testing
             #expect(CachedFiles.withoutWaiting { read(file) } == [1, 2, 3, 4])
         #endif
         #expect(CachedFiles.withoutWaiting { read(-1) } == nil)
+        // Some systems say the end of the file for bytes that are not in memory.
+        #expect(CachedFiles.withoutWaiting { read(file, at: 4) } == nil)
+        #expect(read(file, at: 4) == [])
         #expect(read(file) == [1, 2, 3, 4])
     }
 }

@@ -41,7 +41,6 @@ import Testing
     static let own = ["/proc/self/cgroup": "0::/\n"]
     static let nested = ["/proc/self/cgroup": "0::/kubepods/pod1/c1\n"]
     static let docker1 = ["/proc/self/cgroup": "5:cpu,cpuacct:/docker/c1\n4:memory:/docker/c1\n0::/\n"]
-    static let gibibyte = "\(1 << 30)\n"
 
     static let rows = [
         Row("a machine without control groups", [:]),

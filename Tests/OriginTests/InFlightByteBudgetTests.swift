@@ -99,10 +99,45 @@ struct InFlightByteBudgetTests {
         part.finish(bytes: 80)
         let large = reserve(60, source)
         #expect(try await large.state == .pending)
-        part.park()
+        let parking = part.park()
         #expect(try await large.state == .granted)
         #expect(budget.usedBytes == 140)
         let next = reserve(10, other)
+        #expect(try await next.state == .pending)
+        parking.end()
+    }
+
+    @Test func `Once bytes that wait for another download exceed the budget, the latest download proceeds`()
+        async throws
+    {
+        let (first, older) = (budget.makeReservation(), budget.makeReservation())
+        _ = reserve(60, first)
+        let waiting = reserve(60, older)
+        #expect(try await waiting.state == .pending)
+        let source = budget.makeReservation()
+        first.finish(bytes: 110)
+        let part = budget.makeReservation()
+        let needed = reserve(40, part)
+        let parking = first.park()
+        #expect(try await needed.state == .granted)
+        #expect(try await waiting.state == .pending)
+        let further = reserve(100, source)
+        #expect(try await further.state == .pending)
+        #expect(budget.usedBytes == 150)
+        parking.end()
+    }
+
+    @Test func `Bytes that no work has waiting any more keep downloads waiting`() async throws {
+        let (part, source, other) = (budget.makeReservation(), budget.makeReservation(), budget.makeReservation())
+        _ = reserve(80, part)
+        part.finish(bytes: 80)
+        var parkings = [part.park(), part.park()]
+        for _ in 1...2 { parkings[0].end() }
+        let large = reserve(60, source)
+        #expect(try await large.state == .granted)
+        source.finish(bytes: 0)
+        parkings = []
+        let next = reserve(30, other)
         #expect(try await next.state == .pending)
     }
 

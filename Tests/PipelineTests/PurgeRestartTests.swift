@@ -76,16 +76,6 @@ struct PurgeRestartTests {
         #expect(try await node.tier() == .memory)
     }
 
-    @Test func `The position that an earlier release saved is read`() async throws {
-        let node = await cluster.node(disk: disk)
-        try await node.ask()
-        let position = try #require(await disk.entry(for: PurgeProgress.key)?.metadata)
-        #expect(position.getInteger(at: position.readerIndex, as: Int64.self) == node.store.milliseconds)
-        let earlier = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: node.store.milliseconds))
-        #expect(disk.store(earlier, for: PurgeProgress.key))
-        #expect(try await cluster.node(disk: disk).tier() == .disk)
-    }
-
     @Test func `A progress is the same when it is read again, except for the oldest of very many purges`() {
         let names = (0..<2_000).map { PurgeLog.Name(time: Int64($0), isLasting: $0 % 2 == 0) }
         var progress = PurgeProgress(position: 7)

@@ -22,4 +22,20 @@ import Testing
             #expect(chain.recipe == recipe)
         }
     }
+
+    @Test(arguments: [false, true])
+    func `A text keeps its bytes although an equal text was asked for before`(isLayer: Bool) {
+        let chains = RecentChains(limits: PixelLimits())
+        // A compatibility ideograph, and the one that it is equal to.
+        for text in ["\u{FA19}", "\u{795E}"] {
+            var recipe = Recipe()
+            if isLayer {
+                recipe.layers = [Layer("a", .text(TextBox(text)))]
+            } else {
+                recipe.text = Text(text)
+            }
+            let key = TransformChain(recipe, limits: PixelLimits()).key
+            #expect(chains.chain(recipe).key.utf8.elementsEqual(key.utf8))
+        }
+    }
 }

@@ -164,7 +164,7 @@ struct SharedPurgeTests {
         let cluster = try Self.cluster()
         let disk = MemoryDisk()
         try await cluster.node(disk: disk).ask()
-        let damaged = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(integer: position))
+        let damaged = StoredEntry(body: ByteBuffer(), metadata: PurgeProgress(position: position).bytes)
         #expect(disk.store(damaged, for: PurgeProgress.key))
         _ = await cluster.node(disk: disk)
         #expect(disk.count <= 1)

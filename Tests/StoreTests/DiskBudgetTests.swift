@@ -52,6 +52,48 @@ import Testing
         #expect(await found(1...21, in: store) == [1, 2] + Array(6...21))
     }
 
+    @Test func `a use leaves the row as it is until eviction comes to it`() async throws {
+        let store = try await fixture.open()
+        await self.store(1...20, in: store)
+        fixture.clock.advance(by: .seconds(1))
+        #expect(await found(1...2, in: store) == [1, 2])
+        await store.flush()
+        #expect(try fixture.rowCount(where: "last_use > modified") == 0)
+        await self.store(21...21, in: store)
+        #expect(try fixture.rowCount(where: "last_use > modified") == 2)
+    }
+
+    @Test func `if all entries were used, those used first go`() async throws {
+        let store = try await fixture.open()
+        await self.store(1...20, in: store)
+        for number in (1...20).reversed() {
+            fixture.clock.advance(by: .seconds(1))
+            #expect(await store.entry(for: key(number)) != nil)
+        }
+        await self.store(21...21, in: store)
+        #expect(await found(1...21, in: store) == Array(1...17) + [21])
+    }
+
+    @Test(arguments: [nil, .seconds(1_000)] as [Duration?])
+    func `a record stays as long as an image of its source is used along with it`(maxAge: Duration?) async throws {
+        let store = try await fixture.open { $0.maxAge = maxAge }
+        for number in [100, 101] {
+            #expect(await store.storeAndWait(Self.record(), for: key(number, 1)))
+            #expect(await store.storeAndWait(Self.large(), for: key(number)))
+        }
+        await self.store(1...18, in: store)
+        fixture.clock.advance(by: .seconds(1))
+        #expect(await look(for: [key(100, 1), key(100)], in: store) == [Self.record(), Self.large()])
+        await self.store(19...19, in: store)
+        #expect(await look(for: [key(100, 1), key(100)], in: store) == [Self.record(), Self.large()])
+        #expect(await look(for: [key(101, 1), key(101)], in: store) == [])
+        #expect(store.statistics.evictions == 4)
+    }
+
+    private func look(for keys: [EntryKey], in store: DiskStore) async -> [StoredEntry] {
+        await withCheckedContinuation { continuation in store.look(for: keys) { continuation.resume(returning: $0) } }
+    }
+
     @Test func `uses are remembered when the store closes`() async throws {
         var store = try await fixture.open()
         await self.store(1...20, in: store)
@@ -136,15 +178,25 @@ import Testing
 @Suite struct DiskStateTests {
     @Test func `a write is due after each batch of entries, not after each use`() {
         let state = DiskState(lastUsesBatch: 3)
-        let due = [1, 2, 1, 2, 3, 3, 4, 5, 6].map { state.recordLookup(found: [key($0)], isOneMissing: false, at: 0) }
+        let due = [1, 2, 1, 2, 3, 3, 4, 5, 6].map {
+            state.recordLookup(hits: 1, used: [key($0)], isOneMissing: false, at: 0)
+        }
         #expect(due == [false, false, false, false, true, false, false, false, true])
     }
 
     @Test func `the last use of an entry is handed over once`() {
         let state = DiskState(lastUsesBatch: 10)
-        _ = state.recordLookup(found: [key(1)], isOneMissing: false, at: 5)
-        _ = state.recordLookup(found: [key(1)], isOneMissing: true, at: 6)
+        _ = state.recordLookup(hits: 1, used: [key(1)], isOneMissing: false, at: 5)
+        _ = state.recordLookup(hits: 1, used: [key(1)], isOneMissing: true, at: 6)
         #expect(state.takeLastUses() == [key(1): 6])
         #expect(state.takeLastUses() == [:])
+    }
+
+    @Test func `an entry that was removed has no last use`() {
+        let state = DiskState(lastUsesBatch: 10)
+        _ = state.recordLookup(hits: 3, used: (1...3).map { key($0) }, isOneMissing: false, at: 5)
+        state.rowsChanged([key(1)])
+        state.rowsChanged(ofSources: [key(2).source])
+        #expect(state.takeLastUses() == [key(3): 5])
     }
 }

@@ -38,12 +38,54 @@ import Testing
         #expect(throws: StorageError.self) { try index.rows(for: [key(1)]) }
     }
 
+    @Test(.enabled(if: LookupConnection.canReadAtOnce))
+    func `lookups go on although no connection can be opened for lookups at once`() throws {
+        try insert([key(1)])
+        #expect(try index.rows(for: [key(1)]).count == 1)
+        #expect(index.rowsAtOnce(for: [key(1)]) == nil)
+        try FileManager.default.moveItem(
+            atPath: fixture.folder("index.sqlite"), toPath: fixture.folder("elsewhere.sqlite"))
+        for _ in 1...2 { #expect(try index.rows(for: [key(1)]).count == 1) }
+        index.abandon()
+    }
+
     @Test func `last uses are written in several transactions`() throws {
         let keys = (0..<2500).map { key($0) }
         try insert(keys)
         let uses = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Int64($0 + 1)) })
         try index.setLastUses(uses)
         for key in keys { #expect(try index.rows(for: [key]).first?.lastUse == uses[key]) }
+        index.close()
+    }
+
+    @Test func `a removed entry leaves no use behind`() throws {
+        let keys = (0..<3).map { key(1, $0) }
+        func laterUses() throws -> [Int64?] { try index.leastRecentlyUsed(limit: 10).map(\.laterUse) }
+        let uses = Dictionary(uniqueKeysWithValues: keys.map { ($0, Int64(5)) })
+        for remove in [
+            { _ = try index.apply(deletes: keys) }, { _ = try index.deleteAll(ofSources: [keys[0].source]) },
+            { _ = try index.deleteEverything() },
+        ] as [() throws -> Void] {
+            try insert(keys)
+            #expect(try laterUses() == [nil, nil, nil])
+            try index.recordUses(uses)
+            #expect(try laterUses() == [5, 5, 5])
+            try remove()
+        }
+        try insert(keys)
+        #expect(try laterUses() == [nil, nil, nil])
+        index.close()
+    }
+
+    @Test func `an entry without a file counts as used with each entry of its source`() throws {
+        try insert([key(1, 1), key(2, 1)])
+        var record = EntryHeader(of: entry(), labels: .none, key: key(1, 2), created: 0, modified: 0).record
+        record.content = ByteBuffer(string: "notes")
+        _ = try index.apply(puts: [record])
+        try index.recordUses([key(1, 1): 5, key(2, 1): 9])
+        let found = try index.leastRecentlyUsed(limit: 10)
+        #expect(found.count == 3)
+        #expect(found.first { $0.key == key(1, 2) }?.laterUse == 5)
         index.close()
     }
 

@@ -108,7 +108,7 @@ struct AnswerableURLTests {
             (self.pipeline, endpoint) = (pipeline, endpoints.image)
             site = TestSite(endpoints, configuration: configuration)
             let information = try ImageQueryGrammar.info(limits: QueryLimits()).parse("url=http://a.org/a")
-            source = try await pipeline.describe(endpoint.imageRequest(information, of: nil, Permit(Authorization())))
+            source = try await pipeline.describe(endpoint.imageRequest(information, of: nil, Authorization()))
         }
 
         /// Plans the image of a query, for clients that accept different formats.
@@ -117,7 +117,7 @@ struct AnswerableURLTests {
                 let head = HTTPRequest(
                     method: .get, scheme: "http", authority: "a", path: "/image", headerFields: [.accept: accept])
                 let request = try endpoint.imageRequest(
-                    query, of: RequestHead(head, from: nil), Permit(Authorization()))
+                    query, of: RequestHead(head, from: nil), Authorization())
                 do throws(PipelineError) { _ = try await pipeline.plan(request, of: source) } catch {
                     Issue.record("\(size) \(name) for \(accept): \(error)")
                 }

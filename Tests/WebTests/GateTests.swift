@@ -80,15 +80,13 @@ struct GateTests {
             if policy == .quota {
                 configuration.access.keyQuotas["k1"] = KeyQuotas(egress: Allowance(amount: 1, period: .seconds(60)))
             }
-            let pipeline = ImagePipeline(memoryBytes: 0)
-            var image = ImageEndpoint(configuration: configuration) { _ in .stub() }
-            image.inquiries = ImageEndpoint.Inquiries(lookup: pipeline.lookup) { _, _, _ in
+            let inquired: Inquired =
                 switch way {
                 case .hit, .firstHit: .found(.stub())
                 case .refusal: .refused(.overloaded(retryAfterSeconds: 1))
                 default: .waits { .stub() }
                 }
-            }
+            let image = ImageEndpoint(configuration: configuration, inquired: inquired) { _ in .stub() }
             account = configuration.accounts.accounts(of: configuration.access)["k1"]
             let explain = ExplainEndpoint(image: image) { _, _ in .stub(plan: .missing("x")) }
             let endpoints = Endpoints.idle(
@@ -198,11 +196,9 @@ struct RefusalTests {
     private func response(
         to target: String, _ configuration: WebConfiguration, _ fields: HTTPFields = [:]
     ) async throws -> Response {
-        let pipeline = ImagePipeline(memoryBytes: 0)
-        var image = ImageEndpoint(configuration: configuration) { _ in .stub() }
-        image.inquiries = ImageEndpoint.Inquiries(lookup: pipeline.lookup) { _, _, _ in
-            .refused(.overloaded(retryAfterSeconds: 1))
-        }
+        let image = ImageEndpoint(
+            configuration: configuration, inquired: .refused(.overloaded(retryAfterSeconds: 1))
+        ) { _ in .stub() }
         return try await TestSite(.idle(image: image), configuration: configuration).respond(target, fields: fields)
     }
 

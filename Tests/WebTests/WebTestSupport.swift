@@ -107,6 +107,25 @@ extension Observability {
     }
 }
 
+extension ImageEndpoint {
+    /// An endpoint whose images come from a closure, and have to be waited for.
+    ///
+    /// - Parameter inquired: what is said of each image at once instead.
+    init(
+        configuration: WebConfiguration, inquired: Inquired? = nil,
+        location: @escaping @Sendable (ImageRequest) async -> CacheLocation = { _ in CacheLocation() },
+        image: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
+    ) {
+        self.init(
+            configuration: configuration, gate: Gate(configuration),
+            inquiries: Inquiries(lookup: Self.idlePipeline.lookup) { lookup, _, _ in
+                inquired ?? .waits { () async throws(PipelineError) in try await image(lookup.request) }
+            }, location: location, image: image)
+    }
+
+    private static let idlePipeline = ImagePipeline(memoryBytes: 0)
+}
+
 extension Endpoints {
     /// Endpoints that do nothing, except those given.
     static func idle(

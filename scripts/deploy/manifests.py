@@ -184,7 +184,7 @@ def network(resources: Resources, _: dict) -> None:
     for address in PRIVATE:
         assert not allows(address), f"{address} is allowed."
     # The server's own list has the same networks.
-    source = Path(__file__).resolve().parent.parent.parent / "Sources/Network/Addresses/SpecialPurposeNetworks.swift"
+    source = Path(__file__).resolve().parent.parent.parent / "Sources/Network/Addresses/AddressPolicy.swift"
     listed = re.findall(r"\bv4\((\d+), (\d+), (\d+), (\d+), (\d+)\)", source.read_text())
     same("exceptions", set(blocks[0]["except"]), {f"{a}.{b}.{c}.{d}/{bits}" for a, b, c, d, bits in listed})
 

@@ -51,7 +51,8 @@ int darkroom_open_cached(const char *path, int flags);
 /// Reads like pread(2), but only what the system has in memory (preadv2(2) with RWF_NOWAIT): -1 with an `errno` such as
 /// EAGAIN otherwise. It may read fewer bytes.
 ssize_t darkroom_read_cached(int file, void *bytes, size_t count, off_t offset);
-/// `darkroom_read_cached` on a thread that does not wait for devices, pread(2) on any other.
+/// `darkroom_read_cached` on a thread that does not wait for devices, where it also fails at the end of the file;
+/// pread(2) on any other.
 ssize_t darkroom_pread(int file, void *bytes, size_t count, off_t offset);
 /// Whether this thread waits for devices in `darkroom_pread`. All threads do at first.
 void darkroom_wait_for_devices(int waits);

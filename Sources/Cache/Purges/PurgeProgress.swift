@@ -29,12 +29,13 @@ struct PurgeProgress: Hashable, Sendable {
         name.time >= position - PurgeFollower.overlap && !done.contains(name)
     }
 
-    /// Decodes a progress; nil if the bytes are malformed. Earlier releases wrote the position alone.
+    /// Decodes a progress; nil if the bytes are malformed.
     init?(_ bytes: ByteBuffer) {
         var bytes = bytes
-        guard let position = bytes.readInteger(as: Int64.self) else { return nil }
+        guard let position = bytes.readInteger(as: Int64.self), let distrustedUntil = bytes.readInteger(as: Int64.self)
+        else { return nil }
         self.init(position: position)
-        distrustedUntil = bytes.readInteger() ?? .min
+        self.distrustedUntil = distrustedUntil
         while let name = PurgeLog.Name(readingFrom: &bytes) { done.insert(name) }
     }
 

@@ -73,6 +73,7 @@ struct Version: ParsableCommand {
         var lines = ["darkroom \(Darkroom.release)", "libvips \(report.libvips)"] + report.codecs
         lines.append("reads \(report.readable.map(\.rawValue).joined(separator: ", "))")
         lines.append("writes \(report.writable.map(\.rawValue).joined(separator: ", "))")
+        lines.append("animates \(report.animated.map(\.rawValue).joined(separator: ", "))")
         if verbose {
             lines.append("computes with \(report.vectorUnit)")
             let fonts = InstalledCodecs.fontFamilies

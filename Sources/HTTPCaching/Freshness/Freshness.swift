@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPTypes
 
 /// How long a stored response may be used: the result of parsing its caching fields once.
 public struct Freshness: Hashable, Sendable {
@@ -74,5 +75,156 @@ public struct Freshness: Hashable, Sendable {
             case .default, .fixed: nil
             }
         }
+    }
+}
+
+extension StoredResponse {
+    /// Calculates how long the response may be used under the operator's policy (RFC 9111 §4.2).
+    ///
+    /// Parses every caching field, so the result is worth storing.
+    public func freshness(_ policy: FreshnessPolicy) -> Freshness {
+        guard policy.respectsOrigin else {
+            let lifetime = Lifetime(min(policy.defaultFresh, policy.maxFresh), .fixed)
+            return freshness(lifetime, initialAge: .zero, CacheDirectives(), policy)
+        }
+        let origin = OriginCachePolicy(fields)
+        let lifetime =
+            explicitLifetime(origin, policy)
+            ?? (isHeuristicallyCacheable ? nil : Lifetime(.zero, .status))
+            ?? heuristicLifetime.map { Lifetime(policy.clamped($0.duration), $0.basis) }
+            ?? Lifetime(min(policy.defaultFresh, policy.maxFresh), .default)
+        var freshness = freshness(lifetime, initialAge: initialAge, origin.directives, policy)
+        freshness.needsValidation = origin.directives.noCache || variesByAnything
+        return freshness
+    }
+
+    /// The rest, on arrival, of the lifetime that the origin states for a response that is not cached heuristically,
+    /// such as a 404.
+    ///
+    /// Zero if the origin forbids storing or reuse, or if a field is malformed. Nil if the origin states no lifetime or
+    /// is ignored.
+    public func explicitLifetime(_ policy: FreshnessPolicy) -> Duration? {
+        guard policy.respectsOrigin, let lifetime = explicitLifetime(OriginCachePolicy(fields), policy) else {
+            return nil
+        }
+        return max(lifetime.duration - initialAge, .zero)
+    }
+
+    /// The rest, on arrival, of the lifetime that the origin states to clients and to their caches, for a response like
+    /// above: what it states in `Cache-Control` or `Expires`, but no longer than ``explicitLifetime(_:)``.
+    package func clientLifetime(_ policy: FreshnessPolicy) -> Duration? {
+        let clients = OriginCachePolicy(untargeted: fields)
+        guard !forbidsStoring(policy), !(policy.respectsOrigin && clients.directives.noStore) else { return .zero }
+        guard let lifetime = explicitLifetime(policy), let stated = explicitLifetime(clients, policy) else {
+            return explicitLifetime(policy)
+        }
+        return min(lifetime, max(stated.duration - initialAge, .zero))
+    }
+
+    /// Whether the origin sent `no-store`. `must-understand` would lift it for a status whose caching is understood
+    /// (RFC 9111 §5.2.2.3), but is ignored here, because no failure needs it.
+    public func forbidsStoring(_ policy: FreshnessPolicy) -> Bool {
+        policy.respectsOrigin && OriginCachePolicy(fields).directives.noStore
+    }
+
+    private func freshness(
+        _ lifetime: Lifetime, initialAge: Duration, _ directives: CacheDirectives, _ policy: FreshnessPolicy
+    ) -> Freshness {
+        let window = { (stated: CacheDirectives.Seconds?, defaultWindow: Duration) in
+            directives.explicitlyForbidStale
+                ? .zero : stated?.duration ?? (directives.forbidStale ? .zero : defaultWindow)
+        }
+        return Freshness(
+            lifetime: lifetime.duration, basis: lifetime.basis, needsValidation: false,
+            forbidsStale: directives.forbidStale,
+            staleWhileRevalidate: window(directives.staleWhileRevalidate, policy.staleWhileRevalidate),
+            staleIfError: window(directives.staleIfError, policy.staleIfError), initialAge: initialAge,
+            receivedAt: receivedAt, staleSince: staleSince)
+    }
+
+    /// The origin's prohibitions, then its stated lifetime, in the order of RFC 9111 §4.2.1.
+    private func explicitLifetime(_ origin: OriginCachePolicy, _ policy: FreshnessPolicy) -> Lifetime? {
+        let directives = origin.directives
+        if directives.forbidStoring { return Lifetime(.zero, .noStore) }
+        if directives.isPrivate { return Lifetime(.zero, .isPrivate) }
+        if directives.noCache { return Lifetime(.zero, .noCache) }
+        let stated =
+            directives.sharedMaxAge.map { Lifetime($0, origin.isTargeted ? .cdnMaxAge : .sharedMaxAge) }
+            ?? directives.maxAge.map { Lifetime($0, origin.isTargeted ? .cdnMaxAge : .maxAge) }
+            ?? (origin.isTargeted ? nil : expiresLifetime)
+        return stated.map { Lifetime(policy.clamped($0.duration), $0.basis) }
+    }
+
+    /// `corrected_initial_age` of RFC 9111 §4.2.3.
+    private var initialAge: Duration {
+        let apparent = max(Duration(from: date, to: receivedAt), .zero)
+        let delay = max(Duration(from: requestedAt, to: receivedAt), .zero)
+        return max(apparent, ageValue + delay)
+    }
+
+    /// `age_value` of RFC 9111 §4.2.3: the first member of `Age`, or zero if it is malformed (§5.1).
+    private var ageValue: Duration {
+        Self.members(of: fields[.age])?.first.flatMap { DeltaSeconds.parse($0.utf8) } ?? .zero
+    }
+
+    /// `date_value` of RFC 9111 §4.2.3.
+    private var date: Date { fields[.date].flatMap(date(parsing:)) ?? receivedAt }
+
+    /// The lifetime of `Expires` (RFC 9111 §5.3). A malformed date and contradictory lines mean that it is over.
+    var expiresLifetime: Lifetime? {
+        let lines = fields[values: .expires]
+        guard let first = lines.first else { return nil }
+        guard lines.allSatisfy({ $0 == first }), let expires = date(parsing: first) else {
+            return Lifetime(.invalid, .expires)
+        }
+        return Lifetime(max(Duration(from: date, to: expires), .zero), .expires)
+    }
+
+    /// The heuristic lifetime: a tenth of the time since `Last-Modified` (RFC 9111 §4.2.2).
+    var heuristicLifetime: Lifetime? {
+        guard let modified = fields[.lastModified].flatMap(date(parsing:)) else { return nil }
+        let unchanged = max(Duration(from: modified, to: date), .zero)
+        return Lifetime(min(unchanged / 10, FreshnessPolicy.maxHeuristicFresh), .heuristic)
+    }
+
+    private func date(parsing text: String) -> Date? { HTTPDate(parsing: text, now: receivedAt)?.date }
+}
+
+/// The directives of an origin that apply to a shared cache: the directives of `CDN-Cache-Control` if it is valid,
+/// otherwise of `Cache-Control` (RFC 9213 §2.2).
+struct OriginCachePolicy {
+    let directives: CacheDirectives
+    /// Whether the directives come from `CDN-Cache-Control`. `Expires` is ignored in that case.
+    let isTargeted: Bool
+
+    init(_ fields: HTTPFields) {
+        let targeted = fields[.cdnCacheControl].flatMap(CacheDirectives.init(targeted:))
+        isTargeted = targeted != nil
+        directives = targeted ?? Self.directives(fields)
+    }
+
+    /// The directives of `Cache-Control`, whatever `CDN-Cache-Control` says.
+    init(untargeted fields: HTTPFields) {
+        (directives, isTargeted) = (Self.directives(fields), false)
+    }
+
+    private static func directives(_ fields: HTTPFields) -> CacheDirectives {
+        fields[.cacheControl].map(CacheDirectives.init(parsing:)) ?? CacheDirectives()
+    }
+}
+
+/// A freshness lifetime and its source.
+struct Lifetime: Hashable {
+    var duration: Duration
+    var basis: Freshness.Basis
+
+    init(_ duration: Duration, _ basis: Freshness.Basis) {
+        self.duration = duration
+        self.basis = basis
+    }
+
+    /// A malformed number gives a lifetime of zero whose basis is ``Freshness/Basis/invalid``.
+    init(_ stated: CacheDirectives.Seconds, _ basis: Freshness.Basis) {
+        self.init(stated.duration, stated == .invalid ? .invalid : basis)
     }
 }

@@ -173,7 +173,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
             watch: watch, limits: limits, now: channel.eventLoop.now
         ) { [site] problem in
             let id = "\(RequestID())"
-            metrics.record(problem.kind)
+            metrics.record(problem: problem.kind.slug)
             logger.info(
                 "request refused",
                 metadata: [

@@ -2,6 +2,7 @@ package import DarkroomNetwork
 package import Logging
 package import Tracing
 
+/// A request that was answered, as the metrics, the access log and the span of the request have it.
 package struct AccessLogEntry: Sendable {
     package var method: String
     /// The path of the target, without its query: queries contain source URLs, which may contain tokens.
@@ -11,7 +12,7 @@ package struct AccessLogEntry: Sendable {
     /// The size of the response's body; nil when unknown in advance.
     package var bytes: Int?
     /// The time from the request's head to its response's head.
-    package var duration: Duration
+    package var duration = Duration.zero
     package var requestID: String
     /// Nil for a request without a trace.
     package var traceID: String?
@@ -49,10 +50,9 @@ package struct AccessLog: Sendable {
         self.write = write
     }
 
-    /// Logs a request. The entry is evaluated only if hits, or requests of this duration, are logged.
-    package func record(isHit: Bool, took duration: Duration, _ entry: @autoclosure () -> AccessLogEntry) {
-        guard let write, logsHits || !isHit || duration >= .seconds(1), isEnabled() else { return }
-        var entry = entry()
+    func record(_ entry: AccessLogEntry) {
+        guard let write, logsHits || !entry.details.isHit || entry.duration >= .seconds(1), isEnabled() else { return }
+        var entry = entry
         entry.method = entry.method.truncated(to: 100)
         entry.path = redacted(entry.path)
         write(entry)
@@ -139,15 +139,13 @@ package struct RequestObservers: Sendable {
         self.tracing = tracing
     }
 
-    /// Logs a request, and ends its span. The entry is evaluated only if it is needed.
-    func record(
-        _ request: @autoclosure () -> AccessLogEntry, isHit: Bool, took duration: Duration, route: String?,
-        _ span: RequestSpan?
-    ) {
-        log.record(isHit: isHit, took: duration, request())
+    /// Counts a problem, logs a request, and ends its span.
+    func record(_ entry: AccessLogEntry, route: String?, _ span: RequestSpan?) {
+        if let problem = entry.problem { metrics.record(problem: problem) }
+        log.record(entry)
         guard let span else { return }
-        var request = request()
-        request.path = log.redacted(request.path)
-        span.end(request, route: route)
+        var entry = entry
+        entry.path = log.redacted(entry.path)
+        span.end(entry, route: route)
     }
 }

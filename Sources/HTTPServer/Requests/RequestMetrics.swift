@@ -17,7 +17,7 @@ package final class RequestMetrics: Sendable {
     ]
 
     private let metrics: any MetricsFactory
-    private let problems: [ProblemKind: Counter]
+    private let problems: [String: Counter]
     private let slowReaders: [SlowReaders.Reason: Counter]
     private let routes = Mutex<[String?: RouteMetrics]>([:])
 
@@ -28,7 +28,7 @@ package final class RequestMetrics: Sendable {
     package init(_ metrics: any MetricsFactory, kinds: [ProblemKind], mainRoute: String? = nil) {
         self.metrics = metrics
         problems = kinds.reduce(into: [:]) { problems, kind in
-            problems[kind] = Counter(
+            problems[kind.slug] = Counter(
                 label: "darkroom_http_problems_total", dimensions: [("problem", kind.slug)], factory: metrics)
         }
         slowReaders = SlowReaders.Reason.allCases.reduce(into: [:]) { readers, reason in
@@ -38,9 +38,9 @@ package final class RequestMetrics: Sendable {
         if let mainRoute { of(route: mainRoute).prepare(.get, statuses: [200, 304] + kinds.map(\.status.code)) }
     }
 
-    func record(_ problem: ProblemKind) {
-        assert(problems[problem] != nil, "Problem kind '\(problem)' is missing from the list of kinds")
-        problems[problem]?.increment()
+    func record(problem slug: String) {
+        assert(problems[slug] != nil, "Problem kind '\(slug)' is missing from the list of kinds")
+        problems[slug]?.increment()
     }
 
     func record(_ reason: SlowReaders.Reason) { slowReaders[reason]?.increment() }
@@ -59,7 +59,7 @@ package final class RequestMetrics: Sendable {
 /// Counts and times the requests of one route.
 package final class RouteMetrics: Sendable {
     /// How a response used the cache, as the label `cache`.
-    enum CacheUse: Int {
+    private enum CacheUse: Int {
         case hit, miss
         /// The response has nothing to do with the cache.
         case none
@@ -92,7 +92,8 @@ package final class RouteMetrics: Sendable {
     }
 
     /// Durations have the status class only, which bounds the number of histograms.
-    func record(status: Int, _ method: HTTPRequest.Method, cache: CacheUse, took duration: Duration) {
+    func record(_ entry: AccessLogEntry, _ method: HTTPRequest.Method) {
+        let (status, cache) = (entry.status, CacheUse(status: entry.cacheStatus))
         let method = Self.methods.firstIndex(of: method) ?? Self.methods.count
         let (count, timer) = series.withLock { series in
             (
@@ -105,7 +106,7 @@ package final class RouteMetrics: Sendable {
             )
         }
         count.increment()
-        timer.record(duration)
+        timer.record(entry.duration)
     }
 
     fileprivate func prepare(_ method: HTTPRequest.Method, statuses: [Int]) {

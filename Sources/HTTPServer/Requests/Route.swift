@@ -128,6 +128,12 @@ package final class RoutePlace: Sendable {
         zip(segments, path.pathSegments).first { $0.0.name == name }.flatMap { String($0.1) }
     }
 
+    /// How the log writes a path at this place. What `**` matches may contain secrets, such as the URL of a source.
+    func logged(_ path: String) -> String {
+        guard isPrefix else { return path }
+        return "/" + segments.prefix { $0.name == nil && $0.text != "**" }.map { $0.text + "/" }.joined() + "…"
+    }
+
     /// Whether the path begins with braces.
     fileprivate var isOpen: Bool { segments.first?.name != nil }
 
@@ -205,13 +211,6 @@ package struct RouteTable: Sendable {
         let isTaken = beginnings.contains { $0.matches(first) }
         func matches(_ place: RoutePlace) -> Bool { place.isOpen != isTaken && place.matches(path) }
         return patterns.first(where: matches) ?? prefixes.first(where: matches)
-    }
-
-    /// How the log writes a path. What `**` matches may contain secrets, such as the URL of a source.
-    static func logged(_ path: String, of route: String?) -> String {
-        guard let route, route.hasSuffix("/**") else { return path }
-        let kept = route.split(separator: "/").prefix { !$0.hasPrefix("{") && $0 != "**" }
-        return "/" + kept.map { $0 + "/" }.joined() + "…"
     }
 
     /// Whether pages of other sites may embed the problems and redirects at a place.

@@ -83,16 +83,6 @@ struct Exchange: Sendable {
     }
 
     private var duration: Duration { .nanoseconds((NIODeadline.now() - startedAt).nanoseconds) }
-
-    /// What the records have of an answer.
-    fileprivate struct Outcome {
-        var status: Int
-        var bytes: Int?
-        var cacheStatus: String?
-        var problem: ProblemKind?
-        var details: AccessLogDetails
-        var isDisconnected = false
-    }
 }
 
 // MARK: Now
@@ -134,10 +124,10 @@ extension Exchange {
         // Most requests learn without a context that they are not recorded.
         var service = fields.map { ServiceContext($0, requestID: id, instrument: observers.instrument) } ?? .topLevel
         let span = observers.tracing?.begin(&service, isTrusted: head.isFromTrustedProxy, after: duration)
-        let outcome = Outcome(
-            status: reply.status, bytes: head.method == .head ? 0 : reply.body.readableBytes,
-            cacheStatus: reply.cacheStatus, problem: reply.problem, details: reply.details)
-        record(outcome, duration, span, in: service)
+        var entry = entry(status: reply.status, reply.problem, reply.details)
+        entry.bytes = head.method == .head ? 0 : reply.body.readableBytes
+        entry.cacheStatus = reply.cacheStatus
+        record(&entry, after: duration, span, in: service)
         return bytes
     }
 }
@@ -162,42 +152,42 @@ extension Exchange {
         site.observers.state.beginRequest()
         defer { site.observers.state.endRequest() }
         let context = ServerRequestContext(head, place, channel)
-        var (response, outcome) = await outcome(of: request, context)
+        var (response, entry) = await answer(to: request, context)
         response.headers[.requestID] = id
         response.headers[.date] = site.dateText
         if head.method == .head {
-            (response, outcome.bytes) = (response.createHeadResponse(), 0)
+            (response, entry.bytes) = (response.createHeadResponse(), 0)
         }
-        record(outcome, duration, span, in: ServiceContext.current)
+        record(&entry, after: duration, span, in: ServiceContext.current)
         return response
     }
 
-    private func outcome(of request: Request, _ context: ServerRequestContext) async -> (Response, Outcome) {
+    private func answer(to request: Request, _ context: ServerRequestContext) async -> (Response, AccessLogEntry) {
         var response: Response
-        var outcome: Outcome
+        var entry: AccessLogEntry
         do throws(Problem) {
             switch try (answer ?? ask()).get() {
             case .now(let reply):
-                outcome = Outcome(status: reply.status, details: reply.details)
+                entry = self.entry(status: reply.status, nil, reply.details)
                 response = reply.response(after: duration)
             case .later(let respond):
                 response = try await respond(request, context)
                 response.headers.finish(response.status, sharing)
-                outcome = Outcome(status: response.status.code, details: context.logDetails)
+                entry = self.entry(status: response.status.code, nil, context.logDetails)
             }
         } catch {
             let problem = isShutDown ? .shutDown : error
             var (fields, body) = content(of: problem)
-            outcome = Outcome(
-                status: problem.kind.status.code, problem: problem.kind,
-                details: problem.logged == .none ? context.logDetails : problem.logged)
+            entry = self.entry(
+                status: problem.kind.status.code, problem.kind,
+                problem.logged == .none ? context.logDetails : problem.logged)
             fields.finish(problem.kind.status, sharing)
             response = Response(status: problem.kind.status, headers: fields, body: ResponseBody(byteBuffer: body))
         }
-        outcome.bytes = response.body.contentLength
-        outcome.cacheStatus = response.headers[.cacheStatus]
-        outcome.isDisconnected = Task.isCancelled && !isShutDown
-        return (response, outcome)
+        entry.bytes = response.body.contentLength
+        entry.cacheStatus = response.headers[.cacheStatus]
+        entry.isDisconnected = Task.isCancelled && !isShutDown
+        return (response, entry)
     }
 
     /// Whether the end of the grace period canceled the request, rather than its client.
@@ -214,20 +204,20 @@ extension Exchange {
         return content
     }
 
+    private func entry(status: Int, _ problem: ProblemKind?, _ details: AccessLogDetails) -> AccessLogEntry {
+        AccessLogEntry(
+            method: head.method.rawValue, path: place?.logged(head.path) ?? head.path, status: status,
+            requestID: id, client: head.client, problem: problem?.slug, details: details)
+    }
+
     /// Counts the request, logs it, and ends its span.
-    private func record(_ outcome: Outcome, _ duration: Duration, _ span: RequestSpan?, in service: ServiceContext?) {
-        let observers = site.observers
-        if let problem = outcome.problem { observers.metrics.record(problem) }
-        site.metrics(of: place).record(
-            status: outcome.status, head.method, cache: .init(status: outcome.cacheStatus), took: duration)
-        observers.record(
-            AccessLogEntry(
-                method: head.method.rawValue, path: RouteTable.logged(head.path, of: place?.path),
-                status: outcome.status, bytes: outcome.bytes, duration: duration, requestID: id,
-                traceID: service?.trace?.traceID, client: head.client, cacheStatus: outcome.cacheStatus,
-                problem: outcome.problem?.slug,
-                details: outcome.details, isDisconnected: outcome.isDisconnected),
-            isHit: outcome.details.isHit, took: duration, route: place?.path, span)
+    private func record(
+        _ entry: inout AccessLogEntry, after duration: Duration, _ span: RequestSpan?, in service: ServiceContext?
+    ) {
+        entry.duration = duration
+        entry.traceID = service?.trace?.traceID
+        site.metrics(of: place).record(entry, head.method)
+        site.observers.record(entry, route: place?.path, span)
     }
 }
 

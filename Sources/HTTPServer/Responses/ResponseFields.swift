@@ -55,8 +55,13 @@ extension HTTPFields {
         if status.code >= 300, sharing.isEmbeddable, self[.crossOriginResourcePolicy] == nil {
             self[.crossOriginResourcePolicy] = "cross-origin"
         }
-        for field in Self.browserProtection where self[field.name] == nil { append(field) }
+        for field in Self.browserProtection where !contains(field.name) { append(field) }
         self[.server] = ListenerConfiguration.serverName
+    }
+
+    /// Adds a field that is not among them yet, unless its value is nil.
+    package mutating func add(_ name: HTTPField.Name, _ value: String?) {
+        if let value { append(HTTPField(name: name, value: value)) }
     }
 
     /// No content sniffing, no scripts or subresources, no embedding by other sites, and no leak of URLs, which may

@@ -60,3 +60,53 @@ extension CIDR {
         }
     }
 }
+
+/// The networks without public origins.
+///
+/// Sources: the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and its updates), the multicast
+/// registries (RFC 5771, RFC 4291 §2.7), and RFC 4291 §2.4 for global unicast. Networks that IANA marks as globally
+/// reachable but that serve a protocol rather than hosts (AS112, AMT, anycast relays) are included.
+enum SpecialPurposeNetworks {
+    static let v4: [CIDR] = [
+        v4(0, 0, 0, 0, 8),  // "this network", RFC 791
+        v4(10, 0, 0, 0, 8),  // private use, RFC 1918
+        v4(100, 64, 0, 0, 10),  // shared address space (carrier-grade NAT), RFC 6598
+        v4(127, 0, 0, 0, 8),  // loopback, RFC 1122
+        v4(168, 63, 129, 16, 32),  // host agent of a cloud provider, public in form only
+        v4(169, 254, 0, 0, 16),  // link-local and cloud metadata, RFC 3927
+        v4(172, 16, 0, 0, 12),  // private use, RFC 1918
+        v4(192, 0, 0, 0, 24),  // IETF protocol assignments, RFC 6890
+        v4(192, 0, 2, 0, 24),  // documentation TEST-NET-1, RFC 5737
+        v4(192, 31, 196, 0, 24),  // AS112-v4, RFC 7535
+        v4(192, 52, 193, 0, 24),  // AMT, RFC 7450
+        v4(192, 88, 99, 0, 24),  // deprecated 6to4 relay anycast, RFC 7526
+        v4(192, 168, 0, 0, 16),  // private use, RFC 1918
+        v4(192, 175, 48, 0, 24),  // AS112 direct delegation, RFC 7534
+        v4(198, 18, 0, 0, 15),  // benchmarking, RFC 2544
+        v4(198, 51, 100, 0, 24),  // documentation TEST-NET-2, RFC 5737
+        v4(203, 0, 113, 0, 24),  // documentation TEST-NET-3, RFC 5737
+        v4(224, 0, 0, 0, 4),  // multicast, RFC 5771
+        v4(240, 0, 0, 0, 4),  // reserved, RFC 1112, with limited broadcast, RFC 8190
+    ]
+
+    /// The part of IPv6 that is assigned to hosts of the public internet. Unspecified, loopback, discard-only, unique
+    /// local, link-local, site-local, SRv6 and multicast addresses are outside.
+    static let v6GlobalUnicast = v6(0x2000, 0, 0, 3)
+
+    /// The networks within ``v6GlobalUnicast`` without public origins.
+    static let v6: [CIDR] = [
+        v6(0x2001, 0, 0, 23),  // IETF protocol assignments, RFC 2928: Teredo, benchmarking, AMT, AS112, ORCHID, DET
+        v6(0x2001, 0x0db8, 0, 32),  // documentation, RFC 3849
+        v6(0x2002, 0, 0, 16),  // 6to4, RFC 3056
+        v6(0x2620, 0x004f, 0x8000, 48),  // AS112 direct delegation, RFC 7534
+        v6(0x3fff, 0, 0, 20),  // documentation, RFC 9637
+    ]
+
+    private static func v4(_ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ prefixBits: Int) -> CIDR {
+        CIDR(.v4(a << 24 | b << 16 | c << 8 | d), prefixBits)
+    }
+
+    private static func v6(_ a: UInt128, _ b: UInt128, _ c: UInt128, _ prefixBits: Int) -> CIDR {
+        CIDR(.v6(a << 112 | b << 96 | c << 80), prefixBits)
+    }
+}

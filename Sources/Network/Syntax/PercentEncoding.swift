@@ -81,7 +81,7 @@ package enum PercentEncoding {
     /// Replaces every escape by its byte, once. Returns nil for a `%` without two hexadecimal digits and for bytes that
     /// are not UTF-8.
     package static func decode(_ text: Substring.UTF8View) -> String? {
-        guard text.contains(UInt8(ascii: "%")) else { return String(validating: text, as: UTF8.self) }
+        guard text.contains(UInt8(ascii: "%")) else { return String(text) }
         var output: [UInt8] = []
         output.reserveCapacity(text.count)
         var rest = text.makeIterator()

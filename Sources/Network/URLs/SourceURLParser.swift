@@ -137,7 +137,8 @@ enum SourceURLParser {
             let text = PercentEncoding.encode(segment, allowing: .webPathSegment)
             let isLast = index == segments.count - 1
             // The longest spelling of a dot segment is `%2e%2e`.
-            switch text.utf8.count > 6 ? text : text.lowercased().replacing("%2e", with: ".") {
+            let mayBeDots = segment.count <= 6 && segment.first.map(".%".utf8.contains) == true
+            switch mayBeDots ? text.lowercased().replacing("%2e", with: ".") : text {
             case "..":
                 _ = kept.popLast()
                 if isLast { kept.append("") }

@@ -6,7 +6,8 @@ import Synchronization
 /// A download reserves bytes before it reads them: its announced length at once, or step by step without an announced
 /// length. Its connection is not read until the reservation is granted, the oldest download first. If only running
 /// downloads hold bytes, or downloads whose bytes wait for another download, waiting would never end, so the oldest
-/// download proceeds and may exceed the budget by the size of one download.
+/// download proceeds and may exceed the budget by the size of one download. Once bytes that wait alone exceed the
+/// budget, the latest download proceeds instead, up to twice the budget.
 ///
 /// The downloads of one client hold at most three quarters of the budget, by the same rules; a single download may
 /// exceed that. A client that requests from slow origins, or sends slowly, thus does not delay other clients.
@@ -15,8 +16,9 @@ final class InFlightByteBudget: Sendable {
         let client: String
         var bytes = 0
         var isFinished = false
-        /// Whether the bytes are held for work that waits for further downloads.
-        var isParked = false
+        /// The works that the bytes are held for and that wait for further downloads.
+        var parkings = 0
+        var isParked: Bool { parkings > 0 }
         /// The pending request: the total that the download waits for.
         var request: (bytes: Int, promise: EventLoopPromise<Void>)?
     }
@@ -30,6 +32,8 @@ final class InFlightByteBudget: Sendable {
         var pending = 0
         var lastNumber = 0
         var onRelease: (@Sendable () -> Void)?
+
+        var finishedBytes: Int { entries.values.reduce(0) { $0 + ($1.isFinished ? $1.bytes : 0) } }
 
         mutating func add(_ bytes: Int, to number: Int) {
             guard let client = entries[number]?.client else { return }
@@ -112,9 +116,10 @@ final class InFlightByteBudget: Sendable {
         }
     }
 
-    fileprivate func park(_ number: Int) {
-        change { state in
-            state.entries[number]?.isParked = true
+    /// Counts one more work, or one less, that waits for further downloads.
+    fileprivate func park(_ number: Int, _ change: Int) {
+        self.change { state in
+            state.entries[number]?.parkings += change
             return nil
         }
     }
@@ -142,6 +147,7 @@ final class InFlightByteBudget: Sendable {
         var granted: [EventLoopPromise<Void>] = []
         let running = state.entries.filter { !$0.value.isFinished }.keys.sorted()
         let isEnding = state.entries.values.contains { $0.isFinished && !$0.isParked }
+        if !isEnding, state.finishedBytes > budgetBytes { return grantLatest(of: running, &state) }
         let mayExceed = isEnding ? nil : running.first
         let ofTheirClients = oldestOfClients(state)
         for number in running {
@@ -154,6 +160,19 @@ final class InFlightByteBudget: Sendable {
             if let promise = state.takePromise(of: number) { granted.append(promise) }
         }
         return granted
+    }
+
+    /// Grants the latest request that twice the budget has room for: work that alone holds more than the budget waits
+    /// for downloads that began after its own. Others would let further work do so.
+    private func grantLatest(of running: [Int], _ state: inout State) -> [EventLoopPromise<Void>] {
+        for number in running.reversed() {
+            guard let entry = state.entries[number], let request = entry.request else { continue }
+            let more = max(request.bytes - entry.bytes, 0)
+            guard state.usedBytes + more <= 2 * budgetBytes else { continue }
+            state.add(more, to: number)
+            return state.takePromise(of: number).map { [$0] } ?? []
+        }
+        return []
     }
 
     /// The oldest downloads of the clients that hold no bytes of which the work will end by itself. They may exceed
@@ -198,8 +217,10 @@ package final class ByteReservation: Sendable {
         guard isGranted else { throw CancellationError() }
     }
 
-    /// The bytes are held for work that waits for further downloads, which must not wait for them in turn.
-    package func park() { budget.park(number) }
+    /// Holds the bytes for work that waits for further downloads, which must not wait for them in turn.
+    package func park() -> Parking { Parking(self) }
+
+    fileprivate func park(_ change: Int) { budget.park(number, change) }
 
     /// Ends the download, which has left that many bytes.
     func finish(bytes count: Int) { budget.finish(number, bytes: count) }
@@ -221,4 +242,22 @@ struct ReservedSize {
         bytes = min(isAnnounced ? size : size + Self.stepBytes, limit)
         return bytes
     }
+}
+
+/// The time in which work that holds downloaded bytes waits for further downloads. Ends with the last reference.
+package final class Parking: Sendable {
+    private let reservation: ByteReservation
+    private let hasEnded = Atomic(false)
+
+    fileprivate init(_ reservation: ByteReservation) {
+        self.reservation = reservation
+        reservation.park(1)
+    }
+
+    /// The work waits for no further download, so that downloads wait for its bytes again.
+    package func end() {
+        if !hasEnded.exchange(true, ordering: .relaxed) { reservation.park(-1) }
+    }
+
+    deinit { end() }
 }

@@ -36,7 +36,7 @@ extension ImagePipeline {
             do throws(PipelineError) {
                 try requireAllowedSources(of: fallback)
                 var resolved = resolve(fallback, observer: request.observer, parts: request.parts)
-                resolved.deadline = request.deadline
+                resolved.access.deadline = request.access.deadline
                 resolved.keepsOriginal = request.keepsOriginal
                 var response = try await resolver.image(for: resolved)
                 response.fallbackReason = error

@@ -35,7 +35,7 @@ extension ImageResolver {
         }
         do throws(PipelineError) {
             return try await upgrades.decisions.value(
-                for: request.upgradeKey, urgency: request.urgency, deadline: request.deadline
+                for: request.upgradeKey, urgency: request.urgency, deadline: request.access.deadline
             ) { urgency throws(PipelineError) in
                 let pixels = producer.pixels
                 let parts = try await originalsOfParts(of: request)
@@ -122,5 +122,5 @@ extension ImageResolver {
 
 extension ResolvedRequest {
     /// The key by which requests share the job that makes their own output.
-    var upgradeKey: FormatUpgrades.Key { FormatUpgrades.Key(variant: keys.variant, epoch: epoch) }
+    var upgradeKey: FormatUpgrades.Key { FormatUpgrades.Key(variant: keys.variant, epoch: access.epoch) }
 }

@@ -44,7 +44,7 @@ extension ImagePipeline {
         }
         var complete = resolve(request.input, observer: request.observer, parts: resolved)
         complete.urgency = request.urgency
-        complete.deadline = request.deadline
+        complete.access.deadline = request.access.deadline
         complete.keepsOriginal = request.keepsOriginal
         return complete
     }
@@ -77,7 +77,7 @@ extension ImagePipeline {
         _ part: PartImage, of request: ResolvedRequest, instead failure: (SourceURL, PipelineError)? = nil
     ) async throws(PipelineError) -> ResolvedPart {
         var asked = partRequest(part, of: request.input, request.urgency)
-        asked.deadline = request.deadline
+        asked.access.deadline = request.access.deadline
         return try await resolver.part(part, asked, instead: failure)
     }
 
@@ -168,7 +168,6 @@ extension ImageResolver {
         // Cached bytes are found again.
         var original = response.original
         if response.original?.isStored == true, !request.cache.store.originals.isEmpty { original = nil }
-        original?.park()
         return ResolvedPart(part, request, record, original: original, report: response.cache, failure: failure)
     }
 
@@ -187,7 +186,7 @@ extension ImageResolver {
         if let original = part.original { return original }
         var again = part.request
         // The work is shared: one request's deadline must not end it for the others.
-        again.deadline = nil
+        again.access.deadline = nil
         again.keepsOriginal = .always
         if let original = await cache.original(part.record, for: again.access) { return original }
         // If the image has changed, the request starts over.

@@ -46,6 +46,8 @@ final class ResolvedPart: Sendable {
     let record: SourceRecord
     /// The bytes, if they are available.
     let original: Original?
+    /// Of the bytes, until those of all images are there; nil if they are not counted.
+    let parking: Parking?
     /// How the record was found; nil if it was in memory.
     let report: CacheReport?
     /// The failed source that this image replaces, and its error; nil if it is the requested image.
@@ -57,6 +59,7 @@ final class ResolvedPart: Sendable {
     ) {
         (self.part, self.request, self.record) = (part, request, record)
         (self.original, self.report, self.failure) = (original, report, failure)
+        parking = original?.park()
     }
 
     /// Whether images that show this image may be stored.
@@ -66,7 +69,7 @@ final class ResolvedPart: Sendable {
 extension Original {
     /// Keeps the bytes within the in-flight byte budget, while another download of the same request may wait for its
     /// part of it.
-    func park() { (hold as? ByteReservation)?.park() }
+    func park() -> Parking? { (hold as? ByteReservation)?.park() }
 }
 
 /// The bytes of an image that is drawn.

@@ -5,6 +5,7 @@ import DarkroomRequests
 import DarkroomStore
 import DarkroomWaiting
 import Foundation
+import Synchronization
 
 /// Fetches from origins, once for all requests that need the same answer at the same time.
 struct SharedFetch: Sendable {
@@ -32,10 +33,10 @@ struct SharedFetch: Sendable {
         var download: SharedDownload?
         defer { download?.remove(request) }
         let found = await fetches.value(
-            for: key, deadline: request.deadline,
+            for: key, deadline: request.access.deadline,
             traits: {
                 let own = SharedDownload(
-                    request.urgency.makeDependency(onJoin: fetch.origin.startWaiting), request.epoch)
+                    request.urgency.makeDependency(onJoin: fetch.origin.startWaiting), request.access.epoch)
                 own.add(request)
                 download = own
                 return own
@@ -82,7 +83,8 @@ struct SharedFetch: Sendable {
     private func key(of request: ResolvedRequest, _ mode: OriginFetch.Mode) -> Key {
         let undecodable = fetch.cache.failures.undecodable(of: request.access, now: fetch.now())
         return Key(
-            source: request.keys.source, mode: mode, undecodable: undecodable?.record.content, epoch: request.epoch)
+            source: request.keys.source, mode: mode, undecodable: undecodable?.record.content,
+            epoch: request.access.epoch)
     }
 
     /// The answer that another request received after this request's lookup in the caches.
@@ -101,5 +103,40 @@ struct SharedFetch: Sendable {
         if let failure = fetch.cache.failures.decodingFailure(of: request, record, now: fetch.now()) { throw failure }
         return OriginFetch.Answer(
             record: record, original: original, status: 200, isVerified: original == nil, isShared: true)
+    }
+}
+
+/// Follows the downloads of a request. Its method is called on any thread, and must return at once.
+package protocol DownloadObserver: AnyObject, Sendable {
+    /// More of the original was received, of the length that the origin announced; nil if it did not.
+    func report(receivedBytes: Int, expectedBytes: Int?)
+}
+
+/// A download in progress, which is reported to all requests that share it, whichever request started it.
+final class SharedDownload: Sendable {
+    let urgency: Urgency
+    /// When it started.
+    let epoch: PurgeEpoch
+    private let observers = Mutex<[any DownloadObserver]>([])
+
+    init(_ urgency: Urgency, _ epoch: PurgeEpoch) {
+        self.urgency = urgency
+        self.epoch = epoch
+    }
+
+    func add(_ request: ResolvedRequest) {
+        if let observer = request.observer { observers.withLock { $0.append(observer) } }
+    }
+
+    func remove(_ request: ResolvedRequest) {
+        guard let observer = request.observer else { return }
+        observers.withLock { $0.removeAll { $0 === observer } }
+    }
+
+    /// Reports the bytes so far. Called on any thread.
+    func report(_ partial: PartialOriginal) {
+        for observer in observers.withLock(\.self) {
+            observer.report(receivedBytes: partial.receivedBytes, expectedBytes: partial.expectedBytes)
+        }
     }
 }

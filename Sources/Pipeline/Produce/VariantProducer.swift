@@ -44,9 +44,9 @@ struct VariantProducer: Sendable {
         let options = request.cache
         let key = Key(
             variant: request.keys.variant, content: original.record.content, store: options.store,
-            waitsForDisk: options.waitsForDisk, epoch: request.epoch)
+            waitsForDisk: options.waitsForDisk, epoch: request.access.epoch)
         var (produced, isShared) = try await productions.value(
-            for: key, urgency: request.urgency, deadline: request.deadline
+            for: key, urgency: request.urgency, deadline: request.access.deadline
         ) { urgency throws(PipelineError) in
             if let produced = await recentlyProduced(request, original) { return produced }
             return try await run(request, original, parts: parts(), urgency)

@@ -16,6 +16,8 @@ final class RecentChains: Sendable {
 
     /// The chain of a recipe.
     func chain(_ recipe: Recipe) -> TransformChain {
+        // Texts of other bytes may be equal in Unicode, but not as drawn.
+        guard !recipe.drawsText else { return TransformChain(recipe, limits: limits) }
         if let known = chains.withLock({ $0.first { $0.recipe == recipe } }) { return known }
         let chain = TransformChain(recipe, limits: limits)
         chains.withLock { chains in
@@ -23,5 +25,11 @@ final class RecentChains: Sendable {
             chains.insert(chain, at: 0)
         }
         return chain
+    }
+}
+
+extension Recipe {
+    fileprivate var drawsText: Bool {
+        text != nil || layers.contains { if case .text = $0.content { true } else { false } }
     }
 }

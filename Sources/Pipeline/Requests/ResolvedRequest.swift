@@ -11,21 +11,12 @@ import DarkroomWaiting
 /// Every step takes this value, so that no step derives a key of its own, and no image from before a purge is stored
 /// after it.
 struct ResolvedRequest: Sendable {
-    /// The request of the caller.
-    var input: ImageRequest {
-        get { boxed.input }
-        set { boxed = Box(newValue) }
-    }
-    private var boxed: Box
+    /// The request as the caches see it.
+    var access: CacheAccess
     let chain: TransformChain
-    private(set) var keys: RequestKeys
     /// The keys of the companions that are other outputs of the same image.
     var outputs: [Companion: RequestKeys] = [:]
-    /// The source's purge epoch when the request started. Results are stored only if it is still current.
-    var epoch: PurgeEpoch
     var urgency: Urgency
-    /// When the request's waits end; nil if something else ends them.
-    var deadline: Deadline?
     var observer: (any DownloadObserver)?
     /// The images that the chain draws; nil while the content of one is unknown.
     var parts: ResolvedParts?
@@ -38,23 +29,8 @@ struct ResolvedRequest: Sendable {
         input: ImageRequest, chain: TransformChain, keys: RequestKeys, epoch: PurgeEpoch, urgency: Urgency,
         observer: (any DownloadObserver)? = nil, parts: ResolvedParts? = nil
     ) {
-        boxed = Box(input)
-        (self.chain, self.keys, self.epoch, self.urgency) = (chain, keys, epoch, urgency)
-        (self.observer, self.parts) = (observer, parts)
-    }
-
-    /// Shared by the copies that each step takes: the caller's request has some thirty parts to copy.
-    private final class Box: Sendable {
-        let input: ImageRequest
-
-        init(_ input: ImageRequest) { self.input = input }
-
-        /// What is decoded for a variant.
-        func part(_ variant: StoreKey) -> SourcePart {
-            SourcePart(
-                input.pages.shown(in: input.output), needsPixels: !input.output.isHeaderOnly, variant: variant,
-                showsDamage: input.output.damaged == .show)
-        }
+        access = CacheAccess(input, keys: keys, epoch: epoch)
+        (self.chain, self.urgency, self.observer, self.parts) = (chain, urgency, observer, parts)
     }
 
     /// When a response keeps the source's bytes.
@@ -66,18 +42,17 @@ struct ResolvedRequest: Sendable {
         case always
     }
 
-    /// Whether the chain draws an image whose content is unknown. The keys then do not name the variant.
-    var lacksParts: Bool { parts == nil && !boxed.input.parts.isEmpty }
-
-    /// The request as the caches see it.
-    var access: CacheAccess {
-        CacheAccess(
-            keys: keys, source: source, part: boxed.part(keys.variant.entry), options: cache, epoch: epoch,
-            deadline: deadline, share: boxed.input.share)
+    /// The request of the caller.
+    var input: ImageRequest {
+        get { access.request.input }
+        set { access.request = SharedRequest(newValue) }
     }
+    var keys: RequestKeys { access.keys }
+    var source: SourceURL { access.request.input.source }
+    var cache: CacheOptions { access.request.input.cache }
 
-    var source: SourceURL { boxed.input.source }
-    var cache: CacheOptions { boxed.input.cache }
+    /// Whether the chain draws an image whose content is unknown. The keys then do not name the variant.
+    var lacksParts: Bool { parts == nil && !access.request.input.parts.isEmpty }
 
     /// Whether the client forces a request to the origin, even if an earlier failure is remembered.
     var forcesOrigin: Bool {
@@ -95,7 +70,7 @@ struct ResolvedRequest: Sendable {
     func companion(_ companion: Companion) -> ResolvedRequest? {
         guard let keys = outputs[companion], let input = input.companion(companion) else { return nil }
         var request = without(companion)
-        (request.input, request.keys) = (input, keys)
+        (request.input, request.access.keys) = (input, keys)
         return request
     }
 
@@ -114,7 +89,7 @@ struct ResolvedRequest: Sendable {
         request.input.cache.policy = RequestCachePolicy()
         request.input.cache.waitsForDisk = false
         request.urgency = Urgency(.background)
-        request.deadline = nil
+        request.access.deadline = nil
         request.observer = nil
         request.keepsOriginal = .never
         return request
@@ -150,13 +125,5 @@ extension RequestKeys {
         parts.append(chain.key)
         parts.append(request.versions)
         return parts.key
-    }
-}
-
-extension PageSelection {
-    /// The pages that an output shows: their number does not matter if it holds only one frame.
-    fileprivate func shown(in output: OutputOptions) -> PageSelection {
-        PageSelection(
-            first: first, count: output.mayHoldSeveralFrames ? count : 1, isThinned: isThinned, mayBeFewer: mayBeFewer)
     }
 }

@@ -1,5 +1,6 @@
 import DarkroomCache
 import DarkroomHTTPCaching
+import DarkroomOrigin
 import DarkroomRequests
 import DarkroomStore
 import DarkroomTransforms
@@ -311,8 +312,12 @@ struct ImageResolver: Sendable {
         _ request: ResolvedRequest, from original: Original
     ) async throws(PipelineError) -> VariantProducer.Produced {
         try await producer.produce(request, from: original) { () async throws(PipelineError) in
-            if request.parts?.found.isEmpty == false { original.park() }
-            return try await originalsOfParts(of: request)
+            guard let parts = request.parts?.found, !parts.isEmpty else { return [] }
+            let parking = original.park()
+            defer { parking?.end() }
+            let originals = try await originalsOfParts(of: request)
+            for part in parts { part.parking?.end() }
+            return originals
         }
     }
 

@@ -88,6 +88,13 @@ package struct QueryString: Hashable, Sendable {
 
     /// Throws where a parameter appears more than once.
     func requireUniqueNames() throws(InvalidParameter) {
+        // Most queries are so short that comparing all names is quicker than hashing them.
+        guard pairs.count > 8 else {
+            for (index, pair) in pairs.enumerated() where pairs[..<index].contains(where: { $0.name == pair.name }) {
+                throw InvalidParameter(repeated: pair.name)
+            }
+            return
+        }
         var names: Set<String> = []
         for pair in pairs {
             guard names.insert(pair.name).inserted else { throw InvalidParameter(repeated: pair.name) }

@@ -92,8 +92,8 @@ extension OutputFormat.Traits {
         defaultQuality: 80, holdsSources: true, maxSide: 65_535)
 
     fileprivate static let jxl = Self(
-        name: "JPEG XL", mediaType: "image/jxl", extensions: ["jxl"], isNegotiated: true, hasLosslessMode: true,
-        maxDepth: 16, defaultQuality: 80, isJudged: true, holdsSources: true)
+        name: "JPEG XL", mediaType: "image/jxl", extensions: ["jxl"], isNegotiated: true, frames: .animation,
+        hasLosslessMode: true, maxDepth: 16, defaultQuality: 80, isJudged: true, holdsSources: true)
 
     fileprivate static let tiff = Self(
         mediaType: "image/tiff", aliases: ["tif"], extensions: ["tiff", "tif"], frames: .pages)

@@ -4,7 +4,8 @@ import NIOCore
 
 /// The index of a disk store: a table of its entries in SQLite. All calls block; writes come from one thread.
 final class DiskIndex: Sendable {
-    /// Raised with every change of the tables. An index of another version is rebuilt from the files.
+    /// Raised with a change of the tables that other versions of the program cannot read. An index of another version
+    /// is rebuilt from the files, which have no entries without a body.
     private static let schemaVersion = 4
     /// The time after which index and files are compared again even if nothing suggests a difference.
     static let reconciliationInterval = Duration.seconds(7 * 24 * 60 * 60)
@@ -194,10 +195,12 @@ extension DiskIndex {
         guard version == schemaVersion else {
             throw corruption("the schema version is \(version), not \(schemaVersion)")
         }
+        try createLaterUses(database)
         do {
             // Fails unless the tables have these columns.
             for columns in [
                 "source, entry, size, checksum, labels, content, is_restored, created, modified, last_use FROM entry",
+                "key, time FROM later_use",
                 "label, source, entries FROM label",
                 "entries, bytes, time, is_closed, reconciled FROM state",
             ] { _ = try database.makeStatement(sql: "SELECT \(columns)") }
@@ -211,9 +214,11 @@ extension DiskIndex {
     }
 
     /// `entry.size` is the size of the file, 0 without one; `entry.labels` is the list as in the file, `entry.content`
-    /// the metadata of an entry without a file; `label` counts the entries of a source with a label; `state.bytes`
-    /// counts whole blocks. Each index costs a write for each entry.
+    /// the metadata of an entry without a file; `later_use` has times of uses after `entry.last_use`, under the last
+    /// eight bytes of the entry's key; `label` counts the entries of a source with a label; `state.bytes` counts whole
+    /// blocks. Each index costs a write for each entry.
     private static func createTables(_ database: Database) throws {
+        try createLaterUses(database)
         try database.execute(
             sql: """
                 CREATE TABLE entry (
@@ -245,6 +250,17 @@ extension DiskIndex {
                 ) STRICT;
                 INSERT INTO state VALUES (0, 0, 0, 0, 0);
                 PRAGMA user_version = \(schemaVersion);
+                """)
+    }
+
+    /// Apart from the other tables, because indices of earlier builds are without it.
+    private static func createLaterUses(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS later_use (
+                    key BLOB NOT NULL PRIMARY KEY,
+                    time INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID
                 """)
     }
 }

@@ -12,7 +12,6 @@ import NIOCore
 /// tmp/*.removed                         folders of entries that were set aside to be deleted
 /// entries/abc/<source><entry>           one file per entry; abc are the first digits of the source's key
 /// entries/abc/<source><entry>.partial   files being written in place of others
-/// entries/ab                            folders of a former version, which are deleted
 /// ```
 ///
 /// All entries of a source lie in one folder, together with entries of other sources. A separate folder for each source
@@ -58,11 +57,6 @@ struct DiskLayout: Sendable {
             0..<Self.folderCount ~= number, folder(number).hasSuffix("/\(name)")
         else { return nil }
         return number
-    }
-
-    /// Whether a folder of entries has this name in the version before: two digits.
-    func isFormerFolder(named name: String) -> Bool {
-        name.utf8.count == 2 && Int(name, radix: 16).map { $0 >= 0 } ?? false && name == name.lowercased()
     }
 
     /// The file of an entry. One allocation, since each lookup needs it.

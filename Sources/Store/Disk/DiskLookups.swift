@@ -19,7 +19,7 @@ final class DiskLookups: Sendable {
         for keys: [EntryKey], defers: Bool, deliver: @escaping @Sendable (_ found: [StoredEntry]) -> Void
     ) {
         if let found = findAtOnce(keys, defers: defers) {
-            count(found.count, of: keys)
+            count(found, of: keys)
             return deliver(found)
         }
         threads.append(
@@ -33,7 +33,7 @@ final class DiskLookups: Sendable {
     /// All of these entries, if no device has to be waited for. Otherwise the call does not count as a lookup.
     func entriesAtOnce(for keys: [EntryKey]) -> [StoredEntry]? {
         guard let found = findAtOnce(keys, readsIndex: true), found.count == keys.count else { return nil }
-        count(found.count, of: keys)
+        count(found, of: keys)
         return found
     }
 
@@ -100,7 +100,7 @@ final class DiskLookups: Sendable {
             guard let intact else { break }
             entries.append(intact)
         }
-        count(entries.count, of: keys)
+        count(entries, of: keys)
         deliver(entries)
     }
 
@@ -114,10 +114,21 @@ final class DiskLookups: Sendable {
     }
 
     /// Counts the found entries, which come first in `keys`, and the missing entry.
-    private func count(_ found: Int, of keys: [EntryKey]) {
+    private func count(_ found: [StoredEntry], of keys: [EntryKey]) {
         let time = state.directory?.index.clock.microseconds
-        if state.recordLookup(found: keys.prefix(found), isOneMissing: found < keys.count, at: time) {
+        if state.recordLookup(
+            hits: found.count, used: used(found, of: keys), isOneMissing: found.count < keys.count, at: time)
+        {
             writer.enqueue { $0.evictor.writeLastUses() }
         }
+    }
+
+    /// The entries whose uses are recorded: an entry without a body counts as used with the others of its source,
+    /// unless each row needs its own time.
+    private func used(_ found: [StoredEntry], of keys: [EntryKey]) -> [EntryKey] {
+        let all = Array(keys.prefix(found.count))
+        guard all.count > 1, reader.environment.configuration.maxAge == nil else { return all }
+        let withBody = zip(all, found).filter { $1.hasBody }.map(\.0)
+        return withBody.isEmpty ? all : withBody
     }
 }

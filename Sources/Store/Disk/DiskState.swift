@@ -76,11 +76,21 @@ final class DiskState: Sendable {
 
     func keepOpen(_ file: OpenFile, for key: EntryKey) { change { $0.hot.insert(file, for: key) } }
 
-    /// Records that the rows of these entries have changed.
-    func rowsChanged(_ keys: [EntryKey]) { change { $0.hot.remove(keys) } }
+    /// Records that the rows of these entries were written or deleted, either of which ends their last uses.
+    func rowsChanged(_ keys: [EntryKey]) {
+        change { fields in
+            for key in keys { fields.lastUses.removeValue(forKey: key) }
+            return fields.hot.remove(keys)
+        }
+    }
 
-    /// Records that all rows of these sources have changed.
-    func rowsChanged(ofSources sources: Set<StoreKey>) { change { $0.hot.removeAll(ofSources: sources) } }
+    /// Records that all rows of these sources were deleted.
+    func rowsChanged(ofSources sources: Set<StoreKey>) {
+        change { fields in
+            fields.lastUses = fields.lastUses.filter { !sources.contains($0.key.source) }
+            return fields.hot.removeAll(ofSources: sources)
+        }
+    }
 
     /// Records that any row may have changed.
     func rowsChanged() { change { $0.hot.removeAll() } }
@@ -108,17 +118,19 @@ final class DiskState: Sendable {
 
     // MARK: Last uses
 
-    /// Counts a lookup, and records that the entries it found were used.
+    /// Counts a lookup, and records which entries it used.
     ///
-    /// - Parameter time: in microseconds since 1970; nil if the directory is closed by now.
+    /// - Parameters:
+    ///   - used: of the entries that it found.
+    ///   - time: in microseconds since 1970; nil if the directory is closed by now.
     /// - Returns: whether it is time to write the last uses to the index.
-    func recordLookup(found: ArraySlice<EntryKey>, isOneMissing: Bool, at time: Int64?) -> Bool {
+    func recordLookup(hits: Int, used: [EntryKey], isOneMissing: Bool, at time: Int64?) -> Bool {
         fields.withLock { fields in
-            fields.statistics.hits += found.count
+            fields.statistics.hits += hits
             if isOneMissing { fields.statistics.misses += 1 }
             guard let time else { return false }
             var isDue = false
-            for key in found where fields.lastUses.updateValue(time, forKey: key) == nil {
+            for key in used where fields.lastUses.updateValue(time, forKey: key) == nil {
                 isDue = isDue || fields.lastUses.count.isMultiple(of: lastUsesBatch)
             }
             return isDue

@@ -11,6 +11,8 @@ final class Evictor {
     private static let indexShare = 0.125
     /// The number of entries that are evicted in one slice.
     private static let batch = 256
+    /// The number of slices in turn whose rows may get the time of a later use before some of these are evicted.
+    private static let maximumRenewals = 16
     /// The free share of the volume below which nothing is written, and the share up to which entries are evicted then.
     private static let (minimumFree, sufficientFree) = (0.05, 0.06)
     /// The time without an eviction for the volume's sake after which that counts as over.
@@ -100,7 +102,8 @@ final class Evictor {
         writeLastUses()
         let removed = directory.attempt { open throws(StorageError) in
             let limit = open.index.clock.microseconds - maxAge
-            let expired = try open.index.leastRecentlyUsed(before: limit, limit: Self.batch)
+            let expired = try leastRecentlyUsed(before: limit, limit: Self.batch, in: open)
+                .filter { $0.laterUse ?? $0.lastUse < limit }
             return try remover.discard(expired.map(\.key), in: open)
         }
         state.count { $0.expirations += removed?.entries ?? 0 }
@@ -111,7 +114,15 @@ final class Evictor {
     func writeLastUses() {
         let uses = state.takeLastUses()
         if uses.isEmpty { return }
-        let isWritten = directory.attempt { open throws(StorageError) in try open.index.setLastUses(uses) } != nil
+        let isWritten =
+            directory.attempt { open throws(StorageError) in
+                // Lookups compare a maximum age with the time in the row.
+                if configuration.maxAge == nil {
+                    try open.index.recordUses(uses)
+                } else {
+                    try open.index.setLastUses(uses)
+                }
+            } != nil
         // Evictions to come must not pass over the entries in use.
         if !isWritten && directory.lackOfSpace != nil { state.returnLastUses(uses) }
     }
@@ -122,7 +133,7 @@ final class Evictor {
         writeLastUses()
         let evicted = directory.attempt { open throws(StorageError) in
             var excess = bytes
-            let entries = try open.index.leastRecentlyUsed(limit: limit).prefix { entry in
+            let entries = try leastRecentlyUsed(limit: limit, in: open).prefix { entry in
                 defer { excess -= entry.bytes }
                 return excess > 0
             }
@@ -140,6 +151,29 @@ final class Evictor {
         return evicted ?? StoreTotals()
     }
 
+    /// The entries to evict first, among so many with the oldest rows. Rows of entries that were used later get the
+    /// time of that use: this takes the place of a change of the row for each use.
+    ///
+    /// Nearly the least recently used: if many rows in turn were used later, some of these go rather than that all rows
+    /// are written.
+    private func leastRecentlyUsed(
+        before time: Int64 = .max, limit: Int, in open: OpenDirectory
+    ) throws(StorageError) -> [OldEntry] {
+        for renewal in 1... {
+            let oldest = try open.index.leastRecentlyUsed(before: time, limit: limit)
+            let uses = oldest.reduce(into: [:]) { uses, entry in uses[entry.key] = entry.laterUse }
+            guard let earliest = uses.values.min() else { return oldest }
+            // Without space for that, the entries used later are still not the first to go.
+            let isRenewed = (try? open.index.setLastUses(uses)) != nil
+            let unused = oldest.filter { $0.laterUse == nil && $0.lastUse < earliest }
+            if !unused.isEmpty { return unused }
+            if isRenewed && renewal < Self.maximumRenewals { continue }
+            let sorted = oldest.sorted { $0.laterUse ?? $0.lastUse < $1.laterUse ?? $1.lastUse }
+            return Array(sorted.prefix(max(1, limit / 4)))
+        }
+        return []
+    }
+
     /// Whether entries without a file, which are records of sources, stay when files of their age go. With its record,
     /// a further variant of a source takes no list in the shared store.
     private var keepsRecordsLonger: Bool {
@@ -151,9 +185,7 @@ final class Evictor {
     /// Later last uses for the records among the oldest entries. They are later by the age of the oldest, rounded down
     /// to a power of two: as long as an eviction takes, that is constant, so that records stay spread among files. None
     /// is in the future: its next use would move the row back, where the filter of keys may have been filled already.
-    private func renewedRecords(
-        in entries: ArraySlice<(key: EntryKey, bytes: Int, lastUse: Int64)>, at now: Int64
-    ) -> [EntryKey: Int64] {
+    private func renewedRecords(in entries: ArraySlice<OldEntry>, at now: Int64) -> [EntryKey: Int64] {
         let (age, isOverflow) = now.subtractingReportingOverflow(entries.first?.lastUse ?? now)
         let span = isOverflow ? Self.maximumSpan : min(max(age, 1), Self.maximumSpan)
         let shift = Int64(1) << (Int64.bitWidth - 1 - span.leadingZeroBitCount)

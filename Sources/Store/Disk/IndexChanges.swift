@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import NIOCore
 
-// Transactions. Each also updates the totals, and returns their change, except for `setLastUses` and
+// Transactions. Each also updates the totals, and returns their change, except for `recordUses`, `setLastUses` and
 // `endReconciliation`.
 extension DiskIndex {
     /// Deletes the records of entries, then inserts or replaces records.
@@ -38,24 +38,38 @@ extension DiskIndex {
     func deleteEverything() throws(StorageError) -> StoreTotals {
         try change("delete from index") { database in
             let held = try Self.totals(in: database, "SELECT entries, bytes FROM state")
-            try database.execute(sql: "DELETE FROM label; DELETE FROM entry")
+            try database.execute(sql: "DELETE FROM label; DELETE FROM later_use; DELETE FROM entry")
             return -held
         }
     }
 
-    /// Sets the times of the last uses, in microseconds since 1970.
-    ///
-    /// Each row lies on other pages than the last. In the order of the keys, the rows of a page are written together,
-    /// and transactions of a limited size do not make the log longer than usual.
+    /// Records the times of uses, in microseconds since 1970, apart from the rows of the entries: about 180 uses share
+    /// a page, while a change of a row's last use writes two pages, of the table and of its order.
+    func recordUses(_ uses: [EntryKey: Int64]) throws(StorageError) {
+        try writeUses(uses.sorted { $0.key.entry.trailingWord < $1.key.entry.trailingWord }) { database in
+            let insert = try database.cachedStatement(sql: "INSERT OR REPLACE INTO later_use (key, time) VALUES (?, ?)")
+            return { key, time in try insert.execute(arguments: [key.useKey, time]) }
+        }
+    }
+
+    /// Sets the times of the last uses in the rows of the entries, in microseconds since 1970.
     func setLastUses(_ uses: [EntryKey: Int64]) throws(StorageError) {
-        let sorted = uses.sorted { ($0.key.source, $0.key.entry) < ($1.key.source, $1.key.entry) }
+        try writeUses(uses.sorted { ($0.key.source, $0.key.entry) < ($1.key.source, $1.key.entry) }) { database in
+            let update = try database.cachedStatement(
+                sql: "UPDATE entry SET last_use = ? WHERE source = ? AND entry = ?")
+            return { key, time in try update.execute(arguments: [time] + key.arguments) }
+        }
+    }
+
+    /// In the order of the rows, those of a page are written together, and transactions of a limited size do not make
+    /// the log longer than usual.
+    private func writeUses(
+        _ sorted: [(key: EntryKey, value: Int64)], _ prepare: (Database) throws -> (EntryKey, Int64) throws -> Void
+    ) throws(StorageError) {
         for start in stride(from: 0, to: sorted.count, by: Self.usesPerTransaction) {
             _ = try change("write last uses") { database in
-                let update = try database.cachedStatement(
-                    sql: "UPDATE entry SET last_use = ? WHERE source = ? AND entry = ?")
-                for (key, time) in sorted[start...].prefix(Self.usesPerTransaction) {
-                    try update.execute(arguments: [time] + key.arguments)
-                }
+                let write = try prepare(database)
+                for (key, time) in sorted[start...].prefix(Self.usesPerTransaction) { try write(key, time) }
                 return StoreTotals()
             }
         }
@@ -146,15 +160,21 @@ extension DiskIndex {
         let delete = try database.cachedStatement(
             sql: "DELETE FROM entry WHERE source = ? AND entry = ? RETURNING size, labels")
         guard let row = try Row.fetchOne(delete, arguments: key.arguments) else { return StoreTotals() }
+        try deleteUse(key.useKey, in: database)
         let labels = Array(Data.fromDatabaseValue(row[1]) ?? Data())
         try count([key.source: [labels: -1]], in: database)
         return StoreTotals(entries: -1, bytes: -blockBytes(row[0]))
     }
 
+    private static func deleteUse(_ key: Data, in database: Database) throws {
+        try database.cachedStatement(sql: "DELETE FROM later_use WHERE key = ?").execute(arguments: [key])
+    }
+
     private static func deleteAll(ofSource source: StoreKey, in database: Database) throws -> StoreTotals {
         let delete = try database.cachedStatement(
-            sql: "DELETE FROM entry WHERE source = ? RETURNING size, labels")
+            sql: "DELETE FROM entry WHERE source = ? RETURNING size, labels, substr(entry, 25)")
         let rows = try Row.fetchAll(delete, arguments: [source.data])
+        for row in rows { try deleteUse(Data.fromDatabaseValue(row[2]) ?? Data(), in: database) }
         let deleteLabel = try database.cachedStatement(sql: "DELETE FROM label WHERE label = ? AND source = ?")
         // Usually, all entries of a source have the same labels.
         for list in Set(rows.compactMap { Data.fromDatabaseValue($0[1]) }) {

@@ -8,6 +8,17 @@ struct IndexRow: Equatable, Sendable {
     var lastUse: Int64
 }
 
+/// An entry that may be evicted.
+struct OldEntry: Sendable {
+    var key: EntryKey
+    /// What its file takes; 0 without one.
+    var bytes: Int
+    /// The last use in its row, in microseconds since 1970.
+    var lastUse: Int64
+    /// A use after that; nil if there was none.
+    var laterUse: Int64?
+}
+
 /// The position of a row among all rows, in the order of their last uses.
 struct IndexPosition: Sendable {
     var key: EntryKey
@@ -89,17 +100,25 @@ extension DiskIndex {
         }
     }
 
-    /// The least recently used entries in this order, with the bytes that their files take and their last use.
-    func leastRecentlyUsed(
-        before time: Int64 = .max, limit: Int
-    ) throws(StorageError) -> [(key: EntryKey, bytes: Int, lastUse: Int64)] {
+    /// The entries whose rows have the oldest last uses, in this order, with their later uses. An entry without a file
+    /// counts as used with each entry of its source.
+    func leastRecentlyUsed(before time: Int64 = .max, limit: Int) throws(StorageError) -> [OldEntry] {
         try read("look for old entries") { database in
             try Row.fetchAll(
                 database,
-                sql: "SELECT source, entry, size, last_use FROM entry WHERE last_use < ? ORDER BY last_use LIMIT ?",
+                sql: """
+                    SELECT source, entry, size, last_use, iif(
+                        size > 0, (SELECT time FROM later_use WHERE key = substr(old.entry, 25)),
+                        (SELECT max(max(other.last_use, ifnull(time, other.last_use))) FROM entry AS other
+                            LEFT JOIN later_use ON key = substr(other.entry, 25) WHERE other.source = old.source))
+                    FROM entry AS old WHERE last_use < ? ORDER BY last_use LIMIT ?
+                    """,
                 arguments: [time, limit]
             ).compactMap { row in
-                EntryKey(row: row).map { ($0, blockBytes(row[2]), Int64.fromDatabaseValue(row[3]) ?? .min) }
+                guard let key = EntryKey(row: row) else { return nil }
+                let lastUse = Int64.fromDatabaseValue(row[3]) ?? .min
+                let later = Int64.fromDatabaseValue(row[4]).flatMap { $0 > lastUse ? $0 : nil }
+                return OldEntry(key: key, bytes: blockBytes(row[2]), lastUse: lastUse, laterUse: later)
             }
         }
     }
@@ -204,6 +223,9 @@ extension StoreKey {
 }
 
 extension EntryKey {
+    /// The key of the entry's later use.
+    var useKey: Data { withUnsafeBytes(of: entry.trailingWord.bigEndian) { Data($0) } }
+
     var arguments: StatementArguments { [source.data, entry.data] }
 
     /// The key in a row that begins with source and entry.

@@ -38,7 +38,8 @@ final class LookupConnections: Sendable {
             defer { state.lacksAtOnce = false }
             return (state.idle.popLast(), state.lacksAtOnce)
         }
-        if lacksAtOnce, LookupConnection.canReadAtOnce { try openAtOnce() }
+        // Without it, as where no descriptor is free, lookups only take longer.
+        if lacksAtOnce, LookupConnection.canReadAtOnce { try? openAtOnce() }
         let connection = try idle ?? another(configuration)
         defer { state.withLock { if !$0.isClosed { $0.idle.append(connection) } } }
         return try connection.rows(for: keys)

@@ -3,8 +3,7 @@ import Logging
 /// Makes index and files agree after a crash or a disk failure, a slice at a time, so that writes and removals run in
 /// between. Visits every file and every row once, except for those that are added while it runs.
 struct Reconciliation {
-    /// The number of files after which a slice takes no further folder, and the most of them that it deletes of a
-    /// former version. With a million entries, a folder has about 250.
+    /// The number of files after which a slice takes no further folder. With a million entries, a folder has about 250.
     private static let sliceFiles = 256
 
     private let layout: DiskLayout
@@ -12,8 +11,6 @@ struct Reconciliation {
     private var position = 0
     /// The numbers of the existing folders in descending order; nil before they are listed.
     private var folders: [Int]?
-    /// Folders of a former version, which are deleted.
-    private var formerFolders: [String] = []
     private var adopted = 0
     private var removedFiles = 0
     private var missing = 0
@@ -22,16 +19,12 @@ struct Reconciliation {
         self.layout = layout
     }
 
-    var isDone: Bool { position >= DiskLayout.folderCount && formerFolders.isEmpty }
+    var isDone: Bool { position >= DiskLayout.folderCount }
 
     /// Compares the next folders with their rows.
     /// - Returns: the change of the totals.
     mutating func runSlice(_ index: DiskIndex) throws(StorageError) -> StoreTotals {
         if folders == nil { listFolders() }
-        if position >= DiskLayout.folderCount {
-            removeFormerFolder()
-            return StoreTotals()
-        }
         let (slice, files) = nextFolders()
         let end = (folders?.count ?? 0) > slice.count ? (slice.last ?? position) + 1 : DiskLayout.folderCount
         var rows = try index.fileSizes(ofSourcesBeginningWith: position..<end)
@@ -57,9 +50,7 @@ struct Reconciliation {
     }
 
     private mutating func listFolders() {
-        let names = FileSystem.names(in: layout.entries) ?? []
-        folders = names.compactMap(layout.numberOfFolder).sorted(by: >)
-        formerFolders = names.filter(layout.isFormerFolder).map { "\(layout.entries)/\($0)" }
+        folders = (FileSystem.names(in: layout.entries) ?? []).compactMap(layout.numberOfFolder).sorted(by: >)
     }
 
     /// The next folders with about as many files as a slice takes, and the names in them.
@@ -106,13 +97,5 @@ struct Reconciliation {
     private mutating func remove(_ path: String) {
         try? FileSystem.remove(path)
         removedFiles += 1
-    }
-
-    /// Deletes some files of a folder of a former version.
-    private mutating func removeFormerFolder() {
-        guard let folder = formerFolders.last else { return }
-        var limit = Self.sliceFiles
-        // A folder that can't be deleted is left to the next comparison.
-        if (try? FileSystem.removeSome(folder, limit: &limit)) != false { formerFolders.removeLast() }
     }
 }

@@ -3,10 +3,20 @@ public import DarkroomVips
 
 /// The decoded image in the chain: one frame, or the frames of an animation, all of one size.
 public struct ImageFrames: Sendable {
+    /// The pixels of a decoder.
+    struct Decoded: Sendable {
+        /// All frames, in memory.
+        let image: VipsImage
+        /// The factor by which a JPEG is shrunk: 1, 2, 4 or 8.
+        let shrink: Int
+    }
+
     /// At least one frame; every frame has the same size.
     public private(set) var frames: [VipsImage]
     /// The position of the whole image on the raster of each frame.
     public internal(set) var extent: Extent
+    /// What the decoder delivered; nil once the image is resampled.
+    var decoded: Decoded?
     /// EXIF orientation 1…8 as the source states it; 1 once the image is upright.
     public internal(set) var orientation: Int
     /// The duration of each frame in milliseconds; empty for a still image.
@@ -27,10 +37,14 @@ public struct ImageFrames: Sendable {
     var gainMap: EncodedGainMap?
 
     /// - Parameter frames: at least one; an empty list is a programming error.
-    init(frames: [VipsImage], extent: Extent? = nil, orientation: Int = 1, delays: [Int] = [], loop: Int = 0) {
+    init(
+        frames: [VipsImage], extent: Extent? = nil, decoded: Decoded? = nil, orientation: Int = 1, delays: [Int] = [],
+        loop: Int = 0
+    ) {
         precondition(!frames.isEmpty, "an image has at least one frame")
         self.frames = frames
         self.extent = extent ?? Extent(frames[0].size)
+        self.decoded = decoded
         self.orientation = orientation
         self.delays = delays
         self.loop = loop
@@ -84,10 +98,16 @@ public struct ImageFrames: Sendable {
         to target: PixelSize, averaging: SampleAveraging = .encoded
     ) throws(VipsError) -> ImageFrames {
         guard target != size || extent != Extent(size) else { return self }
+        let averaging = try fittingAveraging(averaging)
         var resampled = try mapFrames { frame throws(VipsError) in
-            try frame.resampled(from: extent, to: target, averaging: averaging)
+            try frame.resampled(from: extent, to: target, averaging: averaging, shrunkBy: decoded?.shrink ?? 1)
         }
-        resampled.extent = Extent(target)
+        (resampled.extent, resampled.decoded) = (Extent(target), nil)
         return resampled
+    }
+
+    private func fittingAveraging(_ averaging: SampleAveraging) throws(VipsError) -> SampleAveraging {
+        guard averaging == .lightIfFast, let decoded, try TextPage.isFound(in: decoded.image) else { return averaging }
+        return .encoded
     }
 }

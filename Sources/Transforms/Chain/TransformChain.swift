@@ -5,8 +5,13 @@ import DarkroomVips
 public struct TransformChain: Sendable {
     /// The steps, first to last. Changing them clears ``recipe``.
     public var transforms: [any Transform] {
-        didSet { origin = nil }
+        didSet {
+            origin = nil
+            key = Self.key(of: transforms)
+        }
     }
+    /// The keys of all steps, each prefixed by its length so that no two chains share a key.
+    public private(set) var key: String
     /// The recipe and the limits of the chain.
     private var origin: Origin?
 
@@ -21,6 +26,7 @@ public struct TransformChain: Sendable {
     /// A chain of these steps in this order; with none, pixels stay as they are decoded.
     public init(_ transforms: [any Transform] = []) {
         self.transforms = transforms
+        key = Self.key(of: transforms)
     }
 
     /// The steps of a recipe in their fixed order. Steps that would change nothing are left out, so that recipes for
@@ -30,11 +36,11 @@ public struct TransformChain: Sendable {
     ///   limits of the ``ImageJob``.
     public init(_ recipe: Recipe, limits: PixelLimits = PixelLimits()) {
         transforms = recipe.steps(within: limits)
+        key = Self.key(of: transforms)
         origin = Origin(recipe: recipe, limits: limits)
     }
 
-    /// The keys of all steps, each prefixed by its length so that no two chains share a key.
-    public var key: String {
+    private static func key(of transforms: [any Transform]) -> String {
         var text = ""
         for transform in transforms {
             let key = transform.key

@@ -41,8 +41,9 @@ extension VipsImage {
 
     private static let bitsField = "bits-in-file"
 
-    /// Red, green and blue of 16 bits; gray is repeated.
+    /// Red, green and blue of 16 bits, and alpha if it had any; gray is repeated, and has at most alpha besides.
     func withThreeColors() throws(VipsError) -> VipsImage {
+        if interpretation == "grey16", bands > 2 { return try band(0, count: 2).withThreeColors() }
         guard bands < 3 else { return try applying("copy", ["interpretation": "rgb16"]) }
         return try splittingAlpha(color: { gray throws(VipsError) in
             try gray.applying("maplut", ["lut": .image(Self.deepGrays)])

@@ -275,6 +275,13 @@ extension JPEGContainer {
         return filled
     }
 
+    /// A file up to its last end-of-image marker.
+    static func withoutEnd(_ file: ByteBuffer) -> ByteBuffer {
+        let bytes = file.readableBytesView
+        let last = bytes.indices.dropLast().last { bytes[$0] == 0xFF && bytes[$0 + 1] == Marker.end }
+        return last.flatMap { file.getSlice(at: bytes.startIndex, length: $0 - bytes.startIndex) } ?? file
+    }
+
     private static let end: [UInt8] = [0xFF, Marker.end]
     /// Codes of many lengths and values, and no marker.
     private static let filler: [UInt8] = (0..<64).map { UInt8(truncatingIfNeeded: 0x35 + 0x5D * $0) & 0x7F }

@@ -50,7 +50,9 @@ struct Decoder {
         do {
             return ImageFrames(
                 frames: try pixels.frames(isStill ? 1 : parameters.frames), extent: pixels.extent,
-                orientation: pixels.orientation, delays: isStill ? [] : delays(of: parameters), loop: header.loop)
+                decoded: ImageFrames.Decoded(image: pixels.image, shrink: parameters.shrink),
+                orientation: pixels.orientation,
+                delays: isStill ? [] : delays(of: parameters), loop: header.loop)
         } catch {
             throw .corrupt(error.description)
         }

@@ -98,7 +98,7 @@ struct Encoder {
     /// Whether colors behind transparency matter to the visible ones. Those of frames below each other stay apart.
     private func mixesColors(of image: ImageFrames) -> Bool {
         format.row.mixesColors && !options.lossless && !options.nearLossless
-            && !(image.isAnimated && format.supportsMultipleFrames)
+            && !(image.isAnimated && format.writesFrames)
     }
 
     /// What the pixels are like, with the colors that they had behind transparency.
@@ -145,7 +145,7 @@ struct Encoder {
 
     /// All pixels in memory. libvips takes an animation as one tall image with `page-height`.
     private func joinedFrames(of image: ImageFrames) throws(VipsError) -> VipsImage {
-        guard image.isAnimated, format.supportsMultipleFrames else {
+        guard image.isAnimated, format.writesFrames else {
             return try image.first.rendered(interrupt: interrupt)
         }
         return try VipsImage.stacked(image.frames, interrupt: interrupt).setting(
@@ -158,7 +158,7 @@ struct Encoder {
     /// lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys. `EncoderDefaultsTests` has the defaults of each revision that keys leave out.
-    static let defaultsRevision = "16"
+    static let defaultsRevision = "17"
 }
 
 extension VipsImage {

@@ -62,6 +62,9 @@ public struct InstalledCodecs: Sendable {
         return VipsRuntime.canSave(saver) && format.row.codec?.canEncode ?? true
     }
 
+    /// The formats in which it can encode animations.
+    public var animated: [OutputFormat] { writable.filter { $0.supportsAnimation && $0.writesFrames } }
+
     /// The image formats that this machine could encode with another package.
     public var unwritable: Set<OutputFormat> { Set(OutputFormat.images).subtracting(writable) }
 }

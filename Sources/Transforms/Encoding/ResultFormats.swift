@@ -3,7 +3,7 @@ package import DarkroomRequests
 extension OutputOptions {
     /// Whether the result of such a source may have several frames.
     func holdsSeveralFrames(of source: SourceFormat) -> Bool {
-        if let format, format.supportsMultipleFrames { return true }
+        if let format, format.writesFrames { return true }
         guard source.isAnimation else { return false }
         if details.contains(.wsrv) { return true }
         // Animated PNG is read only.
@@ -19,16 +19,25 @@ extension OutputOptions {
 
     /// The formats that the result may have, the preferred one first: the cheaper ones are for an image that would take
     /// too long. They hold the alpha channel, the frames and, if it was asked for, every pixel value.
-    func formats(of source: SourceFormat, frames: Int, hasAlpha: Bool) -> [OutputFormat] {
+    ///
+    /// - Parameter animatesJXL: whether this machine writes animated JPEG XL.
+    func formats(
+        of source: SourceFormat, frames: Int, hasAlpha: Bool, animatesJXL: Bool = OutputFormat.jxl.writesFrames
+    ) -> [OutputFormat] {
         let moves = frames > 1 && source.isAnimation
         if let format, !isOpen { return [format] }
         let natural = natural(for: source, hasAlpha: hasAlpha, moves: moves)
         let plain = plain(isExact: hasAlpha || lossless)
         let all: [OutputFormat] = [format, alternative == .webp ? .webp : nil, natural, plain].compactMap(\.self)
         return all.enumerated().filter { place, format in
-            all.firstIndex(of: format) == place && (!moves || format.supportsAnimation)
+            let holdsFrames = format == .jxl ? animatesJXL && mayAnimateJXL : format.supportsAnimation
+            return all.firstIndex(of: format) == place && (!moves || holdsFrames)
         }.map(\.element)
     }
+
+    /// Whether an animation may become JPEG XL where the server chooses the format: only if it is smaller than a WebP
+    /// of the same quality.
+    private var mayAnimateJXL: Bool { alternative == .webp && !lossless && maxBytes == nil }
 
     /// The source's own format if browsers and the client show it and this machine can encode it; otherwise WebP or GIF
     /// for an animation, PNG with alpha and JPEG without. AVIF is never cheaper than a format that the request prefers.

@@ -14,10 +14,11 @@ struct EncodedImage {
     var comparison: Duration?
 }
 
-/// The choice between AVIF and WebP for an image whose format the server chooses.
+/// The choice between AVIF and WebP for an image whose format the server chooses, and between JPEG XL and WebP for an
+/// animation.
 ///
-/// AVIF is smaller for photographs. A drawing that WebP holds without loss would lose detail, and usually grow. So the
-/// result is the WebP if that keeps every pixel, or takes no more bytes.
+/// AVIF is smaller for photographs, and JPEG XL for some films. A drawing that WebP holds without loss would lose
+/// detail, and usually grow. So the result is the WebP if that keeps every pixel, or takes no more bytes.
 struct WebPComparison {
     let output: OutputOptions
     /// The length of the WebP, from an earlier encode; nil = unknown.
@@ -25,37 +26,47 @@ struct WebPComparison {
 
     typealias Encode = () throws(ImageProcessingError) -> EncodedImage
 
-    /// - Parameter pixels: the image in memory.
+    /// - Parameters:
+    ///   - image: the frames in memory.
+    ///   - encodePreferred: encodes it as AVIF, or an animation as JPEG XL.
     func result(
-        for pixels: VipsImage, avif encodeAVIF: Encode, webP encodeWebP: Encode
+        for image: ImageFrames, preferred encodePreferred: Encode, webP encodeWebP: Encode
     ) throws(ImageProcessingError) -> EncodedImage {
-        let content: PixelContent
-        do { content = try PixelContent(of: pixels, maxArea: .max) } catch { throw .encodingFailed(error.description) }
+        let (mayGain, mayBeExact): (Bool, Bool)
+        do { (mayGain, mayBeExact) = try Self.expectation(of: image) } catch {
+            throw .encodingFailed(error.description)
+        }
+        guard mayGain else { return try encodeWebP() }
         var stopwatch = Stopwatch()
         var webP: EncodedImage?
         // A WebP of a photograph is not needed if only its length counts, and not at all if both have a limit on bytes.
-        if content.isTiny || content.flatColors != nil || knownBytes == nil && output.maxBytes == nil {
-            webP = try encodeWebP()
-        }
+        if mayBeExact || knownBytes == nil && output.maxBytes == nil { webP = try encodeWebP() }
         let fits = { (image: EncodedImage) in image.body.readableBytes <= output.maxBytes ?? .max }
         if let webP, webP.isExact, fits(webP) { return webP }
         let timeOfWebP = stopwatch.lap()
-        var avif = try encodeAVIF()
-        let timeOfAVIF = stopwatch.lap()
+        var preferred = try encodePreferred()
+        let timeOfPreferred = stopwatch.lap()
         let bytes = output.maxBytes == nil ? webP?.body.readableBytes ?? knownBytes ?? .max : .max
-        guard avif.body.readableBytes >= bytes else {
-            avif.comparison = webP == nil ? nil : timeOfWebP
-            return avif
+        guard preferred.body.readableBytes >= bytes else {
+            preferred.comparison = webP == nil ? nil : timeOfWebP
+            return preferred
         }
         var smaller: EncodedImage
         if let webP { smaller = webP } else { smaller = try encodeWebP() }
-        smaller.comparison = timeOfAVIF
+        smaller.comparison = timeOfPreferred
         return smaller
+    }
+
+    /// Whether the preferred format may be smaller, and whether a WebP may be exact.
+    private static func expectation(of image: ImageFrames) throws(VipsError) -> (mayGain: Bool, mayBeExact: Bool) {
+        guard !image.isAnimated else { return (try FrameChanges.areThroughout(image), false) }
+        let content = try PixelContent(of: image.first, maxArea: .max)
+        return (true, content.isTiny || content.flatColors != nil)
     }
 }
 
 extension ImagePlan {
-    /// The plan of the AVIF, or of the WebP, in a comparison.
+    /// The plan of the preferred format, or of the WebP, in a comparison.
     func compared(as format: OutputFormat) -> ImagePlan {
         var plan = self
         (plan.format, plan.choiceWork) = (format, format == .webp ? webPChoiceWork ?? 0 : 0)

@@ -96,6 +96,9 @@ extension OutputFormat {
         var relativeTime: @Sendable (EncoderEfforts, OutputOptions) -> Double = { _, _ in 1 }
     }
 
+    /// Whether this machine's encoder writes all frames or pages of a result.
+    var writesFrames: Bool { supportsMultipleFrames && row.saver?.writesFrames ?? false }
+
     /// Whether this machine can encode it.
     public var isAvailable: Bool { isText || InstalledCodecs.current.writable.contains(self) }
 }

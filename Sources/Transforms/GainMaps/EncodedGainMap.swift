@@ -79,8 +79,8 @@ extension PreparedJob {
         let isResampled = last.decode == .everyPixel || gainMap.header.size.exceeds(header.size)
         let moved = (isResampled ? Double(header.size.area) : 0) + Double(last.size.area)
         let bytes = 3 * (decoded + moved) + (gainMap.header.needsWholeSource ? 3 * decoded : 0) + 2 * file
-        // As of a progressive source.
-        let pixel = 20 + 0.17 * Double(max(gainMap.header.scans - 10, 0))
+        // Twice as of a progressive source, because the end of its data is examined.
+        let pixel = 40 + 0.34 * Double(max(gainMap.header.scans - 10, 0))
         return (Int(min(bytes, 1e15)), (decoded * pixel + file * 37 + moved * 15) / 1e6)
     }
 }

@@ -10,6 +10,8 @@ public enum GainMapOutcome: String, Codable, Sendable, CaseIterable {
     case droppedByFormat = "dropped-by-format"
     /// A step draws, changes colors or depends on pixels.
     case droppedBySteps = "dropped-by-steps"
+    /// Its data end early, or are corrupt in another way.
+    case droppedAsCorrupt = "dropped-as-corrupt"
 }
 
 extension TransformChain {

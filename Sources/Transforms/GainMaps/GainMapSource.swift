@@ -32,9 +32,11 @@ struct GainMapSource: Sendable {
     /// The most pixels of a map that is larger than its image. Decoding them takes less than a tenth of a second.
     fileprivate static let maxPixels = 1 << 22
 
-    /// The samples: one or three bands without a color space, which decode to gains.
+    /// The samples: one or three bands without a color space, which decode to gains. Throws if they are corrupt.
     func samples(interrupt: @escaping Interrupt) throws -> VipsImage? {
-        let decoded = try Decoder(source: file, header: header, interrupt: interrupt).decode(DecodeParameters()).image
+        // libjpeg makes up what is missing in front of an end. Without one, the decoder examines the last scan.
+        let decoder = Decoder(source: JPEGContainer.withoutEnd(file), header: header, interrupt: interrupt)
+        let decoded = try decoder.decode(DecodeParameters()).image
         guard decoded.isByte, decoded.bands == 1 || decoded.bands == 3 else { return nil }
         let samples = try decoded.setting(removing: decoded.fields)
         return try table.map { table throws(VipsError) in

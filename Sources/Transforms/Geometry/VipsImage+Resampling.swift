@@ -5,8 +5,9 @@ import DarkroomVips
 enum SampleAveraging {
     /// The samples as they are stored, which is how browsers scale.
     case encoded
-    /// Linear light for images that ``DarkroomVips/VipsImage/reducedInLight(columns:rows:)`` accepts, and otherwise the
-    /// samples as they are stored: other operations take several times as long in linear light.
+    /// Linear light for images that ``DarkroomVips/VipsImage/reducedInLight(columns:rows:detail:)`` accepts, except a
+    /// ``TextPage``, and otherwise the samples as they are stored: other operations take several times as long in
+    /// linear light.
     case lightIfFast
     /// Linear light.
     case light
@@ -17,23 +18,29 @@ extension VipsImage {
     /// factor (libvips `shrinkh`, `shrinkv`), then a Lanczos reduction by the remaining factor (`reduceh`, `reducev`),
     /// both with their phase preserved. Enlarging comes last (`affine`). Opaque images of 8 bits are reduced in linear
     /// light by code of our own.
+    ///
+    /// - Parameter shrink: the factor by which the decoder of JPEG has shrunk the image.
     func resampled(
-        from extent: Extent? = nil, to target: PixelSize, averaging: SampleAveraging = .encoded
+        from extent: Extent? = nil, to target: PixelSize, averaging: SampleAveraging = .encoded,
+        shrunkBy shrink: Int = 1
     ) throws(VipsError) -> VipsImage {
         let extent = extent ?? Extent(size)
         let light = averaging == .encoded ? nil : LinearLight(self)
-        if light != nil, let reduced = try reducedInLight(from: extent, to: target) { return reduced }
+        let detail = JPEGShrink.missingDetail(by: shrink)
+        if light != nil, let reduced = try reducedInLight(from: extent, to: target, detail) { return reduced }
         return try resampled(from: extent, to: target, in: averaging == .light ? light : nil)
     }
 
     /// Nil if the image is not opaque, has more than 8 bits, or grows on an axis.
-    private func reducedInLight(from extent: Extent, to target: PixelSize) throws(VipsError) -> VipsImage? {
+    private func reducedInLight(
+        from extent: Extent, to target: PixelSize, _ detail: Double
+    ) throws(VipsError) -> VipsImage? {
         guard isByte, !hasAlpha, bands == 1 || bands == 3, extent.width >= Double(target.width),
             extent.height >= Double(target.height),
             let columns = LightAxis(count: width, origin: extent.x, length: extent.width, target: target.width),
             let rows = LightAxis(count: height, origin: extent.y, length: extent.height, target: target.height)
         else { return nil }
-        return try reducedInLight(columns: columns, rows: rows)
+        return try reducedInLight(columns: columns, rows: rows, detail: detail)
     }
 
     /// - Parameter light: nil = the samples are averaged as they are.

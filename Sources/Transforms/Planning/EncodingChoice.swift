@@ -12,8 +12,9 @@ struct EncodingChoice {
 
 extension ImageJob {
     /// The encodings that the result may have, the preferred one first: each format that the output permits, at the
-    /// configured effort with and then without a choice by the pixels, and then at lower efforts. An AVIF that may
-    /// yield to a WebP is compared with it at every effort. Throws if no format can hold the result.
+    /// configured effort with and then without a choice by the pixels, and then at lower efforts. An AVIF or an
+    /// animated JPEG XL that may yield to a WebP is compared with it at every effort. Throws if no format can hold the
+    /// result.
     ///
     /// - Parameter last: the plan after the chain.
     func encodings(
@@ -27,7 +28,9 @@ extension ImageJob {
         return fitting.flatMap { format in
             let all = efforts.with(output.compression, for: .png).descending(for: format)
             let isDeep = keepsDepth(of: header) && output.depth(in: format, hasAlpha: last.hasAlpha) > 8
-            if format == .avif, output.mayYieldToWebP, !isDeep, fitting.contains(.webp) {
+            let mayYield =
+                format == .avif ? output.mayYieldToWebP : format == .jxl && framesUsed > 1 && output.isOpen
+            if mayYield, !isDeep, fitting.contains(.webp) {
                 return all.map { EncodingChoice(format: format, efforts: $0, isComparedWithWebP: true) }
             }
             return all.prefix(1).map { EncodingChoice(format: format, efforts: $0, choosesByPixels: true) }
@@ -144,7 +147,7 @@ extension CostEstimate.Facts {
     func encoded(by choice: EncodingChoice) -> CostEstimate.Facts {
         var facts = self
         (facts.outputFormat, facts.efforts, facts.output.compression) = (choice.format, choice.efforts, nil)
-        facts.resultFrames = choice.format.supportsMultipleFrames ? frames : 1
+        facts.resultFrames = choice.format.writesFrames ? frames : 1
         facts.resultArea = resultArea.saturatingMultiply(by: facts.resultFrames)
         facts.plainArea = plainArea.saturatingMultiply(by: facts.resultFrames)
         if choice.choosesByPixels, let nanoseconds = choice.format.row.choiceNanoseconds(facts) {

@@ -168,7 +168,7 @@ extension ImagePlan {
         (effort, gainMap) = (chosen.encoding.efforts[format], prepared.outcomeOfGainMap(as: format))
         (preferredFormat, faceSearches) = (encodings[0].format == format ? nil : encodings[0].format, overview.searches)
         jpegData = job.outcomeOfJPEGData(header, facts.encoded(by: chosen.encoding))
-        (frames, depth) = (format.supportsMultipleFrames ? framesUsed : 1, format.isText ? nil : chosen.facts.depth)
+        (frames, depth) = (format.writesFrames ? framesUsed : 1, format.isText ? nil : chosen.facts.depth)
         (choiceWork, webPChoiceWork) = (chosen.facts.choiceWork, chosen.facts.webPChoiceWork)
         (estimatedMemoryBytes, expectedWork, encodingWork) = (chosen.bytes, chosen.work, chosen.cost.encodingWork)
     }

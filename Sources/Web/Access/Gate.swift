@@ -29,19 +29,6 @@ struct Gate: Sendable {
     }
 }
 
-/// The permission of one request, as a ``Gate`` gives it.
-struct Permit: Sendable {
-    let authorization: Authorization
-    /// Whether the request has the admin token.
-    let isAdmin: Bool
-    /// Charged for the work; nil = no account is.
-    fileprivate(set) var account: KeyAccount?
-
-    init(_ authorization: Authorization, isAdmin: Bool = false, _ account: KeyAccount? = nil) {
-        (self.authorization, self.isAdmin, self.account) = (authorization, isAdmin, account)
-    }
-}
-
 // MARK: Requests
 
 extension Gate {
@@ -49,8 +36,8 @@ extension Gate {
     func guarding(_ route: AuthorizedRoute) -> Route {
         var guarded = Route(route.path, route.methods, isEmbeddable: true) { head throws(Problem) in
             let known = route.known(head)
-            let permit = try permit(head, route, known?.authorization)
-            return charging(permit, head, try route.answer(head, permit, known))
+            let authorization = try authorize(head, route, known?.authorization)
+            return charging(authorization, head, try route.answer(head, authorization, known))
         }
         guarded.accepts = route.accepts
         guarded.origins = route.origins
@@ -58,22 +45,19 @@ extension Gate {
     }
 
     /// - Parameter known: the authorization of an earlier request for the same target, which had no admin token.
-    private func permit(
+    private func authorize(
         _ head: RequestHead, _ route: AuthorizedRoute, _ known: Authorization?
-    ) throws(Problem) -> Permit {
-        let isAdmin = known == nil && token?.isPresent(in: head) == true
-        var authorization = if let known { known } else { try authorization(of: head, route, isAdmin: isAdmin) }
+    ) throws(Problem) -> Authorization {
+        var authorization = if let known { known } else { try authorization(of: head, route) }
         try requireAuthorized(authorization.requireCurrent(at: configuration.now()))
-        let account = authorization.key.flatMap { accounts[$0.id] }
         authorization.client = configuration.access.client(of: authorization.key, address: head.clientName)
-        if !isAdmin { try requireAdmission(of: authorization, account) }
+        if !authorization.isAdmin { try requireAdmission(of: authorization) }
         guard head.via.map({ !HTTPFields.via($0, contains: configuration.viaPseudonym) }) ?? true else { throw .loop }
-        return Permit(authorization, isAdmin: isAdmin, account)
+        return authorization
     }
 
-    private func authorization(
-        of head: RequestHead, _ route: AuthorizedRoute, isAdmin: Bool
-    ) throws(Problem) -> Authorization {
+    private func authorization(of head: RequestHead, _ route: AuthorizedRoute) throws(Problem) -> Authorization {
+        let isAdmin = token?.isPresent(in: head) == true
         if let path = try route.translation(head) {
             return try requireAuthorized(authorizer.authorize(path, isAdmin: isAdmin))
         }
@@ -85,8 +69,10 @@ extension Gate {
     }
 
     /// A signing key's own rate replaces the server's. The admin token is exempt from both.
-    private func requireAdmission(of authorization: Authorization, _ account: KeyAccount?) throws(Problem) {
-        if let key = authorization.key, let refusal = account?.refusal() { throw .quotaExceeded(refusal, key: key.id) }
+    private func requireAdmission(of authorization: Authorization) throws(Problem) {
+        if let key = authorization.key, let refusal = accounts[key.id]?.refusal() {
+            throw .quotaExceeded(refusal, key: key.id)
+        }
         guard let rate = rate(of: authorization), let wait = limiter.admit(authorization.client, rate) else { return }
         throw .rateLimited(rate, wait: wait)
     }
@@ -95,19 +81,22 @@ extension Gate {
         authorization.key.flatMap { configuration.access.keyRates[$0.id] } ?? configuration.clientLimits.rateLimit
     }
 
-    /// Counts an admitted request once more for each image that its client chose to draw, because each may contact an
-    /// origin.
-    func requireAdmission(ofPartsOf request: ImageRequest, _ permit: Permit) throws(Problem) {
+    /// Counts an admitted request once more for each image that it draws, besides marks of the server, because each may
+    /// contact an origin.
+    func requireAdmission(ofPartsOf request: ImageRequest, _ authorization: Authorization) throws(Problem) {
         let sources = Set(request.parts.filter { !$0.isTrusted }.map(\.source).filter { $0.scheme != .color })
-        guard !sources.isEmpty, !permit.isAdmin, let rate = rate(of: permit.authorization),
-            let wait = limiter.admit(permit.authorization.client, rate, further: sources.count)
+        guard !sources.isEmpty, !authorization.isAdmin, let rate = rate(of: authorization),
+            let wait = limiter.admit(authorization.client, rate, further: sources.count)
         else { return }
         throw .rateLimited(rate, wait: wait)
     }
 
+    /// The account that the work for a request is charged to; nil = none.
+    func account(of authorization: Authorization) -> KeyAccount? { authorization.key.flatMap { accounts[$0.id] } }
+
     /// The answer, whose body is charged to the key that signed the request.
-    private func charging(_ permit: Permit, _ head: RequestHead, _ answer: Answer) -> Answer {
-        guard let account = permit.account, head.method != .head else { return answer }
+    private func charging(_ authorization: Authorization, _ head: RequestHead, _ answer: Answer) -> Answer {
+        guard let account = account(of: authorization), head.method != .head else { return answer }
         switch answer {
         case .now(let reply):
             account.charge(egressBytes: reply.body.readableBytes)
@@ -130,21 +119,21 @@ extension Gate {
         guard configuration.allowGPS || !query.includesPosition else { throw .gpsNotAllowed }
     }
 
-    /// Throws if the key of a permit does not allow the sources of an image.
-    func requireSources(of request: ImageRequest, _ permit: Permit) throws(Problem) {
-        try requireAuthorized(permit.authorization.requireSources(of: request))
+    /// Throws if the key that signed the request does not allow the sources of an image.
+    func requireSources(of request: ImageRequest, _ authorization: Authorization) throws(Problem) {
+        try requireAuthorized(authorization.requireSources(of: request))
     }
 
     /// A mode that contacts the origin requires permission. `Cache-Control` directives that do the same are passed on,
     /// and the pipeline ignores them without permission, because every browser sends them on reload.
     func cachePolicy(
-        _ mode: CacheMode, _ head: RequestHead?, _ permit: Permit
+        _ mode: CacheMode, _ head: RequestHead?, _ authorization: Authorization
     ) throws(Problem) -> RequestCachePolicy {
-        guard permit.isAdmin || !mode.forcesOriginRequest else { throw .refreshNotAllowed(mode) }
+        guard authorization.isAdmin || !mode.forcesOriginRequest else { throw .refreshNotAllowed(mode) }
         let fields = head.flatMap { $0.isPlain ? nil : $0.fields(.cacheControl, .pragma) }
         return RequestCachePolicy(
             mode: mode, directives: fields.map(RequestDirectives.init) ?? RequestDirectives(),
-            allowsForcedRefresh: permit.isAdmin)
+            allowsForcedRefresh: authorization.isAdmin)
     }
 }
 
@@ -186,10 +175,10 @@ extension Duration {
     }
 }
 
-/// A route that answers only requests with a ``Permit``. Only a ``Gate`` turns it into a ``Route``.
+/// A route that answers only requests with an ``Authorization``. Only a ``Gate`` turns it into a ``Route``.
 struct AuthorizedRoute: Sendable {
     /// Called with the target's meaning if it is known.
-    typealias Ask = @Sendable (RequestHead, Permit, KnownTarget?) throws(Problem) -> Answer
+    typealias Ask = @Sendable (RequestHead, Authorization, KnownTarget?) throws(Problem) -> Answer
 
     let path: String
     var methods: [HTTPRequest.Method] = [.get, .head]

@@ -52,18 +52,20 @@ struct ExplainEndpoint: Sendable {
         return translation
     }
 
-    private func answer(_ head: RequestHead, _ permit: Permit, _ known: KnownTarget?) throws(Problem) -> Answer {
+    private func answer(
+        _ head: RequestHead, _ authorization: Authorization, _ known: KnownTarget?
+    ) throws(Problem) -> Answer {
         let (query, fetch) = try requireValid(
-            grammar.parse(permit.authorization.query, hints: image.clientHints(head)))
-        let imageRequest = try image.imageRequest(query, of: head, permit)
-        if fetch { try image.gate.requireAdmission(ofPartsOf: imageRequest, permit) }
+            grammar.parse(authorization.query, hints: image.clientHints(head)))
+        let imageRequest = try image.imageRequest(query, of: head, authorization)
+        if fetch { try image.gate.requireAdmission(ofPartsOf: imageRequest, authorization) }
         return .later { _, context async throws(Problem) in
             context.logDetails = image.details(of: imageRequest)
             do throws(PipelineError) {
                 let explanation = try await explain(imageRequest, fetch)
                 var document = ExplainDocument(
-                    explanation, of: query, permit.authorization, accept: head.accept, image.configuration)
-                document.dialect = dialect(of: head, permit.authorization)
+                    explanation, of: query, authorization, accept: head.accept, image.configuration)
+                document.dialect = dialect(of: head, authorization)
                 return .json(document)
             } catch {
                 context.logDetails = image.details(of: imageRequest, error: error)

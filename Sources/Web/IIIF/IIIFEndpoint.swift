@@ -32,12 +32,13 @@ struct IIIFEndpoint: Sendable {
     }
 
     private typealias Respond =
-        @Sendable (Request, RequestHead, IIIFIdentifier, ServerRequestContext, Permit) async throws(Problem) -> Response
+        @Sendable (Request, RequestHead, IIIFIdentifier, ServerRequestContext, Authorization) async throws(Problem) ->
+        Response
 
     private func route(_ path: String, respond: @escaping Respond) -> AuthorizedRoute {
-        AuthorizedRoute(iiif: path, configuration) { head, permit, _ throws(Problem) in
+        AuthorizedRoute(iiif: path, configuration) { head, authorization, _ throws(Problem) in
             .later { request, context async throws(Problem) in
-                try await respond(request, head, IIIFIdentifier(in: head), context, permit)
+                try await respond(request, head, IIIFIdentifier(in: head), context, authorization)
             }
         }
     }
@@ -57,17 +58,17 @@ struct IIIFEndpoint: Sendable {
 
     private func information(
         _ request: Request, _ head: RequestHead, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
-        _ permit: Permit
+        _ authorization: Authorization
     ) async throws(Problem) -> Response {
         let base = try identifier.baseURI(of: request, head, configuration)
         let query = try identifier.informationQuery(configuration)
-        var described = try await response(to: query, head, context, permit, endpoint.image)
+        var described = try await response(to: query, head, context, authorization, endpoint.image)
         let source = try IIIFSource(described)
         let type = IIIFMediaType(accept: head.accept)
         described.show(
             IIIFDocument(id: base, source, limits: limits, unwritable: configuration.limits.unwritable), as: type)
         var response = ImageHTTPResponse(
-            image: described, query: query, authorization: permit.authorization, configuration: configuration
+            image: described, query: query, authorization: authorization, configuration: configuration
         ).response(to: head)
         if response.headers[.contentType] != nil { response.headers[.contentType] = type.rawValue }
         response.headers[.vary] = response.headers[.vary].map { "\($0), Accept" } ?? "Accept"
@@ -80,19 +81,19 @@ struct IIIFEndpoint: Sendable {
 
     private func image(
         _: Request, _ head: RequestHead, _ identifier: IIIFIdentifier, _ context: ServerRequestContext,
-        _ permit: Permit
+        _ authorization: Authorization
     ) async throws(Problem) -> Response {
         let path = try path(in: context)
         let base = identifier.baseReference(configuration)
         let information = try identifier.informationQuery(configuration)
-        let source = try IIIFSource(try await response(to: information, head, context, permit, describe))
+        let source = try IIIFSource(try await response(to: information, head, context, authorization, describe))
         let image = try requireValid(path.image(of: information.url, full: source.size, limits: limits))
         var query = image.query
         // The freshness of the document has just been evaluated, for the client and by the origin's fields.
         query.cache = .forceCache
-        let made = try await response(to: query, head, context, permit, endpoint.image)
+        let made = try await response(to: query, head, context, authorization, endpoint.image)
         var response = ImageHTTPResponse(
-            image: made, query: query, authorization: permit.authorization, configuration: configuration
+            image: made, query: query, authorization: authorization, configuration: configuration
         ).response(to: head)
         response.headers[.link] = "\(Self.profileLink), <\(base)/\(image.canonicalPath)>;rel=\"canonical\""
         return response
@@ -114,10 +115,10 @@ struct IIIFEndpoint: Sendable {
     // MARK: Pipeline
 
     private func response(
-        to query: ImageQuery, _ head: RequestHead, _ context: ServerRequestContext, _ permit: Permit,
+        to query: ImageQuery, _ head: RequestHead, _ context: ServerRequestContext, _ authorization: Authorization,
         _ find: (ImageRequest) async throws(PipelineError) -> ImageResponse
     ) async throws(Problem) -> ImageResponse {
-        let imageRequest = try endpoint.imageRequest(query, of: head, permit)
+        let imageRequest = try endpoint.imageRequest(query, of: head, authorization)
         do throws(PipelineError) {
             let response = try await find(imageRequest)
             context.logDetails = endpoint.details(of: imageRequest, response)

@@ -7,6 +7,7 @@ import DarkroomRequests
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Synchronization
 
 /// `GET /image`, `GET /` and `GET /info`: the way of a request from the query to the answer.
 struct ImageEndpoint: Sendable {
@@ -17,8 +18,8 @@ struct ImageEndpoint: Sendable {
     let image: @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     /// The cache tiers that hold the image.
     let location: @Sendable (ImageRequest) async -> CacheLocation
-    /// Says at once what it can of an image; nil = each image has to be waited for.
-    var inquiries: Inquiries?
+    /// Says at once what it can of an image.
+    var inquiries: Inquiries
     /// The reason to refuse an upload at the moment, before the body is read; nil if it is accepted.
     var refusalOfUpload: @Sendable (ImageRequest) -> PipelineError? = { _ in nil }
     /// The name of a parameter in requests; nil on the paths of other services, which have options instead.
@@ -39,12 +40,13 @@ struct ImageEndpoint: Sendable {
     static let wsrvPath = "/"
 
     init(
-        configuration: WebConfiguration, gate: Gate? = nil,
-        location: @escaping @Sendable (ImageRequest) async -> CacheLocation = { _ in CacheLocation() },
+        configuration: WebConfiguration, gate: Gate, inquiries: Inquiries,
+        location: @escaping @Sendable (ImageRequest) async -> CacheLocation,
         image: @escaping @Sendable (ImageRequest) async throws(PipelineError) -> ImageResponse
     ) {
         self.configuration = configuration
-        self.gate = gate ?? Gate(configuration)
+        self.gate = gate
+        self.inquiries = inquiries
         self.location = location
         self.image = image
         grammar = ImageQueryGrammar(limits: configuration.limits, dialect: configuration.dialect)
@@ -74,9 +76,9 @@ struct ImageEndpoint: Sendable {
         endpoint.parameterName = { _ in nil }
         return dialect.routes.map { [endpoint] path in
             var route = AuthorizedRoute(dialect, at: path, limits: configuration.limits) {
-                head, permit, known throws(Problem) in
-                if let target = permit.authorization.canonicalTarget { return redirect(to: target) }
-                return try endpoint.answer(head, permit, known)
+                head, authorization, known throws(Problem) in
+                if let target = authorization.canonicalTarget { return redirect(to: target) }
+                return try endpoint.answer(head, authorization, known)
             }
             route.known = known
             return route
@@ -116,23 +118,20 @@ extension ImageEndpoint {
     /// Only a plain request has the same meaning as an earlier one for its target.
     private func known(_ head: RequestHead) -> KnownTarget? { head.isPlain ? targets[head.target] : nil }
 
-    private func answer(_ head: RequestHead, _ permit: Permit, _ known: KnownTarget?) throws(Problem) -> Answer {
-        if let inquiries, let known, let form = known.form(preferences(head, of: known)) {
-            return try answer(head, permit, known, form, inquiries, isKnown: true)
+    private func answer(
+        _ head: RequestHead, _ authorization: Authorization, _ known: KnownTarget?
+    ) throws(Problem) -> Answer {
+        if let known, let form = known.form(preferences(head, of: known)) {
+            return try answer(head, authorization, known, form, isKnown: true)
         }
         let query =
             if let known { known.query } else {
-                try requireValid(parsed(permit.authorization.query, clientHints(head)))
+                try requireValid(parsed(authorization.query, clientHints(head)))
             }
-        let request = try imageRequest(query, of: head, permit)
-        guard let inquiries else {
-            try gate.requireAdmission(ofPartsOf: request, permit)
-            return later(head, permit, query, request) { () async throws(PipelineError) in try await image(request) }
-        }
-        let added = KnownTarget.Image(
-            preferences: preferences(of: query, head), lookup: inquiries.lookup(request))
-        let target = KnownTarget(query, permit.authorization, (known?.images ?? []) + [added])
-        return try answer(head, permit, target, target.images.count - 1, inquiries, isKnown: false)
+        let request = try imageRequest(query, of: head, authorization)
+        let form = KnownTarget.Form(preferences(of: query, head), inquiries.lookup(request))
+        let target = KnownTarget(query, authorization, (known?.forms ?? []) + [form])
+        return try answer(head, authorization, target, form, isKnown: false)
     }
 
     private func parsed(_ query: QueryString, _ hints: ClientHints?) throws(InvalidParameter) -> ImageQuery {
@@ -141,36 +140,33 @@ extension ImageEndpoint {
         return try forms.query(query, grammar)
     }
 
-    /// - Parameter form: the place of the image among the images of the target.
     private func answer(
-        _ head: RequestHead, _ permit: Permit, _ target: KnownTarget, _ form: Int, _ inquiries: Inquiries, isKnown: Bool
+        _ head: RequestHead, _ authorization: Authorization, _ target: KnownTarget, _ form: KnownTarget.Form,
+        isKnown: Bool
     ) throws(Problem) -> Answer {
-        let priority = priority(of: target.query, head)
-        switch inquiries.ask(target.images[form].lookup, permit.authorization.client, priority) {
+        // A hit copies neither the query nor the request, which have some thirty parts each.
+        switch inquiries.ask(form.lookup, authorization.client, priority(of: target.query, head)) {
         case .found(let image):
             guard !target.query.includesCaching, image.deferredBody == nil else {
-                return later(head, permit, target, form) { () async throws(PipelineError) in image }
+                return later(head, authorization, target.query, form.request) { () async throws(PipelineError) in
+                    image
+                }
             }
             // A miss makes nothing known: most images that are asked for once are never asked for again.
             if head.isPlain, !isKnown { targets.insert(target, for: head.target) }
             return .now(reply(image, head, target, form))
         case .refused(let error):
             let cause = Problem(error, naming: parameterName)
-            throw problem(cause, error, target.images[form].request, target.query, permit.authorization)
+            throw problem(cause, error, form.request, target.query, authorization)
         case .waits(let image):
-            try gate.requireAdmission(ofPartsOf: target.images[form].request, permit)
-            return later(head, permit, target, form, image)
+            try gate.requireAdmission(ofPartsOf: form.request, authorization)
+            return later(head, authorization, target.query, form.request, image)
         }
     }
 
-    private func later(
-        _ head: RequestHead, _ permit: Permit, _ target: KnownTarget, _ form: Int,
-        _ image: @escaping @Sendable () async throws(PipelineError) -> ImageResponse
-    ) -> Answer {
-        later(head, permit, target.query, target.images[form].request, image)
-    }
-
-    private func reply(_ image: ImageResponse, _ head: RequestHead, _ target: KnownTarget, _ form: Int) -> Reply {
+    private func reply(
+        _ image: ImageResponse, _ head: RequestHead, _ target: KnownTarget, _ form: KnownTarget.Form
+    ) -> Reply {
         // Most answers need nothing of it but what was encoded before.
         func response() -> ImageHTTPResponse {
             ImageHTTPResponse(
@@ -183,29 +179,28 @@ extension ImageEndpoint {
         let origin = origins.dependsOnOrigin ? head.origin : nil
         func encode(_ heads: inout ImageHeads) -> Reply {
             heads.reply(
-                of: image, isTagged: configuration.tagger != nil, notModified: notModified, at: moment,
-                ReplySharing(origins, origin: origin), details: details(of: target.images[form].request, image),
-                response())
+                of: image, notModified: notModified, at: moment, ReplySharing(origins, origin: origin),
+                details: details(of: form.request, image), response())
         }
         var reply: Reply
         if origin != nil {
             var heads = ImageHeads()
             reply = encode(&heads)
         } else {
-            reply = target.withHeads(of: form, encode)
+            reply = form.heads.withLock { encode(&$0) }
         }
         if !notModified { reply.body = target.query.encodesBase64 ? response().body : image.body }
         return reply
     }
 
     private func later(
-        _ head: RequestHead, _ permit: Permit, _ query: ImageQuery, _ imageRequest: ImageRequest,
+        _ head: RequestHead, _ authorization: Authorization, _ query: ImageQuery, _ imageRequest: ImageRequest,
         _ image: @escaping @Sendable () async throws(PipelineError) -> ImageResponse
     ) -> Answer {
         .later { _, context async throws(Problem) in
             do throws(PipelineError) {
                 var response = ImageHTTPResponse(
-                    image: try await image(), query: query, authorization: permit.authorization,
+                    image: try await image(), query: query, authorization: authorization,
                     configuration: configuration)
                 context.logDetails = details(of: imageRequest, response.image)
                 if query.includesCaching {
@@ -217,7 +212,7 @@ extension ImageEndpoint {
                 if let redirect = redirect(to: imageRequest.source, for: query, head, after: error) { return redirect }
                 let cause = Problem(
                     error, of: imageRequest.source, in: context, configuration, naming: parameterName)
-                throw problem(cause, error, imageRequest, query, permit.authorization)
+                throw problem(cause, error, imageRequest, query, authorization)
             }
         }
     }
@@ -292,15 +287,15 @@ extension ImageEndpoint {
     ///
     /// - Parameter head: nil = a client that states nothing.
     func imageRequest(
-        _ query: ImageQuery, of head: RequestHead?, _ permit: Permit
+        _ query: ImageQuery, of head: RequestHead?, _ authorization: Authorization
     ) throws(Problem) -> ImageRequest {
         try gate.requireDisclosable(query)
         var request = try requireSource(query.sourceRequest(configuration.sourceMap))
         do throws(Problem) {
-            try gate.requireSources(of: request, permit)
+            try gate.requireSources(of: request, authorization)
             query.apply(
                 to: &request, for: preferences(of: query, head),
-                policy: try gate.cachePolicy(query.cache, head, permit))
+                policy: try gate.cachePolicy(query.cache, head, authorization))
         } catch {
             var problem = error
             problem.logged = details(of: request)
@@ -309,8 +304,8 @@ extension ImageEndpoint {
         request.placeholders = query.placeholders
         request.acceptsDeferredBody =
             !query.encodesBase64 && !query.includesCaching && request.output.format?.isText != true
-        request.client = permit.authorization.client
-        request.account = permit.account
+        request.client = authorization.client
+        request.account = gate.account(of: authorization)
         request.priority = priority(of: query, head)
         return request
     }

@@ -61,9 +61,9 @@ struct ImageHTTPResponse {
     /// The fields of a response that has a body.
     func fullFields(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
-        fields[.contentType] = query.encodesBase64 ? "text/plain" : image.format.mediaType
+        fields.add(.contentType, query.encodesBase64 ? "text/plain" : image.format.mediaType)
         let disposition = query.isAttachment ? "attachment" : "inline"
-        fields[.contentDisposition] = disposition + (fileName.map(Self.fileNameParameters) ?? "")
+        fields.add(.contentDisposition, disposition + (fileName.map(Self.fileNameParameters) ?? ""))
         return fields
     }
 
@@ -103,18 +103,18 @@ struct ImageHTTPResponse {
     /// The fields that stay the same while the image and its records do.
     var lastingFields: HTTPFields {
         var fields = Self.protection
-        fields[.eTag] = caching == nil ? tag.description : nil
-        if let lastModified { fields[.lastModified] = HTTPDate(lastModified).description }
-        fields[.vary] = configuration.negotiation.vary(of: query)
-        fields[.acceptCH] = configuration.negotiation.acceptCH(of: query)
-        fields[.quality] = image.quality?.description
-        fields[.damaged] = image.isDamaged ? "?1" : nil
-        if !image.gaps.isEmpty { fields[.undrawn] = image.gaps.names.joined(separator: ", ") }
-        fields[.faces] = image.faces.map(String.init)
-        fields[.placeholderBlurHash] = image.placeholders?.blurHash
-        fields[.placeholderThumbHash] = image.placeholders?.thumbHash
-        fields[.placeholderColor] = image.placeholders?.dominantColor
-        fields[.placeholderLqip] = image.placeholders?.lqip
+        fields.add(.eTag, caching == nil ? tag.description : nil)
+        fields.add(.lastModified, lastModified.map { HTTPDate($0).description })
+        fields.add(.vary, configuration.negotiation.vary(of: query))
+        fields.add(.acceptCH, configuration.negotiation.acceptCH(of: query))
+        fields.add(.quality, image.quality?.description)
+        fields.add(.damaged, image.isDamaged ? "?1" : nil)
+        fields.add(.undrawn, image.gaps.isEmpty ? nil : image.gaps.names.joined(separator: ", "))
+        fields.add(.faces, image.faces.map(String.init))
+        fields.add(.placeholderBlurHash, image.placeholders?.blurHash)
+        fields.add(.placeholderThumbHash, image.placeholders?.thumbHash)
+        fields.add(.placeholderColor, image.placeholders?.dominantColor)
+        fields.add(.placeholderLqip, image.placeholders?.lqip)
         configuration.tagger?.tag(&fields, of: image)
         return fields
     }
@@ -122,11 +122,11 @@ struct ImageHTTPResponse {
     /// The fields that change with time, in whole seconds, or with the way of the image.
     var passingFields: HTTPFields {
         var fields = HTTPFields()
-        fields[.cacheControl] = cacheControl
+        fields.add(.cacheControl, cacheControl)
         // At most 2³¹ (RFC 9111 §1.2.2).
-        fields[.age] = String(min(max(0, age.components.seconds), 1 << 31))
-        fields[.cacheStatus] = image.cache.status(remaining: image.remaining).description
-        fields[.proxyStatus] = (image.substitutionReason ?? image.cache.staleBecause)?.proxyStatus?.description
+        fields.add(.age, String(min(max(0, age.components.seconds), 1 << 31)))
+        fields.add(.cacheStatus, image.cache.status(remaining: image.remaining).description)
+        fields.add(.proxyStatus, (image.substitutionReason ?? image.cache.staleBecause)?.proxyStatus?.description)
         return fields
     }
 

@@ -49,7 +49,7 @@ final class KnownTargets: Sendable {
     func insert(_ known: KnownTarget, for target: String) {
         let key = Key(text: target)
         let cost =
-            KnownTarget.formCost(of: known.query) * max(known.images.count, 2) + 3 * target.utf8.count
+            KnownTarget.formCost(of: known.query) * max(known.forms.count, 2) + 3 * target.utf8.count
         let freed = table.withLock { table -> [KnownTarget] in
             guard table.table.bytes + cost <= table.table.budgetBytes || table.doorkeeper.knows(key.hash) else {
                 return []
@@ -62,11 +62,16 @@ final class KnownTargets: Sendable {
 
 /// The meaning of a request's target: all that follows from the target and the configuration alone.
 final class KnownTarget: Sendable {
-    /// A form of the image, by the preferences of its clients.
-    struct Image: Sendable {
+    /// The image for clients of the same preferences.
+    final class Form: Sendable {
         let preferences: ClientPreferences
         let lookup: ImageLookup
+        let heads = Mutex(ImageHeads())
         var request: ImageRequest { lookup.request }
+
+        init(_ preferences: ClientPreferences, _ lookup: ImageLookup) {
+            (self.preferences, self.lookup) = (preferences, lookup)
+        }
     }
 
     /// The bytes of one form of an image, besides its target, whose text the query and the source repeat: a resolved
@@ -83,9 +88,8 @@ final class KnownTarget: Sendable {
     let query: ImageQuery
     /// It names the client of the first request.
     let authorization: Authorization
-    /// The forms of the image that were asked for, at least one, with different preferences.
-    let images: [Image]
-    private let heads: Mutex<[ImageHeads]>
+    /// The forms of the image that were asked for, at least one.
+    let forms: [Form]
     private let fields = Mutex<[AcceptMeaning]>([])
 
     /// What a field `Accept` means for the query.
@@ -95,13 +99,12 @@ final class KnownTarget: Sendable {
         let preferences: ClientPreferences
     }
 
-    init(_ query: ImageQuery, _ authorization: Authorization, _ images: [Image]) {
-        (self.query, self.authorization, self.images) = (query, authorization, images)
-        heads = Mutex(images.map { _ in ImageHeads() })
+    init(_ query: ImageQuery, _ authorization: Authorization, _ forms: [Form]) {
+        (self.query, self.authorization, self.forms) = (query, authorization, forms)
     }
 
-    /// The place of the image among ``images``; nil if no such client has asked yet.
-    func form(_ preferences: ClientPreferences) -> Int? { images.firstIndex { $0.preferences == preferences } }
+    /// Nil if no client of these preferences has asked yet.
+    func form(_ preferences: ClientPreferences) -> Form? { forms.first { $0.preferences == preferences } }
 
     /// The preferences that a field `Accept` states, which is parsed unless it is one of the last few.
     func preferences(_ accept: String?, parse: () -> ClientPreferences) -> ClientPreferences {
@@ -121,11 +124,6 @@ final class KnownTarget: Sendable {
 
     /// Browsers send about one field each. Together they are smaller than a form of an image.
     private static let (maxFields, maxFieldBytes) = (4, 512)
-
-    /// Uses the encoded heads of the image in a form.
-    func withHeads<Result>(of form: Int, _ body: (inout ImageHeads) -> Result) -> Result {
-        heads.withLock { body(&$0[form]) }
-    }
 }
 
 /// The encoded heads of the answers with one image, 200 and 304. Most fields are encoded once for each content of the
@@ -147,39 +145,26 @@ struct ImageHeads {
         }
     }
 
-    /// What the lasting fields and the details depend on, besides the request's target.
+    /// What the lasting fields and the details depend on, besides the request's target. A record is never changed, but
+    /// replaced.
     private struct Basis: Equatable {
         let digest: String
-        let sourceBytes: Int
         let tier: CacheReport.Tier?
         /// A stale image is no hit to the log.
         let isStale: Bool
-        let lastModified: Date?
-        let cachePolicy: ClientCachePolicy
         let placeholders: Placeholders?
-        /// Where the tags come from; nil if the response has none.
-        let tags: TagBasis?
+        let record: SourceRecord?
+        let partRecords: [SourceRecord]
 
-        init(_ image: ImageResponse, isTagged: Bool) {
-            digest = image.digest
-            sourceBytes = image.sourceBytes
-            tier = image.cache.variant
-            isStale = image.remaining < .zero
-            lastModified = image.lastModified
-            cachePolicy = image.cachePolicy
-            placeholders = image.placeholders
-            tags = isTagged ? TagBasis(image) : nil
+        init(_ image: ImageResponse) {
+            (digest, tier, isStale) = (image.digest, image.cache.variant, image.remaining < .zero)
+            (placeholders, record, partRecords) = (image.placeholders, image.record, image.partRecords)
         }
-    }
 
-    /// The records whose origins' tags a response has. A record is never changed, but replaced.
-    private struct TagBasis: Equatable {
-        private let records: [SourceRecord]
-
-        init(_ image: ImageResponse) { records = [image.record].compactMap(\.self) + image.partRecords }
-
-        static func == (left: TagBasis, right: TagBasis) -> Bool {
-            left.records.elementsEqual(right.records) { $0 === $1 }
+        static func == (left: Basis, right: Basis) -> Bool {
+            left.record === right.record && left.partRecords.elementsEqual(right.partRecords, by: ===)
+                && left.digest == right.digest && left.tier == right.tier && left.isStale == right.isStale
+                && left.placeholders == right.placeholders
         }
     }
 
@@ -195,11 +180,11 @@ struct ImageHeads {
 
     /// The reply at this moment, without its body. The other arguments are evaluated when there is something to encode.
     mutating func reply(
-        of image: ImageResponse, isTagged: Bool, notModified isNotModified: Bool, at moment: Moment,
+        of image: ImageResponse, notModified isNotModified: Bool, at moment: Moment,
         _ sharing: @autoclosure () -> ReplySharing, details: @autoclosure () -> AccessLogDetails,
         _ response: @autoclosure () -> ImageHTTPResponse
     ) -> Reply {
-        let basis = Basis(image, isTagged: isTagged)
+        let basis = Basis(image)
         let known = isNotModified ? notModified : full
         if let known, known.basis == basis, known.moment == moment { return known.reply }
         let current = known?.basis == basis ? known : nil
@@ -222,7 +207,7 @@ extension ImageHTTPResponse {
     fileprivate func lastingHead(notModified: Bool, _ sharing: ReplySharing) -> ByteBuffer {
         guard !notModified else { return .head(.notModified, lastingFields, sharing) }
         var fields = fullFields(lastingFields)
-        fields[.contentLength] = String(body.readableBytes)
+        fields.add(.contentLength, String(body.readableBytes))
         return .head(.ok, fields, sharing)
     }
 }

@@ -51,32 +51,35 @@ struct SrcsetEndpoint: Sendable {
         [AuthorizedRoute("/srcset", presets: .unsupported, answer: answer)]
     }
 
-    private func answer(_ head: RequestHead, _ permit: Permit, _ known: KnownTarget?) throws(Problem) -> Answer {
-        let query = try requireValid(grammar.parse(permit.authorization.query))
-        let imageRequest = try image.imageRequest(query.first, of: nil, permit)
-        let sourceRequest = try image.imageRequest(query.sourceQuery, of: head, permit)
+    private func answer(
+        _ head: RequestHead, _ authorization: Authorization, _ known: KnownTarget?
+    ) throws(Problem) -> Answer {
+        let query = try requireValid(grammar.parse(authorization.query))
+        let imageRequest = try image.imageRequest(query.first, of: nil, authorization)
+        let sourceRequest = try image.imageRequest(query.sourceQuery, of: head, authorization)
         return .later { _, context async throws(Problem) in
-            try await response(to: query, imageRequest, sourceRequest, permit, context, origin: origin(of: head))
+            try await response(to: query, imageRequest, sourceRequest, authorization, context, origin: origin(of: head))
         }
     }
 
     private func response(
-        to query: SrcsetQuery, _ imageRequest: ImageRequest, _ sourceRequest: ImageRequest, _ permit: Permit,
+        to query: SrcsetQuery, _ imageRequest: ImageRequest, _ sourceRequest: ImageRequest,
+        _ authorization: Authorization,
         _ context: ServerRequestContext, origin: String
     ) async throws(Problem) -> Response {
         let source = try await described(sourceRequest, context)
         guard let summary = try? SourceSummary(parsing: source.response.body) else { throw .internalError }
         let (images, refusal) = try await answerable(
-            images(query, of: imageRequest, summary), of: source, permit)
+            images(query, of: imageRequest, summary), of: source, authorization)
         if images.isEmpty, let refusal { throw Problem(refusal) }
         var pictures: [(format: OutputFormat, images: [SrcsetImage])] = []
         for format in query.pictureFormats(for: summary, image.configuration.limits) {
             let converted = images.map { SrcsetImage(query: $0.query.converted(to: format), planned: $0.planned) }
             // A browser shows nothing if the URL of the first format that it supports fails.
-            let made = try await answerable(converted, of: source, permit).images
+            let made = try await answerable(converted, of: source, authorization).images
             if !made.isEmpty { pictures.append((format, made)) }
         }
-        let url = { @Sendable (query: ImageQuery) in origin + urls.url(of: query, for: permit.authorization) }
+        let url = { @Sendable (query: ImageQuery) in origin + urls.url(of: query, for: authorization) }
         let bytes = images.count * (images.last.map { url($0.query).utf8.count } ?? 0)
         guard bytes <= Self.maxListBytes else {
             throw Problem(.invalidParameter, "The list of these URLs would be too long: shorten the query or 'widths'.")
@@ -111,11 +114,11 @@ struct SrcsetEndpoint: Sendable {
     /// The images up to the widest that is not refused, in the format for a client that names none, and the last
     /// refusal. A wider image takes no less time, so the widest is usually the only one to plan.
     private func answerable(
-        _ images: [SrcsetImage], of source: DescribedSource, _ permit: Permit
+        _ images: [SrcsetImage], of source: DescribedSource, _ authorization: Authorization
     ) async throws(Problem) -> (images: [SrcsetImage], refusal: PipelineError?) {
         var refusal: PipelineError?
         for count in stride(from: images.count, through: 1, by: -1) {
-            let request = try image.imageRequest(images[count - 1].query, of: nil, permit)
+            let request = try image.imageRequest(images[count - 1].query, of: nil, authorization)
             do throws(PipelineError) {
                 _ = try await plan(request, source)
                 return (Array(images.prefix(count)), refusal)
@@ -157,12 +160,13 @@ struct SrcsetEndpoint: Sendable {
 
 extension SrcsetQuery {
     /// The formats that a `picture` offers besides the format of `img`: the formats of the query, or AVIF, JPEG XL and
-    /// WebP, as far as the server can write them. Only WebP shows an animation. Empty if the query names one format.
+    /// WebP, as far as the server can write them. An animation is WebP only, since it is often larger as JPEG XL. Empty
+    /// if the query names one format.
     fileprivate func pictureFormats(for source: SourceSummary, _ limits: QueryLimits) -> [OutputFormat] {
         guard first.isNegotiated else { return [] }
         let moves = source.isAnimated && first.pages.count != 1
         return (first.formats?.formats ?? [.avif, .jxl, .webp]).filter {
-            !limits.unwritable.contains($0) && (!moves || $0.supportsAnimation)
+            !limits.unwritable.contains($0) && (!moves || $0 == .webp)
         }
     }
 }

@@ -19,9 +19,9 @@ struct UploadEndpoint: Sendable {
 
     var routes: [AuthorizedRoute] {
         let budget = image.configuration.uploads
-        var route = AuthorizedRoute(ImageEndpoint.path, presets: .accepted) { head, permit, _ throws(Problem) in
+        var route = AuthorizedRoute(ImageEndpoint.path, presets: .accepted) { head, authorization, _ throws(Problem) in
             guard let budget else { throw .uploadsDisabled }
-            return try answer(head, permit, budget)
+            return try answer(head, authorization, budget)
         }
         route.methods = [.post]
         // In front of the signature, which would not help.
@@ -29,10 +29,12 @@ struct UploadEndpoint: Sendable {
         return [route]
     }
 
-    private func answer(_ head: RequestHead, _ permit: Permit, _ budget: UploadBudget) throws(Problem) -> Answer {
+    private func answer(
+        _ head: RequestHead, _ authorization: Authorization, _ budget: UploadBudget
+    ) throws(Problem) -> Answer {
         let query = try requireValid(
-            grammar.parseUpload(permit.authorization.query, hints: image.clientHints(head)))
-        let imageRequest = try image.imageRequest(query, of: head, permit)
+            grammar.parseUpload(authorization.query, hints: image.clientHints(head)))
+        let imageRequest = try image.imageRequest(query, of: head, authorization)
         // Reading a body has long steps.
         return .onPool { request, context async throws(Problem) in
             context.logDetails = image.details(of: imageRequest)
@@ -41,12 +43,12 @@ struct UploadEndpoint: Sendable {
                 form: try UploadForm(request.headers), budget: budget, client: head.clientName)
             try reader.checkLength(request.headers)
             if let error = image.refusalOfUpload(imageRequest) { throw image.varying(Problem(error), by: query) }
-            return try await respond(to: request, context, permit, reader, query, imageRequest)
+            return try await respond(to: request, context, authorization, reader, query, imageRequest)
         }
     }
 
     private func respond(
-        to request: Request, _ context: ServerRequestContext, _ permit: Permit, _ reader: UploadReader,
+        to request: Request, _ context: ServerRequestContext, _ authorization: Authorization, _ reader: UploadReader,
         _ query: ImageQuery, _ imageRequest: ImageRequest
     ) async throws(Problem) -> Response {
         var imageRequest = imageRequest
@@ -60,7 +62,7 @@ struct UploadEndpoint: Sendable {
             made.timings.total += receiving
             context.logDetails = image.details(of: imageRequest, made)
             return ImageHTTPResponse(
-                image: made, query: query, authorization: permit.authorization, configuration: image.configuration
+                image: made, query: query, authorization: authorization, configuration: image.configuration
             ).responseToUpload()
         } catch {
             context.logDetails = image.details(of: imageRequest, error: error)

@@ -54,7 +54,11 @@ struct WorkerLoop {
             case .cancel: continue
             case .image(let content): images[content] = received.memory.map { SharedBytes($0) }
             case .plan:
-                if let plan = try plan(received) { try reply(.plan(plan)) }
+                if let plan = try plan(received) {
+                    let socket = socket
+                    let examined = planned?.examinedPlan { socket.wait(milliseconds: 0) != .nothing }
+                    try reply(.plan(examined ?? plan))
+                }
             case .go:
                 guard let job = planned.take() else { throw .malformed }
                 try process(job)

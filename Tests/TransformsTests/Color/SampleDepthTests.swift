@@ -80,6 +80,16 @@ struct SampleDepthTests {
         #expect(try Set(Self.samples(of: Self.png(kept.band(3)))).count == 1024)
     }
 
+    @Test(arguments: 2...4)
+    func `Of gray with further channels, the first of them is alpha`(bands: Int) throws {
+        let (gray, alpha) = (try Self.ramp().band(0), try Self.ramp().band(0).applying("invert"))
+        let channels = [gray, alpha, gray, gray].prefix(bands)
+        let image = try VipsImage.joiningBands(Array(channels)).applying("copy", ["interpretation": "grey16"])
+        let shown = try image.convertedToSRGB(isDeep: true)
+        #expect(shown.isShort && shown.bands == 4)
+        #expect(try shown.withSamples { Array($0) } == Self.joined([gray, gray, gray, alpha]))
+    }
+
     @Test func `AVIF with alpha or without loss has 8 bits`() throws {
         guard OutputFormat.avif.isAvailable, AVIFEncoder.hasLosslessMode else { return }
         let opaque = try Self.png(Self.ramp())
@@ -143,6 +153,10 @@ struct SampleDepthTests {
         var recipe = Recipe(resampling: resampling)
         recipe.depth = .source
         return recipe
+    }
+
+    private static func joined(_ bands: [VipsImage]) throws -> [UInt8] {
+        try VipsImage.joiningBands(bands).withSamples { Array($0) }
     }
 
     private static func png(_ image: VipsImage) throws -> ByteBuffer { try VipsSaver.png.encode(image) }

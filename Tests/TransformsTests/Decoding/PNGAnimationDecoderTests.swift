@@ -132,7 +132,7 @@ struct PNGAnimationDecoderTests {
         let file = try AnimatedPNG(frames: [Frame(color: Self.red), Frame(color: Self.green)]).file().bytes
         let outputs: [(OutputOptions, OutputFormat, Int)] = [
             (OutputOptions(format: .webp, alternative: .natural), .webp, 2),
-            (OutputOptions(format: .jxl, alternative: .webp), .webp, 2), (OutputOptions(), .png, 1),
+            (OutputOptions(format: .avif, alternative: .webp), .webp, 2), (OutputOptions(), .png, 1),
         ]
         for (output, format, frames) in outputs {
             let plan = try InProcessImageProcessor().plan(

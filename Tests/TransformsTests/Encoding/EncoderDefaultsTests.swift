@@ -17,7 +17,7 @@ struct EncoderDefaultsTests {
     }
 
     private static let defaultsByRevision = [
-        "16": [
+        "17": [
             "jpg 80, 6 encodes: interlace bool(false), optimize_coding bool(true), strip bool(true), "
                 + "subsample_mode string(\"auto\")",
             "png -, 6 encodes: compression int(6), filter int(8), interlace bool(false), palette bool(false), "
@@ -29,7 +29,7 @@ struct EncoderDefaultsTests {
             "jxl 80, 6 encodes: effort int(4), lossless bool(false), strip bool(true)",
             "tiff -, 6 encodes: compression string(\"deflate\"), strip bool(true)",
             "near-lossless 60", "scores of targets [82.0, 75.0, 65.0]",
-            "models [2104535, 1770722, 1069443, -414825, 3063123]", "milliseconds 4000",
+            "models [2104535, 1770722, 643938, -414825, 3063123]", "milliseconds 4000",
             "negotiated bytes 1073741824",
             "sharpening [0.0, 3.0]", "gain maps 85, 0.333",
         ]

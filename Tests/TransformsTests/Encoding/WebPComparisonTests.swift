@@ -100,8 +100,8 @@ struct WebPComparisonTests {
                 return EncodedImage(body: ByteBuffer(repeating: 0, count: bytes), format: format, isExact: isExact)
             }
             let result = try comparison.result(
-                for: one.isDrawing ? drawing : photo,
-                avif: { () throws(ImageProcessingError) in image(.avif, one.avif) },
+                for: ImageFrames(frames: [one.isDrawing ? drawing : photo]),
+                preferred: { () throws(ImageProcessingError) in image(.avif, one.avif) },
                 webP: { () throws(ImageProcessingError) in image(.webp, one.webP, isExact: one.isExact) })
             #expect(result.format == one.expected.0 && encoded == one.expected.1, "case \(index)")
             #expect((result.comparison != nil) == (encoded.count == 2), "case \(index)")

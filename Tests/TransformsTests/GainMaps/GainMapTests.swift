@@ -237,6 +237,24 @@ struct GainMapTests {
         #expect(try Self.map(in: produce(ByteBuffer(bytes: changed), .box(90), output: Self.jpeg(.keep)).body) != nil)
     }
 
+    @Test(arguments: [4, 20, 60])
+    func `A map whose data end early is left out, and the plan says so`(_ missing: Int) throws {
+        let source = try Fixture.image("hdr/ultra-hdr.jpg")
+        let expected = try produce(source, .box(90), output: Self.jpeg(.drop)).body
+        let map = try #require(try Self.map(in: source)).file
+        let base = try #require(JPEGContainer.stripped(source))
+        let data = map.readableBytesView.dropLast(2)
+        for (isKept, rest) in [(true, data), (false, data.dropLast(missing))] {
+            let file = Array(rest) + [0xFF, 0xD9, 0, 0, 0]
+            let changed = try #require(MultiPictureIndex.joining(base, ByteBuffer(bytes: file)))
+            let job = ImageJob(source: changed, chain: TransformChain(.box(90)), output: Self.jpeg(.keep))
+            let result = try InProcessImageProcessor().process(job) { false }.body
+            #expect(try (Self.map(in: result) != nil) == isKept)
+            #expect(isKept || result == expected)
+            #expect(try InProcessImageProcessor().plan(job).gainMap == (isKept ? .kept : .droppedAsCorrupt))
+        }
+    }
+
     private static func jpeg(_ hdr: HDRPolicy?) -> OutputOptions {
         var output = OutputOptions(format: .jpeg)
         output.hdr = hdr

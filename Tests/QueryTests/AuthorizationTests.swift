@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomQuery
 
 /// The decision who may ask for what. Its HTTP responses are tested in the room Web.
-struct AuthorizerTests {
+struct AuthorizationTests {
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)
     private let source = "url=https%3A%2F%2Fexample.com%2Fa.jpg"
 

@@ -13,7 +13,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// Who may ask for what.
-struct PermitTests {
+struct AccessTests {
     private static let token = "correct-horse-battery"
     private static let secret = "correct-horse-battery-staple-0123"
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)
