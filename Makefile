@@ -122,7 +122,7 @@ browser: setup ## Compare results with headless Chromium over Fixtures/images or
 	.build/browser/bin/python -B scripts/browser --server $(SERVER) $(if $(ONLY),--only '$(ONLY)') $(if $(PICTURES),--pictures $(PICTURES)) \
 		$(if $(STORE),--store $(STORE)) $(if $(REFERENCES),--references $(REFERENCES)) $(FOLDER)
 
-browser-hdr: setup ## Compare gain maps of results with those of their sources in headless Chromium; FILES='photo.jpg …'
+browser-hdr: setup ## Compare the gain maps of sources and results in headless Chromium; FILES='photo.jpg …'
 	@scripts/setup-browser.sh
 	$(if $(filter .build/debug/darkroom,$(SERVER)),swift build --product darkroom $(SWIFT_FLAGS))
 	.build/browser/bin/python -B scripts/browser/hdr.py --server $(SERVER) $(FILES)

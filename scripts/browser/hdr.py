@@ -47,7 +47,7 @@ STEPS: list[tuple[str, str, Callable[[Array], Array]]] = [
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", type=Path, nargs="*", help="JPEGs with a gain map (default: those of Fixtures/images/hdr)")
+    parser.add_argument("files", type=Path, nargs="*", help="JPEGs with a gain map (default: all of Fixtures/images/hdr)")
     parser.add_argument("--server", type=Path, default=ROOT / ".build/debug/darkroom", help="path of the executable")
     options = parser.parse_args()
     files = options.files or [file for file in sorted((ROOT / "Fixtures/images/hdr").glob("*.jpg")) if "cut" not in file.name]

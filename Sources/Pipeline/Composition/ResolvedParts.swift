@@ -46,7 +46,7 @@ final class ResolvedPart: Sendable {
     let record: SourceRecord
     /// The bytes, if they are available.
     let original: Original?
-    /// Of the bytes, until those of all images are there; nil if they are not counted.
+    /// Parks the bytes until all images are there; nil if the bytes are not counted.
     let parking: Parking?
     /// How the record was found; nil if it was in memory.
     let report: CacheReport?

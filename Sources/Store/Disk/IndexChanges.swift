@@ -61,7 +61,7 @@ extension DiskIndex {
         }
     }
 
-    /// In the order of the rows, those of a page are written together, and transactions of a limited size do not make
+    /// In the order of the rows, all uses on a page are written together. Transactions of a limited size do not make
     /// the log longer than usual.
     private func writeUses(
         _ sorted: [(key: EntryKey, value: Int64)], _ prepare: (Database) throws -> (EntryKey, Int64) throws -> Void
