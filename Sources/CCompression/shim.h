@@ -15,6 +15,8 @@ typedef struct {
     z_stream zlib;
     BrotliDecoderState *brotli;
     ZSTD_DStream *zstd;
+    /// The bytes taken of the current frame's magic number, which has four.
+    int zstd_magic;
 } darkroom_decoder;
 
 static inline void darkroom_decoder_free(darkroom_decoder *decoder) {
@@ -67,11 +69,18 @@ static inline int darkroom_decode(
             return result == BROTLI_DECODER_RESULT_SUCCESS ? 1 : result == BROTLI_DECODER_RESULT_ERROR ? -1 : 0;
         }
         case DARKROOM_ZSTD: {
-            ZSTD_inBuffer input = {in, *in_size, 0};
+            ZSTD_inBuffer input = {in, 0, 0};
             ZSTD_outBuffer output = {out, *out_size, 0};
+            // Byte by byte, libzstd does not recognize the formats before 1.0, which RFC 8878 leaves out.
+            for (; decoder->zstd_magic < 4 && input.size < *in_size; decoder->zstd_magic++) {
+                input.size++;
+                if (ZSTD_isError(ZSTD_decompressStream(decoder->zstd, &output, &input))) return -1;
+            }
+            input.size = *in_size;
             size_t result = ZSTD_decompressStream(decoder->zstd, &output, &input);
             *in_size = input.pos;
             *out_size = output.pos;
+            if (result == 0) decoder->zstd_magic = 0;
             return ZSTD_isError(result) ? -1 : result == 0;
         }
         default: {

@@ -57,6 +57,20 @@ struct ContentDecoderTests {
         #expect(!isWhole && Self.content.hasPrefix(beginning))
     }
 
+    @Test func `a format of zstd before 1.0 is refused, however the bytes are divided`() throws {
+        let bytes = try Self.bytes("JbUv/QBYdQAAOHBpY3R1cnRyfWU=")
+        for parts in [[bytes], bytes.map { [$0] }] {
+            #expect(throws: OriginError.unacceptableEncoding) { try Self.decode("zstd", parts) }
+        }
+    }
+
+    @Test func `several frames of zstd are decoded, however the bytes are divided`() throws {
+        let bytes = try Self.bytes("KLUv/QBYdQAAOHBpY3R1cmUBAEhRxQg=")
+        for parts in [[bytes + bytes], (bytes + bytes).map { [$0] }] {
+            #expect(try Self.decode("zstd", parts) == (Self.content + Self.content, true))
+        }
+    }
+
     @Test func `what follows the end is ignored, however the bytes are divided`() throws {
         let bytes = try Self.bytes(Self.gzip)
         let followed = bytes + [0xA3] + bytes
