@@ -12,13 +12,10 @@ final class Volume: Sendable {
     init(bytes: Int, inodes: Int? = nil) throws {
         folder = try TemporaryFolder()
         let options = "size=\(bytes)" + (inodes.map { ",nr_inodes=\($0)" } ?? "")
-        try Self.run("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder.path)
+        try Self.mount("tmpfs", at: folder.path, type: "tmpfs", options: options)
     }
 
-    deinit {
-        try? Self.run("umount", "-l", path)
-        try? Self.run("umount", "-l", path)
-    }
+    deinit { while Self.unmount(path) {} }
 
     /// Fills all but about so many bytes.
     func fill(leaving bytes: Int) throws {
@@ -34,22 +31,40 @@ final class Volume: Sendable {
         if isReadOnly {
             // Made elsewhere, where no store opens a file for writing before the view is read-only.
             let view = try TemporaryFolder()
-            try Self.run("mount", "--bind", path, view.path)
-            defer { try? Self.run("umount", "-l", view.path) }
-            try Self.run("mount", "-o", "remount,bind,ro", view.path)
-            try Self.run("mount", "--bind", view.path, path)
+            try Self.mount(path, at: view.path, Self.bind)
+            defer { _ = Self.unmount(view.path) }
+            try Self.mount(view.path, at: view.path, Self.bind | Self.remountReadOnly)
+            try Self.mount(view.path, at: path, Self.bind)
         } else {
-            try Self.run("umount", "-l", path)
+            #expect(Self.unmount(path))
         }
     }
+}
 
-    private static func run(_ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        if process.terminationStatus != 0 { throw CocoaError(.featureUnsupported) }
-    }
+// The system's calls, not the programs: running a program takes Foundation sockets whose numbers are too high while
+// hundreds of stores are open.
+extension Volume {
+    #if os(Linux)
+        private static let bind = MS_BIND
+        private static let remountReadOnly = MS_REMOUNT | MS_RDONLY
+
+        private static func mount(
+            _ source: String, at path: String, _ flags: Int = 0, type: String? = nil, options: String? = nil
+        ) throws {
+            guard Glibc.mount(source, path, type, UInt(flags), options) == 0 else {
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM)
+            }
+        }
+
+        private static func unmount(_ path: String) -> Bool { umount2(path, Int32(MNT_DETACH)) == 0 }
+    #else
+        private static let bind = 0
+        private static let remountReadOnly = 0
+
+        private static func mount(
+            _ source: String, at path: String, _ flags: Int = 0, type: String? = nil, options: String? = nil
+        ) throws { throw POSIXError(.ENOTSUP) }
+
+        private static func unmount(_ path: String) -> Bool { false }
+    #endif
 }
