@@ -23,7 +23,7 @@ status=${PIPESTATUS[0]}
 if [ "$status" -ne 0 ]; then
     echo "The failures above were:"
     # Swift Testing's issues, and the last words of a process that crashed. Names of tests may contain any word.
-    grep -E '^✘|^↳|^error:|^Fatal|Fatal error|^(malloc|free|realloc|corrupted|double free|munmap_chunk)' "$log" | tail -n 40
+    grep -E '^✘|^↳|^error:|^Fatal|Fatal error|(Assertion|Precondition) failed|^(malloc|free|realloc|corrupted|double free|munmap_chunk)' "$log" | tail -n 40
     # The calls of the thread that crashed; there may be a thousand others.
     awk '/Program crashed/ { print } /^Thread .* crashed:$/ { shown = 1; print; next } /^Thread / { shown = 0 } shown' "$log" |
         cut -c 1-300 | head -n 20
