@@ -12,7 +12,7 @@ import NIOCore
 ///
 /// Each request is one ``Inquiry``, which is asked in this order. Is it answered now: does the decision depend only on
 /// facts that need no waiting, and may the variant be used? Does it fail now: does the decision depend only on such
-/// facts, and is it a remembered failure? Is it refused: does it depend only on such facts, and is the pixel queue full?
+/// facts, and is a failure remembered? Is it refused: does it depend only on such facts, and is the pixel queue full?
 /// Is it answered after one lookup on disk? Otherwise, the steps are carried out. An inquiry that only peeks is
 /// explained instead: ``ImagePipeline/explain(_:fetch:)`` describes the decision.
 struct ImageResolver: Sendable {
