@@ -53,17 +53,6 @@ struct RequestHeaders {
 }
 
 extension HTTPFields {
-    /// The fields of a received head, without names and values that RFC 9110 does not allow.
-    init(_ headers: HTTPHeaders) {
-        self.init()
-        for (name, value) in headers {
-            guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { continue }
-            append(HTTPField(name: name, value: value))
-        }
-    }
-}
-
-extension HTTPFields {
     /// The fields that propagate the current task's trace to an origin, by the instrument of the process.
     ///
     /// Empty for background work, which may outlive the request that caused it and serves others. A download that

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DarkroomHTTPClient
 import DarkroomMachine
 import DarkroomNetwork
 import DarkroomWaiting
@@ -158,7 +159,7 @@ extension ResponseCollector.Progress {
         }
         guard let head, let requestedAt else { throw ExchangeFailure(.unreachable(.malformed)) }
         let status = Int(head.status.code)
-        var fields = HTTPFields(head.headers)
+        var fields = HTTPFields(received: head.headers)
         if case .content(_, let codings) = action, !codings.isEmpty {
             // They describe the bytes before decoding.
             fields[.contentEncoding] = nil
