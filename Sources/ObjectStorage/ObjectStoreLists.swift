@@ -105,7 +105,7 @@ struct ListPage: Equatable {
         let isEncoded = root.text(of: "EncodingType")?.lowercased() == "url"
         keys = []
         for element in root.children where element.name == "Contents" {
-            // A key that is encoded as in a form may have any character, also those that XML cannot contain.
+            // A key that is encoded as in a form may have characters that XML cannot contain.
             guard let text = element.text(of: "Key"), let name = isEncoded ? Self.decoded(text) : text,
                 let key = try? ObjectKey(name), element.text(of: "Size").flatMap(Int.init(digits:)) != nil
             else { return nil }

@@ -8,7 +8,7 @@ import Tracing
 struct RequestHeaders {
     /// The fields that can select a representation: Darkroom's fields and the caller's.
     let selecting: HTTPFields
-    /// All fields of the request, except those that the HTTP client adds to frame the message.
+    /// All fields of the request, without the fields that the HTTP client adds to frame the message.
     private(set) var all: HTTPHeaders
 
     /// Fields that callers cannot set: they frame the message, belong to the connection, make the request conditional,
