@@ -141,7 +141,6 @@ final class RecentChains: Sendable {
     /// - Parameter limits: see ``TransformChain/init(_:limits:)``.
     init(limits: PixelLimits) { self.limits = limits }
 
-    /// The chain of a recipe.
     func chain(_ recipe: Recipe) -> TransformChain {
         // Texts of other bytes may be equal in Unicode, but not as drawn.
         guard !recipe.drawsText else { return TransformChain(recipe, limits: limits) }

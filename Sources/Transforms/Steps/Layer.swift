@@ -33,7 +33,6 @@ extension TransformContext {
 }
 
 extension Recipe {
-    /// The steps of ``layers``.
     var layerSteps: [(any Transform)?] {
         layers.map { layer in
             switch layer.content {
