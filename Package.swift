@@ -122,7 +122,7 @@ let package = Package(
         .target(name: "DarkroomCMemory", path: "Sources/CMemory"),
         room("Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
         room("Network", packages: [httpTypes, nioCore]),
-        room("HTTPClient", sees: ["Network"], packages: [asyncHTTPClient, nioCore, nioHTTP1, nioSSL]),
+        room("HTTPClient", sees: ["Network"], packages: [asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioSSL]),
         room("Tracing", sees: ["Network"], packages: [distributedTracing]),
         room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
         // What is asked, as values. These rooms, Query and Dialects link neither libvips nor SQLite nor an HTTP client.

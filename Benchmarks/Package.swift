@@ -59,7 +59,7 @@ let package = Package(
         room("Machine", sees: ["CMemory"], packages: [crypto, logging, nioCore]),
         room("Network", packages: [httpTypes, nioCore]),
         room("HTTPCaching", sees: ["Network"], packages: [httpTypes, structuredFields]),
-        room("HTTPClient", sees: ["Network"], packages: [asyncHTTPClient, nioCore, nioHTTP1, nioSSL]),
+        room("HTTPClient", sees: ["Network"], packages: [asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioSSL]),
         room("Requests", sees: ["HTTPCaching", "Machine", "Network"]),
         room("Transforms", sees: ["CFaces", "Requests", "Vips", "Eviction", "Machine"], packages: [nioCore, crypto]),
         room(

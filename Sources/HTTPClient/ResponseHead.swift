@@ -1,6 +1,7 @@
 import DarkroomNetwork
+package import HTTPTypes
 import NIOCore
-import NIOHTTP1
+package import NIOHTTP1
 
 /// The status and fields of a response, line by line.
 struct ResponseHead {
@@ -113,6 +114,17 @@ struct ResponseFraming {
         if isChunked { fields.add(name: "transfer-encoding", value: "chunked") }
         length = isChunked ? .chunks : size.map { .bytes($0) } ?? .unknown
         isRegular = isRegular && length != .unknown
+    }
+}
+
+extension HTTPFields {
+    /// The fields of a received head, without names and values that RFC 9110 does not allow.
+    package init(received headers: HTTPHeaders) {
+        self.init()
+        for (name, value) in headers {
+            guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { continue }
+            append(HTTPField(name: name, value: value))
+        }
     }
 }
 

@@ -59,7 +59,7 @@ struct ControlGroup {
     }
 }
 
-/// A small text file of the kernel's, such as those below `/proc` and `/sys`. Closed with the last reference.
+/// A small text file of the kernel's, below `/proc` or `/sys`. Closed with the last reference.
 final class KernelFile {
     /// Longer than any file that is read here; `memory.stat`, the longest, has about 4 KiB.
     private static let maxBytes = 64 << 10

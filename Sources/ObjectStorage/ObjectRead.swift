@@ -113,14 +113,3 @@ package struct ObjectAttributes: Sendable {
     /// The number of bytes that the answer announces.
     package var contentLength: Int? { fields[.contentLength].flatMap(Int.init(digits:)) }
 }
-
-extension HTTPFields {
-    /// The fields of a received head, without names and values that RFC 9110 does not allow.
-    init(received headers: HTTPHeaders) {
-        self.init()
-        for (name, value) in headers {
-            guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { continue }
-            append(HTTPField(name: name, value: value))
-        }
-    }
-}

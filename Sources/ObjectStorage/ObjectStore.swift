@@ -18,7 +18,7 @@ package final class ObjectStore: Sendable {
     ///   - clock: measures time limits and pauses.
     ///   - now: the time that requests are signed with.
     ///   - random: from 0 to 1, for pauses.
-    ///   - addresses: addresses of hosts, in place of those that DNS knows.
+    ///   - addresses: addresses of hosts, in place of what DNS says.
     ///   - onRequest: called for each request sent, retries included.
     /// - Throws: ``ObjectStorageError/invalidRequest(_:)`` if the region or the certificates are not usable.
     package init(

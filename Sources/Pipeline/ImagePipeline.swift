@@ -204,11 +204,14 @@ public final class ImagePipeline: Sendable {
         do throws(PipelineError) {
             return try await composedImage(inquiry)
         } catch {
-            let request = inquiry.request
-            let error = deadline.hasPassed ? timeout(of: request) : error
-            logger.debug("request failed", metadata: ["source": "\(request.keys.source)", "error": "\(error)"])
+            let error = deadline.hasPassed ? timeout(of: inquiry.request) : error
+            log(error, of: inquiry.request)
             throw error
         }
+    }
+
+    private func log(_ error: PipelineError, of request: ResolvedRequest) {
+        logger.debug("request failed", metadata: ["source": "\(request.keys.source)", "error": "\(error)"])
     }
 
     /// The error of a request whose deadline has passed. If that is due to the pixel queue, the client should retry
@@ -315,6 +318,8 @@ package enum Inquired: Sendable {
     /// The image: all its parts are in memory, or in files that the system has in memory, and may be used without
     /// contact to an origin.
     case found(ImageResponse)
+    /// The source is unknown, and an earlier failure of it is remembered, or the origin may not be contacted.
+    case failed(PipelineError)
     /// The source is unknown, and the pixel queue is full. Under overload, cheap refusals leave more time for making
     /// images.
     case refused(PipelineError)
@@ -349,6 +354,11 @@ extension ImagePipeline {
             return .found(finished(showingParts(found, request), request, stopwatch))
         }
         inquiry.request = renewed(request, client: client, priority: priority)
+        if let failure = resolver.failureNow(&inquiry) {
+            try requireAllowedSources(of: request.input)
+            log(failure, of: request)
+            return .failed(failure)
+        }
         if mayRefuse, let refusal = resolver.refusal(&inquiry) {
             try requireAllowedSources(of: request.input)
             return .refused(resolver.producer.pixels.queue.refuse(refusal))

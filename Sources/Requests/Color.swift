@@ -1,3 +1,5 @@
+import DarkroomNetwork
+
 /// An sRGB color with straight alpha, 8 bits per channel.
 public struct Color: Hashable, Codable, Sendable {
     /// 0…255.
@@ -47,9 +49,7 @@ public struct Color: Hashable, Codable, Sendable {
     }
 
     /// `rrggbbaa` in lowercase, the spelling that keys use.
-    public var hex: String {
-        [red, green, blue, alpha].map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    }
+    public var hex: String { [red, green, blue, alpha].hexText }
 
     /// The gray of the same luminance (weights of Rec. 709) and alpha.
     package var gray: Color {

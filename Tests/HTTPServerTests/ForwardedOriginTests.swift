@@ -38,3 +38,29 @@ struct ForwardedOriginTests {
         #expect(try origin(fields, from: "192.0.2.1") == nil)
     }
 }
+
+/// Clients on the server's machine, who may learn which setting would help.
+struct LocalClientTests {
+    private func isLocal(_ fields: [(String, String)], isOnLoopback: Bool = true) throws -> Bool {
+        let peer = RequestHead.Peer(
+            try #require(IPAddress("127.0.0.1")), TrustedProxies(), isOnLoopback: isOnLoopback)
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: HTTPHeaders(fields))
+        return RequestHead(head, from: peer).isLocal
+    }
+
+    @Test(arguments: ["localhost", "localhost:8080", "127.0.0.1:8080", "[::1]:80"])
+    func `a client is local by the listener and its name for the server`(host: String) throws {
+        #expect(try isLocal([("Host", host)]))
+        #expect(try !isLocal([("Host", host)], isOnLoopback: false))
+    }
+
+    @Test(arguments: ["images.example", "images.example:8080", "192.0.2.1", "a b"])
+    func `a client that has another name for the server may be behind a proxy`(host: String) throws {
+        #expect(try !isLocal([("Host", host)]))
+    }
+
+    @Test(arguments: ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via"])
+    func `a client behind a proxy is not local`(field: String) throws {
+        #expect(try !isLocal([("Host", "localhost"), (field, "x")]))
+    }
+}

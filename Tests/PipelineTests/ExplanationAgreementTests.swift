@@ -28,7 +28,7 @@ struct ExplanationAgreementTests {
     }
 
     @Test(arguments: 0..<60)
-    func `An explanation and the request after it agree`(seed: Int) async throws {
+    func `An explanation, a failure at once and the request after them agree`(seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let speaker = Speaker()
         let bench = try Bench(.control("max-age=60", etag: "a"), delegate: speaker)
@@ -38,10 +38,12 @@ struct ExplanationAgreementTests {
             await bench.settle()
             let before = bench.origin.fetches.value
             let explained = await Result { () async throws(PipelineError) in try await bench.pipeline.explain(request) }
+            let failure = bench.pipeline.failureNow(of: request)
             #expect(bench.origin.fetches.value == before)
             let answer = await Result { () async throws(PipelineError) in
                 try await bench.pipeline.image(for: request)
             }
+            if let failure { #expect(answer.error == failure) }
             let fetches = bench.origin.fetches.value - before
             await bench.pipeline.resolver.background.drain()
             check(explained, answer, request, fetches: fetches, fetchesInAll: bench.origin.fetches.value - before)

@@ -40,6 +40,23 @@ import Testing
         #expect(store.entriesAtOnce(for: [key(1), key(1, 1)]) == found)
     }
 
+    @Test func `an entry is known to be absent before it is stored, and after it was removed`() async throws {
+        let store = try await store([key(1): entry(), key(2): entry()])
+        #expect(store.isAbsent(key(3)))
+        #expect(!store.isAbsent(key(1)) && !store.isAbsent(key(2)))
+        #expect(await store.entry(for: key(2)) == entry())
+        #expect(!store.isAbsent(key(2)))
+        await store.removeAll(ofSources: [key(1).source])
+        await store.remove(key(2))
+        #expect(store.isAbsent(key(1)) && store.isAbsent(key(2)))
+        #expect(store.statistics.misses == 0)
+        store.store(entry(), for: key(1))
+        await store.flush()
+        #expect(!store.isAbsent(key(1)))
+        await store.close()
+        #expect(store.isAbsent(key(1)))
+    }
+
     @Test func `an entry that is read at once for the first time is verified`() async throws {
         let store = try await store([key(1): entry(), key(2): entry()])
         try damage(key(1))

@@ -22,7 +22,7 @@ struct GateTests {
         case hit
         /// Answered at once, by a target that is read for the first time.
         case firstHit
-        case miss, refusal, info, explain, srcset, signedPath, iiif, dialect, upload
+        case failure, miss, refusal, info, explain, srcset, signedPath, iiif, dialect, upload
     }
 
     /// A rule of the gate, with the type of its problem.
@@ -48,7 +48,7 @@ struct GateTests {
             // Presets mean nothing where no image is made.
             case (.presets, .info): false
             // Positions are part of documents.
-            case (.gps, .info), (.gps, .hit), (.gps, .firstHit), (.gps, .refusal): true
+            case (.gps, .info), (.gps, .hit), (.gps, .firstHit), (.gps, .failure), (.gps, .refusal): true
             case (.gps, _): false
             default: true
             }
@@ -83,6 +83,7 @@ struct GateTests {
             let inquired: Inquired =
                 switch way {
                 case .hit, .firstHit: .found(.stub())
+                case .failure: .failed(.remembered(.notFound(status: 404), retryAfterSeconds: 9))
                 case .refusal: .refused(.overloaded(retryAfterSeconds: 1))
                 default: .waits { .stub() }
                 }
@@ -141,8 +142,8 @@ struct GateTests {
     /// The request that violates a policy, after one that does not, if that matters.
     private func violation(of policy: Policy, on site: GatedSite) async throws -> Response {
         let target = try site.target()
-        // Afterwards, the target of a hit is known.
-        if site.way == .hit { _ = await site.respond(target) }
+        // Afterwards, the target of a hit or a failure is known.
+        if [.hit, .failure].contains(site.way) { _ = await site.respond(target) }
         switch policy {
         case .loop: return await site.respond(target, [.via: "1.1 us"])
         case .length:
@@ -176,8 +177,13 @@ struct GateTests {
         let site = try GatedSite(way, .loop)
         for _ in 0..<2 {
             let status = await site.respond(try site.target()).status
+            switch way {
+            case .failure: #expect(status == .notFound)
+            case .refusal: #expect(status == .serviceUnavailable)
             // The document of this site's sources is none.
-            #expect(status == (way == .refusal ? .serviceUnavailable : way == .iiif ? .internalServerError : .ok))
+            case .iiif: #expect(status == .internalServerError)
+            default: #expect(status == .ok)
+            }
         }
     }
 

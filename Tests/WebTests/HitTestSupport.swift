@@ -107,7 +107,7 @@ final class AnswerCount: Sendable {
 
     var count: Int { answers.load(ordering: .relaxed) }
 
-    /// The route, whose answers in front of the framework are counted.
+    /// The route, whose answers in front of the framework are counted: images, refusals and remembered failures.
     func counting(_ route: Route) -> Route {
         var counting = Route(route.path, route.methods, isEmbeddable: route.isEmbeddable) {
             [self] head throws(Problem) in
@@ -116,7 +116,9 @@ final class AnswerCount: Sendable {
                 if case .now = answer, head.isPlain { answers.wrappingAdd(1, ordering: .relaxed) }
                 return answer
             } catch {
-                if head.isPlain, error.kind == .overloaded { answers.wrappingAdd(1, ordering: .relaxed) }
+                if head.isPlain, [.overloaded, .sourceNotFound].contains(error.kind) {
+                    answers.wrappingAdd(1, ordering: .relaxed)
+                }
                 throw error
             }
         }

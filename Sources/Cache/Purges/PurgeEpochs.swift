@@ -6,7 +6,6 @@ import Synchronization
 /// A moment in the sequence of purges. Values of a source are equal if no purge in between may concern it, so that
 /// requests with equal values may share their work.
 package struct PurgeEpoch: Hashable, Sendable {
-    /// The number of the last purge.
     fileprivate let last: UInt64
     /// The number of the last purge that may concern the source.
     fileprivate let concerning: UInt64

@@ -30,7 +30,7 @@ struct PurgeLogUpkeep: Sendable {
     /// purges of single sources.
     typealias Recalled = (time: Int64, sourcesAfter: Int64)
 
-    /// Takes over the purges of the latest summary that can be read, and of those before it up to one that has purges
+    /// Takes over the purges of the latest readable summary, and of the summaries before it up to one that has purges
     /// of single sources. Servers of earlier releases write summaries without them.
     ///
     /// - Returns: nil without a summary.

@@ -87,7 +87,7 @@ final class PurgedOrders: Sendable {
 
     // MARK: Single sources
 
-    /// Records that all purges of single sources after this order have been added, except for those that were forgotten
+    /// Records that all purges of single sources after this order have been added, as far as they were not forgotten
     /// meanwhile.
     func recordSources(after order: Int64) {
         state.withLock { state in
@@ -99,7 +99,7 @@ final class PurgedOrders: Sendable {
     /// Forgets purges of single sources up to this order, since others up to it may be unknown.
     func forgetSources(upTo order: Int64) { state.withLock { $0.purges.forgetSources(upTo: order) } }
 
-    /// Forgets the first of very many purges of single sources: the store has marks of those up to this order.
+    /// Forgets the first of very many purges of single sources: the store has marks of the purges up to this order.
     func trimSources(upTo order: Int64) {
         state.withLock { state in
             guard state.purges.sources.count > Self.maxSources else { return }

@@ -49,13 +49,14 @@ package final class SourceRecord: Sendable {
         self.answeredURL = answeredURL
         self.response = response
         self.content = content
-        var freshness = response.freshness(policy)
+        let origin = OriginCachePolicy(response.fields)
+        var freshness = response.freshness(policy, origin)
         if !isConfirmed {
             freshness.staleSince = min(freshness.staleSince ?? freshness.receivedAt, freshness.receivedAt)
             freshness.staleWhileRevalidate = .zero
         }
         self.freshness = freshness
-        cachePolicy = ClientCachePolicy(response, lifetime: freshness.lifetime, policy: policy)
+        cachePolicy = ClientCachePolicy(response, origin, lifetime: freshness.lifetime, policy: policy)
         lastModified = response.fields[.lastModified].flatMap { HTTPDate(parsing: $0) }?.date
         varies = response.fields.contains(.vary)
         self.requestedAt = requestedAt

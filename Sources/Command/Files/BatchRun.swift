@@ -18,7 +18,7 @@ final class BatchRun: Sendable {
         var next = 0
         var tally = FileTally()
 
-        /// The number of files, with those that cannot be read.
+        /// The number of files, including unreadable ones.
         var total: Int { inputs.map { $0.files.count + $0.failures.count } ?? found }
     }
 

@@ -1,4 +1,5 @@
 import CoreMetrics
+import DarkroomHTTPServer
 import DarkroomMachine
 import DarkroomNetwork
 import DarkroomOrigin
@@ -45,7 +46,7 @@ struct MeteredOrigin: OriginFetching {
 
     func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         let start = ContinuousClock.now
-        defer { duration.recordNanoseconds(Int64(start.duration(to: .now) / .nanoseconds(1))) }
+        defer { duration.record(start.duration(to: .now)) }
         do throws(OriginError) {
             let response = try await origin.fetch(request)
             results[response.isNotModified ? .notModified : .downloaded]?.increment()
@@ -82,17 +83,5 @@ extension MeteredOrigin.Result {
             case .loop: .loop
             case .cancelled: .canceled
             }
-    }
-}
-
-extension Dictionary where Key: CaseIterable, Value == Counter {
-    /// A counter of each case, which is the value of a label.
-    static func counters(
-        _ name: String, by label: String, _ metrics: any MetricsFactory, _ value: (Key) -> String
-    ) -> [Key: Counter] {
-        Dictionary(
-            uniqueKeysWithValues: Key.allCases.map { key in
-                (key, Counter(label: name, dimensions: [(label, value(key))], factory: metrics))
-            })
     }
 }

@@ -1,4 +1,5 @@
 import CoreMetrics
+import DarkroomHTTPServer
 import DarkroomMachine
 import DarkroomRequests
 import DarkroomTransforms

@@ -2,8 +2,7 @@ import DarkroomMachine
 import DarkroomTransforms
 import Foundation
 
-/// The build, and the standard process metrics of Prometheus client libraries. Those that this platform does not report
-/// are missing.
+/// The build, and the standard process metrics of Prometheus client libraries, as far as this platform reports them.
 struct ProcessMetrics: Sendable {
     let startedAt: Date
 

@@ -1,4 +1,5 @@
 import CoreMetrics
+import DarkroomHTTPServer
 import DarkroomObjectStorage
 import DarkroomStore
 import DarkroomTransforms

@@ -10,7 +10,7 @@ import Foundation
 /// `settings.cache.diskBytes` is the value of the row `diskBytes` of ``CacheSettings``.
 @dynamicMemberLookup
 struct Settings: Sendable {
-    /// Values by setting name; only those that a source gives.
+    /// The values that a source gives, by setting name.
     private(set) var values: [String: any Sendable]
     /// Presets, signing keys and CORS origins, checked against the other settings.
     private(set) var accessRules = Access()

@@ -44,8 +44,8 @@ struct CloudflareDraft: OptionDraft {
 
     mutating func addTones(factor: Double, offset: Double) {
         guard factor != 1 else { return }
-        let shift = ThumborNumber.text(offset, decimals: 4)
-        steps.append("linear:\(ThumborNumber.text(factor, decimals: 4)):\(shift):\(shift):\(shift)")
+        let shift = offset.text(decimals: 4)
+        steps.append("linear:\(factor.text(decimals: 4)):\(shift):\(shift):\(shift)")
     }
 
     mutating func setGravity(_ value: String) throws(InvalidParameter) {
@@ -62,8 +62,8 @@ struct CloudflareDraft: OptionDraft {
             let x = try CloudflareValue.number("gravity", parts[0], 0...1)
             let y = try CloudflareValue.number("gravity", parts[1], 0...1)
             gravity = [
-                .init(name: "a", value: "focal"), .init(name: "fpx", value: ThumborNumber.text(x, decimals: 6)),
-                .init(name: "fpy", value: ThumborNumber.text(y, decimals: 6)),
+                .init(name: "a", value: "focal"), .init(name: "fpx", value: x.text(decimals: 6)),
+                .init(name: "fpy", value: y.text(decimals: 6)),
             ]
         }
     }
@@ -153,7 +153,7 @@ struct CloudflareDraft: OptionDraft {
         guard isTwoSided, [.cover, .crop, .aspectCrop].contains(fit) else { return }
         query.pairs += gravity
         guard faceZoom > 0, gravity.first?.value == "faces" else { return }
-        query.append("facezoom", ThumborNumber.text(faceZoom, decimals: 4))
+        query.append("facezoom", faceZoom.text(decimals: 4))
     }
 
     private func writeCuts(to query: inout QueryString) {

@@ -103,7 +103,7 @@ enum CloudflareOptions {
         },
         Row("blur", "1…250", "`blur`, with half of the radius as sigma") { value, draft throws(InvalidParameter) in
             let radius = try CloudflareValue.number("blur", value, 0...250)
-            if radius > 0 { draft.parameters.set("blur", ThumborNumber.text(max(radius / 2, 0.3), decimals: 2)) }
+            if radius > 0 { draft.parameters.set("blur", max(radius / 2, 0.3).text(decimals: 2)) }
         },
         Row("brightness", "factor", "step `linear`") { value, draft throws(InvalidParameter) in
             let factor = try CloudflareValue.number("brightness", value, 0...255)
@@ -116,17 +116,17 @@ enum CloudflareOptions {
         Row("gamma", "exponent", "`gam`, from 0.3 to 3; none for 0") { value, draft throws(InvalidParameter) in
             let exponent = try CloudflareValue.number("gamma", value, 0...255)
             if exponent > 0, exponent != 1 {
-                draft.parameters.set("gam", ThumborNumber.text(exponent.clamped(to: 0.3...3), decimals: 4))
+                draft.parameters.set("gam", exponent.clamped(to: 0.3...3).text(decimals: 4))
             }
         },
         Row("saturation", "factor", "`sat`, up to 10") { value, draft throws(InvalidParameter) in
             let factor = try CloudflareValue.number("saturation", value, 0...255)
-            if factor != 1 { draft.parameters.set("sat", ThumborNumber.text(min(factor, 10), decimals: 4)) }
+            if factor != 1 { draft.parameters.set("sat", min(factor, 10).text(decimals: 4)) }
         },
         Row("sharpen", "0…10", "`sharp`, with 0.5 + a quarter of the strength as sigma") {
             value, draft throws(InvalidParameter) in
             let strength = try CloudflareValue.number("sharpen", value, 0...10)
-            if strength > 0 { draft.parameters.set("sharp", ThumborNumber.text(0.5 + strength / 4, decimals: 4)) }
+            if strength > 0 { draft.parameters.set("sharp", (0.5 + strength / 4).text(decimals: 4)) }
         },
     ]
 

@@ -15,9 +15,7 @@ enum CloudflareValue {
     ) throws(InvalidParameter) -> Double {
         let isPlain = !text.isEmpty && text.utf8.count <= 12 && text.utf8.allSatisfy { "0123456789.".utf8.contains($0) }
         guard isPlain, let number = Double(text.hasPrefix(".") ? "0\(text)" : text), range.contains(number) else {
-            let (least, most) = (
-                ThumborNumber.text(range.lowerBound, decimals: 2), ThumborNumber.text(range.upperBound, decimals: 2)
-            )
+            let (least, most) = (range.lowerBound.text(decimals: 2), range.upperBound.text(decimals: 2))
             throw invalid(option, "a number from \(least) to \(most)", text)
         }
         return number

@@ -15,12 +15,14 @@ package struct ImgproxyKeys: Sendable {
     /// - Parameter pairs: key and salt in hexadecimal, each at least one byte.
     package init(pairs: [(key: String, salt: String)] = []) throws(Flaw) {
         for (index, pair) in pairs.enumerated() {
-            guard let key = Self.bytes(ofHex: pair.key), let salt = Self.bytes(ofHex: pair.salt) else {
+            guard let key = [UInt8](hex: pair.key.utf8), let salt = [UInt8](hex: pair.salt.utf8), !key.isEmpty,
+                !salt.isEmpty
+            else {
                 throw Flaw(
                     description:
                         "pair \(index + 1) must be a key and a salt in hexadecimal, such as 736563726574:68656C")
             }
-            self.pairs.append((SymmetricKey(data: key), salt))
+            self.pairs.append((SymmetricKey(data: key), Data(salt)))
         }
     }
 
@@ -49,11 +51,5 @@ package struct ImgproxyKeys: Sendable {
     /// The HMAC-SHA256 of salt and path.
     private func code(for path: String, _ key: SymmetricKey, _ salt: Data) -> Data {
         Data(HMAC<SHA256>.authenticationCode(for: salt + Data(path.utf8), using: key))
-    }
-
-    private static func bytes(ofHex text: String) -> Data? {
-        let digits = text.utf8.compactMap(\.hexDigitValue)
-        guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2), !digits.isEmpty else { return nil }
-        return Data(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
     }
 }

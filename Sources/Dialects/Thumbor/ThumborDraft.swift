@@ -120,10 +120,10 @@ struct ThumborDraft: OptionDraft {
         let y = focals.reduce(0) { $0 + $1.y * $1.area } / sum
         query.append("a", "focal")
         if first.isRelative {
-            query.append("fpx", ThumborNumber.text(x.clamped(to: 0...1), decimals: 6))
-            query.append("fpy", ThumborNumber.text(y.clamped(to: 0...1), decimals: 6))
+            query.append("fpx", x.clamped(to: 0...1).text(decimals: 6))
+            query.append("fpy", y.clamped(to: 0...1).text(decimals: 6))
         } else {
-            query.append("focus", "\(ThumborNumber.text(x, decimals: 2)),\(ThumborNumber.text(y, decimals: 2))")
+            query.append("focus", "\(x.text(decimals: 2)),\(y.text(decimals: 2))")
         }
     }
 

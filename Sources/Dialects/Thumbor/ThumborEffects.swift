@@ -49,7 +49,7 @@ extension ThumborDraft {
         }
         let numbers = [min(factor, 300)] + offsets.map { $0.clamped(to: -30_000...30_000) }
         steps.append(
-            (["linear"] + numbers.map { ThumborNumber.text($0, decimals: 4) }).joined(separator: ":"))
+            (["linear"] + numbers.map { $0.text(decimals: 4) }).joined(separator: ":"))
     }
 
     mutating func addHue(_ degrees: Double) {
@@ -59,7 +59,7 @@ extension ThumborDraft {
 
     mutating func addFactor(_ step: String, _ factor: Double) {
         guard factor != 1 else { return }
-        steps.append("\(step):\(ThumborNumber.text(factor.clamped(to: 0...10), decimals: 4))")
+        steps.append("\(step):\(factor.clamped(to: 0...10).text(decimals: 4))")
     }
 
     mutating func addCorners(_ arguments: [String]) {
@@ -82,7 +82,7 @@ extension ThumborDraft {
     }
 
     mutating func addModulation(_ percents: [Double]) {
-        let factors = percents.prefix(2).map { ThumborNumber.text((1 + $0 / 100).clamped(to: 0...10), decimals: 4) }
+        let factors = percents.prefix(2).map { (1 + $0 / 100).clamped(to: 0...10).text(decimals: 4) }
         let step = (["mod"] + factors + ["\((Int(percents[2].rounded()) % 360 + 360) % 360)"]).joined(separator: ":")
         if step != "mod:1:1:0" { steps.append(step) }
     }

@@ -144,13 +144,13 @@ enum ThumborFilters {
             let sigma =
                 arguments.count > 1 ? ThumborNumber.number(arguments[1]) : ThumborNumber.number(arguments.first) / 2
             guard sigma > 0 else { return }
-            draft.steps.append("blur:\(ThumborNumber.text(sigma.clamped(to: Blur.sigmas), decimals: 4))")
+            draft.steps.append("blur:\(sigma.clamped(to: Blur.sigmas).text(decimals: 4))")
         },
         Row("sharpen", "sigma", "step `sharp`, with 1 + 2 · sigma, or 0.5 where that exceeds 10") { arguments, draft in
             let sigma = 1 + 2 * ThumborNumber.number(arguments.count > 1 ? arguments[1] : arguments.first)
             guard sigma > 0 else { return }
             // libvips ignores a value out of range and takes its default.
-            draft.steps.append("sharp:\(ThumborNumber.text(sigma > 10 ? 0.5 : max(sigma, 0.0001), decimals: 4)):0:2")
+            draft.steps.append("sharp:\((sigma > 10 ? 0.5 : max(sigma, 0.0001)).text(decimals: 4)):0:2")
         },
         Row("brightness", "percent", "step `linear`") { arguments, draft in
             let percent = ThumborNumber.number(arguments.first)

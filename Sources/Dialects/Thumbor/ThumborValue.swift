@@ -1,9 +1,8 @@
 import DarkroomNetwork
 import DarkroomQuery
 import DarkroomRequests
-import Foundation
 
-/// Reads and writes numbers as imagor's filters do.
+/// Reads numbers as imagor's filters do.
 enum ThumborNumber {
     /// A decimal number with an optional sign; 0 for any other text, as in imagor.
     static func number(_ text: String?) -> Double {
@@ -17,19 +16,6 @@ enum ThumborNumber {
     static func integer(_ text: String?) -> Int {
         guard let text, text.utf8.count <= 10 else { return 0 }
         return Int(text) ?? 0
-    }
-
-    /// A number without an exponent, rounded to this many decimals.
-    static func text(_ number: Double, decimals: Int) -> String {
-        let scale = pow(10, Double(decimals))
-        let units = Int((number * scale).rounded())
-        let (whole, part) = units.magnitude.quotientAndRemainder(dividingBy: UInt(scale))
-        let sign = units < 0 ? "-" : ""
-        guard part > 0 else { return "\(sign)\(whole)" }
-        let digits = String(part)
-        var fraction = String(repeating: "0", count: decimals - digits.count) + digits
-        while fraction.hasSuffix("0") { fraction.removeLast() }
-        return "\(sign)\(whole).\(fraction)"
     }
 }
 

@@ -1,5 +1,3 @@
-import HTTPTypes
-
 /// The `Cache-Control` that clients receive for an image from a stored response. An image is never fresher than its
 /// original.
 ///
@@ -12,14 +10,19 @@ public struct ClientCachePolicy: Hashable, Sendable {
     /// `CDN-Cache-Control`. Without them it is the heuristic or default lifetime, but no more than the lifetime used
     /// here. If `CDN-Cache-Control` forbids shared caches to store, the response is private.
     public init(_ stored: StoredResponse, policy: FreshnessPolicy) {
-        self.init(stored, lifetime: stored.freshness(policy).lifetime, policy: policy)
+        let origin = OriginCachePolicy(stored.fields)
+        self.init(stored, origin, lifetime: stored.freshness(policy, origin).lifetime, policy: policy)
     }
 
-    /// - Parameter lifetime: how long the response lives under the policy, which takes long to calculate.
-    package init(_ stored: StoredResponse, lifetime: Duration, policy: FreshnessPolicy) {
+    /// - Parameters:
+    ///   - origin: the policy that the fields of the response state.
+    ///   - lifetime: how long the response lives under the policy, which takes long to calculate.
+    package init(
+        _ stored: StoredResponse, _ origin: OriginCachePolicy, lifetime: Duration, policy: FreshnessPolicy
+    ) {
         base = CacheControl(.public(maxAge: lifetime))
         guard policy.respectsOrigin else { return }
-        let directives = stored.fields[.cacheControl].map(CacheDirectives.init(parsing:)) ?? CacheDirectives()
+        let (directives, shared) = (origin.untargetedDirectives, origin.directives)
         guard !directives.noStore else {
             base = .noStore
             return
@@ -28,8 +31,6 @@ public struct ClientCachePolicy: Hashable, Sendable {
             (directives.maxAge?.duration ?? stored.expiresLifetime?.duration).map(policy.clamped)
             ?? min(
                 stored.heuristicLifetime.map { policy.clamped($0.duration) } ?? policy.defaultFresh, lifetime)
-        let isTargeted = stored.fields.contains(.cdnCacheControl)
-        let shared = isTargeted ? OriginCachePolicy(stored.fields).directives : directives
         let isPrivate = directives.isPrivate || shared.isPrivate || shared.forbidStoring
         base.storage = isPrivate ? .private(maxAge: maxAge) : .public(maxAge: maxAge)
         base.needsValidation = directives.noCache || stored.variesByAnything

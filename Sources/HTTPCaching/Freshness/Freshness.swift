@@ -1,5 +1,5 @@
 public import Foundation
-import HTTPTypes
+package import HTTPTypes
 
 /// How long a stored response may be used: the result of parsing its caching fields once.
 public struct Freshness: Hashable, Sendable {
@@ -82,12 +82,14 @@ extension StoredResponse {
     /// Calculates how long the response may be used under the operator's policy (RFC 9111 §4.2).
     ///
     /// Parses every caching field, so the result is worth storing.
-    public func freshness(_ policy: FreshnessPolicy) -> Freshness {
+    public func freshness(_ policy: FreshnessPolicy) -> Freshness { freshness(policy, OriginCachePolicy(fields)) }
+
+    /// - Parameter origin: the policy that the fields of this response state.
+    package func freshness(_ policy: FreshnessPolicy, _ origin: OriginCachePolicy) -> Freshness {
         guard policy.respectsOrigin else {
             let lifetime = Lifetime(min(policy.defaultFresh, policy.maxFresh), .fixed)
             return freshness(lifetime, initialAge: .zero, CacheDirectives(), policy)
         }
-        let origin = OriginCachePolicy(fields)
         let lifetime =
             explicitLifetime(origin, policy)
             ?? (isHeuristicallyCacheable ? nil : Lifetime(.zero, .status))
@@ -113,7 +115,7 @@ extension StoredResponse {
     /// The rest, on arrival, of the lifetime that the origin states to clients and to their caches, for a response like
     /// above: what it states in `Cache-Control` or `Expires`, but no longer than ``explicitLifetime(_:)``.
     package func clientLifetime(_ policy: FreshnessPolicy) -> Duration? {
-        let clients = OriginCachePolicy(untargeted: fields)
+        let clients = OriginCachePolicy(fields).untargeted
         guard !forbidsStoring(policy), !(policy.respectsOrigin && clients.directives.noStore) else { return .zero }
         guard let lifetime = explicitLifetime(policy), let stated = explicitLifetime(clients, policy) else {
             return explicitLifetime(policy)
@@ -192,25 +194,24 @@ extension StoredResponse {
 
 /// The directives of an origin that apply to a shared cache: the directives of `CDN-Cache-Control` if it is valid,
 /// otherwise of `Cache-Control` (RFC 9213 §2.2).
-struct OriginCachePolicy {
+package struct OriginCachePolicy {
     let directives: CacheDirectives
+    /// The directives of `Cache-Control`, which apply to any cache.
+    let untargetedDirectives: CacheDirectives
     /// Whether the directives come from `CDN-Cache-Control`. `Expires` is ignored in that case.
     let isTargeted: Bool
 
-    init(_ fields: HTTPFields) {
-        let targeted = fields[.cdnCacheControl].flatMap(CacheDirectives.init(targeted:))
-        isTargeted = targeted != nil
-        directives = targeted ?? Self.directives(fields)
+    package init(_ fields: HTTPFields) {
+        let untargeted = fields[.cacheControl].map(CacheDirectives.init(parsing:)) ?? CacheDirectives()
+        self.init(fields[.cdnCacheControl].flatMap(CacheDirectives.init(targeted:)), untargeted)
     }
 
-    /// The directives of `Cache-Control`, whatever `CDN-Cache-Control` says.
-    init(untargeted fields: HTTPFields) {
-        (directives, isTargeted) = (Self.directives(fields), false)
+    private init(_ targeted: CacheDirectives?, _ untargeted: CacheDirectives) {
+        (directives, untargetedDirectives, isTargeted) = (targeted ?? untargeted, untargeted, targeted != nil)
     }
 
-    private static func directives(_ fields: HTTPFields) -> CacheDirectives {
-        fields[.cacheControl].map(CacheDirectives.init(parsing:)) ?? CacheDirectives()
-    }
+    /// The policy of `Cache-Control`, whatever `CDN-Cache-Control` says.
+    var untargeted: OriginCachePolicy { OriginCachePolicy(nil, untargetedDirectives) }
 }
 
 /// A freshness lifetime and its source.

@@ -70,7 +70,7 @@ extension RequestHead {
     /// What a trusted proxy states in `Forwarded` (RFC 7239), or in `X-Forwarded-Proto` and `X-Forwarded-Host`; nil for
     /// other peers, and where it states neither scheme nor host.
     ///
-    /// The last element of each field counts: the peer wrote it, and the client may have written those before. Fields
+    /// The last element of each field counts: the peer wrote it, and the client may have written the others. Fields
     /// that contradict each other do not count, because a proxy that writes only one would pass on a forged other one.
     package var forwardedOrigin: ForwardedOrigin? {
         guard isFromTrustedProxy else { return nil }

@@ -9,7 +9,6 @@ package struct TrustedProxies: Sendable {
         self.networks = networks
     }
 
-    /// Whether the address is a trusted proxy.
     func contain(_ address: IPAddress) -> Bool {
         let address = address.unmapped
         return networks.contains { $0.contains(address) }

@@ -158,7 +158,10 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         let (basePath, ignored) = (configuration.basePath, configuration.ignoredParameters)
         if !basePath.isEmpty { handlers.append(TargetHandler { BasePath.target($0, below: basePath) }) }
         if !ignored.isEmpty { handlers.append(TargetHandler { ignored.removed(from: $0) }) }
-        let peer = channel.peerAddress.map { RequestHead.Peer($0, configuration.proxies) }
+        let isOnLoopback = channel.parent?.localAddress?.ipAddress.flatMap { IPAddress($0) }?.isLoopback ?? false
+        let peer = channel.peerAddress.map {
+            RequestHead.Peer($0, configuration.proxies, isOnLoopback: isOnLoopback)
+        }
         let answers = AnswerHandler(site, waiting, watch: watch, limits: handler, peer: peer, on: executor)
         try pipeline.addHandlers(handlers + [answers], position: .after(parser))
         return answers

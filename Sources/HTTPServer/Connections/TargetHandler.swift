@@ -41,8 +41,8 @@ enum BasePath {
     }
 }
 
-/// The names of parameters that are removed from every target, such as those that mail and social tools append to links
-/// of others: neither a signature nor a cache key covers them.
+/// The names of parameters that are removed from every target, such as the parameters that mail and social tools append
+/// to links of others: neither a signature nor a cache key covers them.
 package struct IgnoredParameters: Hashable, Sendable {
     private var names: Set<Substring> = []
     private var prefixes: [Substring] = []

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The response bodies that wait in memory for slow clients, over all listeners, within a budget.
 ///
-/// A body that several responses share, as those from the memory cache do, counts once. A response whose bytes the
+/// A body that several responses share, as from the memory cache, counts once. A response whose bytes the
 /// kernel takes at once is never counted, so that most responses do not touch the lock.
 ///
 /// Over the budget, the client with the most bytes loses the response that it reads most slowly. That serves others

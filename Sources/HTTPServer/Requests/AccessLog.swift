@@ -97,7 +97,7 @@ package struct AccessLogDetails: Hashable, Sendable {
 
     package static let none = AccessLogDetails([:])
 
-    /// - Parameter fields: those without a value are omitted. Texts of more than 256 bytes are truncated.
+    /// - Parameter fields: a field without a value is omitted. Texts of more than 256 bytes are truncated.
     package init(_ fields: KeyValuePairs<String, Value?>, isHit: Bool = false) {
         self.fields = fields.compactMap { name, value in value.map { Field(name: name, value: $0.bounded) } }
             .sorted { $0.name < $1.name }

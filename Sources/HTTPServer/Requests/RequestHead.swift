@@ -34,6 +34,7 @@ package struct RequestHead: Sendable {
     package private(set) var isPlain: Bool
     /// Whether a trusted proxy sent the request.
     let isFromTrustedProxy: Bool
+    private let isOnLoopback: Bool
     private let known: KnownFields
     private let headers: HTTPHeaders
 
@@ -48,6 +49,7 @@ package struct RequestHead: Sendable {
             head.version == .http1_1 && (head.method == .GET || head.method == .HEAD) && head.uri.utf8.first == 0x2F
             && known.arePlain
         isFromTrustedProxy = peer?.isTrustedProxy ?? false
+        isOnLoopback = peer?.isOnLoopback ?? false
         let isForwarded = known[.forwarded] ?? known[.xForwardedFor] != nil
         client = peer?.client(isForwarded ? headers.fields([.forwarded, .xForwardedFor]) : nil)
     }
@@ -87,6 +89,22 @@ package struct RequestHead: Sendable {
     }
 }
 
+extension RequestHead {
+    /// Whether the client is on this machine: the listener is bound to a loopback address, and neither a field of the
+    /// request nor the name that it has for the server shows a proxy in between.
+    package var isLocal: Bool {
+        guard isOnLoopback, !Self.proxyFields.contains(where: { self[$0] != nil }),
+            let authority = self[.known("Host")], let url = try? SourceURL(parsing: "http://\(authority)/")
+        else { return false }
+        return url.host?.isLoopback == true
+    }
+
+    /// The fields that proxies add to requests.
+    private static let proxyFields: [HTTPField.Name] = [
+        .forwarded, .xForwardedFor, .known("X-Forwarded-Host"), .known("X-Forwarded-Proto"), .known("X-Real-IP"), .via,
+    ]
+}
+
 extension HTTPHeaders {
     fileprivate func fields(_ names: [HTTPField.Name]) -> HTTPFields {
         var fields = HTTPFields()
@@ -114,9 +132,12 @@ extension RequestHead {
         /// The proxies that may forward the client; nil if the peer is the client.
         private let proxies: TrustedProxies?
         fileprivate var isTrustedProxy: Bool { proxies != nil }
+        fileprivate let isOnLoopback: Bool
 
-        init(_ address: IPAddress, _ proxies: TrustedProxies) {
+        /// - Parameter isOnLoopback: whether the listener is bound to a loopback address.
+        init(_ address: IPAddress, _ proxies: TrustedProxies, isOnLoopback: Bool = false) {
             self.address = address.unmapped
+            self.isOnLoopback = isOnLoopback
             self.proxies = proxies.contain(address) ? proxies : nil
         }
 

@@ -31,10 +31,7 @@ package final class RequestMetrics: Sendable {
             problems[kind.slug] = Counter(
                 label: "darkroom_http_problems_total", dimensions: [("problem", kind.slug)], factory: metrics)
         }
-        slowReaders = SlowReaders.Reason.allCases.reduce(into: [:]) { readers, reason in
-            readers[reason] = Counter(
-                label: "darkroom_http_slow_readers_total", dimensions: [("reason", reason.rawValue)], factory: metrics)
-        }
+        slowReaders = .counters("darkroom_http_slow_readers_total", by: "reason", metrics, \.rawValue)
         if let mainRoute { of(route: mainRoute).prepare(.get, statuses: [200, 304] + kinds.map(\.status.code)) }
     }
 
@@ -153,5 +150,17 @@ extension CoreMetrics.Timer {
     package func record(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         recordNanoseconds(seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
+    }
+}
+
+extension Dictionary where Key: CaseIterable, Value == Counter {
+    /// A counter of each case, which is the value of a label.
+    package static func counters(
+        _ name: String, by label: String, _ metrics: any MetricsFactory, _ value: (Key) -> String
+    ) -> [Key: Counter] {
+        Dictionary(
+            uniqueKeysWithValues: Key.allCases.map { key in
+                (key, Counter(label: name, dimensions: [(label, value(key))], factory: metrics))
+            })
     }
 }

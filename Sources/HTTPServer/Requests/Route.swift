@@ -181,7 +181,7 @@ private struct PathSegments: Sequence, IteratorProtocol {
 /// Empty segments do not count: `//image/` has the route of `/image`.
 package struct RouteTable: Sendable {
     private let places: [String: RoutePlace]
-    /// The places with a fixed number of segments. Those without braces come first.
+    /// The places with a fixed number of segments, first the ones without braces.
     private let patterns: [RoutePlace]
     /// The places whose paths end in `**`.
     private let prefixes: [RoutePlace]

@@ -1,5 +1,4 @@
 import DarkroomNetwork
-import HTTPTypes
 import NIOCore
 import Synchronization
 
@@ -30,21 +29,6 @@ package struct ServerRequestContext: Sendable {
     package func continueRequest() {
         channel?.triggerUserOutboundEvent(ContinueRequest(), promise: nil)
     }
-
-    /// Whether the client is on this machine: the listener is bound to a loopback address, and neither a field of the
-    /// request nor the name that it has for the server shows a proxy in between.
-    package var isLocal: Bool {
-        guard let bound = channel?.parent?.localAddress?.ipAddress.flatMap({ IPAddress($0) }), bound.isLoopback,
-            !Self.proxyFields.contains(where: { head[$0] != nil }),
-            let authority = head[.known("Host")], let url = try? SourceURL(parsing: "http://\(authority)/")
-        else { return false }
-        return url.host?.isLoopback == true
-    }
-
-    /// The fields that proxies add to requests.
-    private static let proxyFields: [HTTPField.Name] = [
-        .forwarded, .xForwardedFor, .known("X-Forwarded-Host"), .known("X-Forwarded-Proto"), .known("X-Real-IP"), .via,
-    ]
 
     private final class Reported: Sendable {
         let details = Mutex(AccessLogDetails.none)

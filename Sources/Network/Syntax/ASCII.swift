@@ -41,6 +41,20 @@ extension UInt8 {
     package var isBlank: Bool { self == 0x20 || self == 0x09 }
 }
 
+extension Sequence<UInt8> {
+    /// Two lowercase hexadecimal digits for each byte.
+    package var hexText: String { map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+}
+
+extension [UInt8] {
+    /// The bytes that pairs of hexadecimal digits in either case stand for; nil for other text.
+    package init?(hex text: some Collection<UInt8>) {
+        let digits = text.compactMap(\.hexDigitValue)
+        guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
+        self = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+}
+
 extension Int {
     /// A number in ASCII digits, without a sign, that fits.
     package init?(digits text: some StringProtocol) {

@@ -36,9 +36,7 @@ package struct ColorGradient: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func channels(_ text: some Collection<UInt8>) -> [UInt8]? {
-        let digits = text.compactMap(\.hexDigitValue)
-        guard digits.count == text.count, [6, 8].contains(digits.count) else { return nil }
-        let bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+        guard let bytes = [UInt8](hex: text), [3, 4].contains(bytes.count) else { return nil }
         return bytes.count == 3 ? bytes + [255] : bytes
     }
 
@@ -63,7 +61,6 @@ package struct ColorGradient: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func text(_ channels: [UInt8]) -> String {
-        (channels[3] == 255 ? channels.prefix(3) : channels[...])
-            .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        (channels[3] == 255 ? channels.prefix(3) : channels[...]).hexText
     }
 }

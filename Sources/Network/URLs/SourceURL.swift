@@ -3,7 +3,7 @@
 /// Parsed as in the WHATWG URL Standard, so `http://0x7f.1`, `http:\\127.1` and `http://２１３０７０６４３３` all have the host
 /// 127.0.0.1. User name, password and fragment are removed and never sent. Stricter than the standard: host names
 /// contain only ASCII letters, digits, `-`, `_` and `.` (UTS #46 applied). Path and query of a web server's URL are the
-/// bytes that a browser would send, and those that leave on the socket.
+/// bytes that a browser would send, and they leave on the socket as they are.
 public struct SourceURL: Hashable, Sendable {
     /// The scheme, which selects the fetcher.
     public enum Scheme: String, Hashable, Sendable {

@@ -88,7 +88,7 @@ public final class GuardedHTTPClient: OriginFetching {
 
     public func startWaiting() { limits.startWaiting() }
 
-    /// Downloads an `http` or `https` original. Throws any ``OriginError`` except those about local files.
+    /// Downloads an `http` or `https` original. Throws any ``OriginError`` that is not about local files.
     public func fetch(_ request: OriginRequest) async throws(OriginError) -> OriginResponse {
         guard request.url.scheme.isWeb else { throw .invalidURL(.unsupportedScheme(request.url.scheme.rawValue)) }
         return try await limits.withDeadline { progress throws(OriginError) in

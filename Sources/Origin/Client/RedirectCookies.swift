@@ -9,7 +9,7 @@ struct RedirectCookies {
     private static let maxCookies = 20
     private static let maxBytes = 4_096
 
-    /// Keeps the cookies of `Set-Cookie` fields (RFC 6265 §5.2), apart from long ones and those beyond 20 in all.
+    /// Keeps up to 20 cookies of `Set-Cookie` fields (RFC 6265 §5.2), without long ones.
     ///
     /// - Parameter origin: ``SourceURL/origin`` of the response.
     mutating func store(_ lines: [String], from origin: String) {

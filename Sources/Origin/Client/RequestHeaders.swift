@@ -8,7 +8,7 @@ import Tracing
 struct RequestHeaders {
     /// The fields that can select a representation: Darkroom's fields and the caller's.
     let selecting: HTTPFields
-    /// All fields of the request, except those that the HTTP client adds to frame the message.
+    /// All fields of the request, without the fields that the HTTP client adds to frame the message.
     private(set) var all: HTTPHeaders
 
     /// Fields that callers cannot set: they frame the message, belong to the connection, make the request conditional,
@@ -49,17 +49,6 @@ struct RequestHeaders {
         let own = operatorFields.filter { $0.name != .cookie }
         all = HTTPHeaders((ours + own + allowed + others).map { ($0.name.rawName, $0.value) })
         if !cookies.isEmpty, !allowed.contains(.cookie) { all.add(name: "Cookie", value: cookies) }
-    }
-}
-
-extension HTTPFields {
-    /// The fields of a received head, without names and values that RFC 9110 does not allow.
-    init(_ headers: HTTPHeaders) {
-        self.init()
-        for (name, value) in headers {
-            guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { continue }
-            append(HTTPField(name: name, value: value))
-        }
     }
 }
 

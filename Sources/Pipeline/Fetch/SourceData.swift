@@ -19,7 +19,7 @@ extension SourceData {
         self.init(ByteBuffer(bytes: bytes))
     }
 
-    /// - Parameter reservation: counts the bytes among those in flight; nil = they are not counted.
+    /// - Parameter reservation: counts the bytes as in flight; nil = they are not counted.
     package convenience init(_ content: SharedBytes, reservation: ByteReservation? = nil) {
         self.init(content, address: SourceURL(uploadOf: StoreKey(of: content).hex), hold: reservation)
     }

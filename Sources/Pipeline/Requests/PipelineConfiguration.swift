@@ -21,7 +21,7 @@ public struct PipelineConfiguration: Sendable {
     /// How long originals, and all variants made from them, are used without revalidation.
     public var freshness: FreshnessPolicy
     /// The time that encoding may take before a request is answered in its ``ImageRequest/interim`` output; zero = all
-    /// requests wait. Default: 150 milliseconds.
+    /// requests wait. Default: 20 milliseconds.
     public var encodingBudget: Duration
     /// Where images get a label whose source says that a generative model made them. Default: none.
     public var aiLabel: AILabel.Place

@@ -11,9 +11,10 @@ import NIOCore
 /// Answers requests: gives ``Resolution`` the known facts, and takes the step that it decides on.
 ///
 /// Each request is one ``Inquiry``, which is asked in this order. Is it answered now: does the decision depend only on
-/// facts that need no waiting, and may the variant be used? Is it refused: does the decision depend only on such facts,
-/// and is the pixel queue full? Is it answered after one lookup on disk? Otherwise, the steps are carried out. An
-/// inquiry that only peeks is explained instead: ``ImagePipeline/explain(_:fetch:)`` describes the decision.
+/// facts that need no waiting, and may the variant be used? Does it fail now: does the decision depend only on such
+/// facts, and is a failure remembered? Is it refused: does it depend only on such facts, and is the pixel queue full?
+/// Is it answered after one lookup on disk? Otherwise, the steps are carried out. An inquiry that only peeks is
+/// explained instead: ``ImagePipeline/explain(_:fetch:)`` describes the decision.
 struct ImageResolver: Sendable {
     let cache: ImageCache
     let fetcher: SharedFetch
@@ -153,6 +154,16 @@ struct ImageResolver: Sendable {
         var response = response(variant, record, CacheReport(variant: variant.tier))
         response.placeholders = inquiry.placeholders.flatMap { Placeholders(json: $0.body) }
         return response
+    }
+
+    /// The failure of a request that no cache can answer, if that needs no contact to the origin.
+    func failureNow(_ inquiry: inout Inquiry) -> PipelineError? {
+        let request = inquiry.request
+        guard cache.isUnknown(request.access), case .fail(let error) = decideAtOnce(&inquiry).step,
+            request.input.fallback == nil || !error.permitsFallback(for: request.input.fallbackStatuses),
+            request.outputs[.interim] == nil || !upgrades.jobs.isPending(request.upgradeKey)
+        else { return nil }
+        return error
     }
 
     /// The refusal of a request that no cache can answer and that would start a fetch.

@@ -17,7 +17,6 @@ struct LayerPlacing: Hashable, Sendable {
         (x, y, opacity, blend) = (layer.x.distance, layer.y.distance, layer.opacity, layer.blend)
     }
 
-    /// A layer at this place.
     func layer(_ name: String, _ content: Layer.Content, _ ratio: Hundredths, _ limits: QueryLimits) -> Layer {
         func place(_ fraction: Double, _ distance: Length) -> Place {
             let edge: Place.Edge = fraction == 0 ? .start : fraction == 1 ? .end : .center

@@ -97,7 +97,7 @@ extension ImageQuery {
                 ? output.converted(to: .webp, alternative: .natural) : output.converted(to: nil), preferences)
     }
 
-    /// The preferred format of those that the client accepts; nil = none. Without loss, AVIF is the largest, and the
+    /// The preferred format that the client accepts; nil = none. Without loss, AVIF is the largest, and the
     /// near-lossless mode is WebP's.
     private func best(of preferences: ClientPreferences) -> OutputFormat? {
         let formats = preferences.formats.formats

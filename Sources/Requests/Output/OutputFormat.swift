@@ -140,7 +140,7 @@ extension OutputFormat {
     package static let images = allCases.filter { !$0.isText }
     /// The formats that are sent only to clients whose `Accept` names them.
     package static let negotiated = allCases.filter(\.traits.isNegotiated)
-    /// The formats that a result can have because its source has them, and those that replace them.
+    /// The formats that a result can have because its source has them, and the formats that replace them.
     package static let chosen: [OutputFormat] = [.jpeg, .png, .gif, .webp, .avif]
     /// The names of the image formats for which that is true, as in a sentence.
     package static func names(_ word: String, where isMeant: (OutputFormat) -> Bool) -> String {

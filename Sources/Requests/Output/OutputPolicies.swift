@@ -33,7 +33,6 @@ public enum Passthrough: String, Codable, Sendable, CaseIterable {
 
 /// The metadata that a result keeps of its source.
 public enum MetadataPolicy: String, Codable, Sendable, CaseIterable {
-    /// None.
     case none
     /// Who made the image and how, and who may use it.
     case rights

@@ -17,7 +17,7 @@ public struct Layer: Hashable, Codable, Sendable {
     public var y: Place
     /// In percent of the layer's own, one of ``Mark/opacities``.
     public var opacity = 100
-    /// How the colors of the layer are combined with those below.
+    /// How the colors of the layer are combined with the colors below.
     public var blend = Mark.Blend.over
 
     /// An opaque layer, by default in the center.

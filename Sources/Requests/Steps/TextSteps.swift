@@ -75,7 +75,7 @@ public struct Caption: Hashable, Codable, Sendable {
     public var face: Face
     /// The width at which lines are wrapped; nil = they are not wrapped.
     public var width: Length?
-    /// How its colors are combined with those below.
+    /// How its colors are combined with the colors below.
     public var blend = Mark.Blend.over
 
     /// A black text.

@@ -39,7 +39,13 @@ final class DiskLookups: Sendable {
 
     /// Whether the entry is absent, as far as that is known at once. Does not count as a lookup.
     func isAbsent(_ key: EntryKey) -> Bool {
-        if case .miss = reader.lookAtHot(key, state.sights(of: [key])[0], mayBlock: false) { true } else { false }
+        let sight = state.sights(of: [key])[0]
+        switch reader.lookAtHot(key, sight, mayBlock: false) {
+        case .miss: return true
+        // The filter of keys still has entries that were removed; the index does not.
+        case nil where sight.hot == nil: return sight.directory?.index.rowsAtOnce(for: [key])?.isEmpty ?? false
+        default: return false
+        }
     }
 
     /// The entries up to the first that is missing; nil if a device has to be waited for.

@@ -55,6 +55,17 @@ extension ColorTransform {
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan }
 }
 
+/// A transform that draws something over the image, in pixels of the image.
+public protocol DrawingTransform: Transform {}
+
+extension DrawingTransform {
+    /// Rows below the drawing are read for the drawing and for the rest of the image.
+    public var reading: InputReading { .repeatedly }
+    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
+        plan.requiringEveryPixel().withoutPlainArea()
+    }
+}
+
 /// The estimated cost of a step beyond decoding, resampling and encoding, on one core of a 2020 server.
 public struct TransformCost: Hashable, Sendable {
     /// Nanoseconds for each pixel of the larger image, before or after the step, if the source is opaque; about 75 for

@@ -1,8 +1,32 @@
 import DarkroomRequests
 import DarkroomVips
 
+/// Ink, and where its upper left corner lies on an image.
+typealias Overlay = (image: VipsImage, x: Int, y: Int)
+
+extension ImageFrames {
+    /// Draws the overlays in turn, one on each frame: with several, an animation plays along. Without any, nothing
+    /// changes.
+    func drawing(_ overlays: [Overlay], _ blend: Mark.Blend = .over) throws(VipsError) -> ImageFrames {
+        guard !overlays.isEmpty else { return self }
+        var index = 0
+        return try mapFrames { frame throws(VipsError) in
+            let overlay = overlays[index % overlays.count]
+            index += 1
+            return try frame.drawing(overlay.image, x: overlay.x, y: overlay.y, blend)
+        }
+    }
+}
+
 /// Drawing on 8-bit samples in memory, and only where something is drawn.
 extension VipsImage {
+    /// The image as ink of an opacity of 0…100: without fields, which an image would get that lacks fields of its own,
+    /// such as an owner.
+    func asInk(opacity: Int = 100, interrupt: @escaping Interrupt) throws(VipsError) -> VipsImage {
+        let ink = try addingAlpha().fading(by: Double(opacity) / 100)
+        return try ink.setting(removing: ink.fields).rendered(interrupt: interrupt)
+    }
+
     /// Draws ink (see `inked`) that lies within this image. An opaque image stays opaque.
     func drawing(
         _ ink: VipsImage, x: Int = 0, y: Int = 0, _ blend: Mark.Blend = .over

@@ -26,15 +26,11 @@ struct GIFContainer {
         guard rest.readSlice(length: 10) != nil, rest.skipGIFColors(behind: 2) else { return true }
         while let introducer = rest.readInteger(as: UInt8.self) {
             switch introducer {
-            case Block.extensions: guard rest.readSlice(length: 1) != nil else { return true }
-            // Position and size, color table, and code size.
-            case Block.image:
-                guard rest.readSlice(length: 8) != nil, rest.skipGIFColors(behind: 0),
-                    rest.readSlice(length: 1) != nil
-                else { return true }
+            case Block.extensions:
+                guard rest.readSlice(length: 1) != nil, rest.skipGIFSubBlocks() else { return true }
+            case Block.image: guard rest.readGIFImage() != nil else { return true }
             default: return false
             }
-            guard rest.skipGIFSubBlocks() else { return true }
         }
         return false
     }
@@ -98,15 +94,10 @@ struct GIFContainer {
         return true
     }
 
-    /// Descriptor, local color table, code size and codes (§20-22).
     private mutating func keepImage() -> Bool {
         let start = rest
-        guard let left = rest.readInteger(endianness: .little, as: UInt16.self),
-            let top = rest.readInteger(endianness: .little, as: UInt16.self),
-            let width = rest.readInteger(endianness: .little, as: UInt16.self),
-            let height = rest.readInteger(endianness: .little, as: UInt16.self),
-            Int(left) + Int(width) <= screen.width, Int(top) + Int(height) <= screen.height,
-            rest.skipGIFColors(behind: 0), rest.readSlice(length: 1) != nil, rest.skipGIFSubBlocks()
+        guard let place = rest.readGIFImage(), Int(place.left) + Int(place.width) <= screen.width,
+            Int(place.top) + Int(place.height) <= screen.height
         else { return false }
         if let control {
             kept.writeInteger(Block.extensions)
@@ -172,10 +163,7 @@ struct GIFContainer {
                 {
                     return data.getSlice(at: data.readerIndex, length: rest.readerIndex - data.readerIndex)
                 }
-            case Block.image:
-                guard rest.readSlice(length: 8) != nil, rest.skipGIFColors(behind: 0),
-                    rest.readSlice(length: 1) != nil, rest.skipGIFSubBlocks()
-                else { return nil }
+            case Block.image: guard rest.readGIFImage() != nil else { return nil }
             default: return nil
             }
         }
@@ -190,9 +178,27 @@ struct GIFContainer {
         static let comment: UInt8 = 0xFE
         static let application: UInt8 = 0xFF
     }
+
+    /// The place of an image on the screen.
+    struct Place {
+        var left: UInt16
+        var top: UInt16
+        var width: UInt16
+        var height: UInt16
+    }
 }
 
 extension ByteBuffer {
+    /// Reads an image behind its introducer: descriptor, local color table, code size and codes (§20-22). Nil if the
+    /// GIF ends earlier.
+    mutating func readGIFImage() -> GIFContainer.Place? {
+        let sides = readMultipleIntegers(endianness: .little, as: (UInt16, UInt16, UInt16, UInt16).self)
+        guard let (left, top, width, height) = sides, skipGIFColors(behind: 0), readSlice(length: 1) != nil,
+            skipGIFSubBlocks()
+        else { return nil }
+        return GIFContainer.Place(left: left, top: top, width: width, height: height)
+    }
+
     /// Reads a byte of flags, `behind` more bytes, and the color table that the flags declare; false if the GIF ends
     /// earlier.
     mutating func skipGIFColors(behind: Int) -> Bool {

@@ -44,17 +44,10 @@ struct GIFPages: Hashable, Sendable {
 
 /// The places of a file's frames.
 private struct Screen {
-    struct Rectangle {
-        var left: UInt16
-        var top: UInt16
-        var width: UInt16
-        var height: UInt16
-    }
-
     struct Frame {
         /// The offset after its last byte.
         let end: Int
-        let rectangle: Rectangle
+        let place: GIFContainer.Place
         /// The offset of the flags of its graphic control extension; nil = it has none.
         let flags: Int?
         let disposal: UInt8
@@ -85,7 +78,7 @@ private struct Screen {
             if frames.count <= GIFPages.maxPages { frames.append(frame) }
         }
         // The first frame enlarges the screen.
-        if let first = frames.first?.rectangle {
+        if let first = frames.first?.place {
             self.width = max(self.width, Int(first.left) + Int(first.width))
             self.height = max(self.height, Int(first.top) + Int(first.height))
         }
@@ -105,7 +98,7 @@ private struct Screen {
         }
         copy(to: body)
         if needsScreen, let width = UInt16(exactly: width), let height = UInt16(exactly: height) {
-            made.writeEmptyFrame(Rectangle(left: 0, top: 0, width: width, height: height), disposal: 0)
+            made.writeEmptyFrame(GIFContainer.Place(left: 0, top: 0, width: width, height: height), disposal: 0)
         }
         var pages: [Int] = []
         var page = needsScreen ? 1 : 0
@@ -118,7 +111,7 @@ private struct Screen {
             made.writeInteger(value & ~0x1C | 0x04)
             copied += 1
             copy(to: frame.end)
-            made.writeEmptyFrame(frame.rectangle, disposal: 2)
+            made.writeEmptyFrame(frame.place, disposal: 2)
             page += 1
         }
         copy(to: file.readableBytes)
@@ -128,9 +121,9 @@ private struct Screen {
     /// - Parameter clears: whether frames with a transparent color are added that clear areas.
     private func needsScreen(clears: Bool) -> Bool {
         guard let first = frames.first, width <= UInt16.max, height <= UInt16.max else { return false }
-        let rectangle = first.rectangle
+        let place = first.place
         let covers =
-            rectangle.left == 0 && rectangle.top == 0 && rectangle.width == width && rectangle.height == height
+            place.left == 0 && place.top == 0 && place.width == width && place.height == height
         if !covers, isShrunk { return true }
         if clears || frames.contains(where: \.isTransparent) { return false }
         return !covers || frames.count > 1 && (3...4).contains(first.disposal)
@@ -163,14 +156,10 @@ extension Screen.Frame {
             }
             guard rest.readSlice(length: 2) != nil, rest.skipGIFSubBlocks() else { return nil }
         }
-        guard rest.readInteger(as: UInt8.self) == GIFContainer.Block.image,
-            let left = rest.readInteger(endianness: .little, as: UInt16.self),
-            let top = rest.readInteger(endianness: .little, as: UInt16.self),
-            let width = rest.readInteger(endianness: .little, as: UInt16.self),
-            let height = rest.readInteger(endianness: .little, as: UInt16.self),
-            rest.skipGIFColors(behind: 0), rest.readSlice(length: 1) != nil, rest.skipGIFSubBlocks()
-        else { return nil }
-        rectangle = Screen.Rectangle(left: left, top: top, width: width, height: height)
+        guard rest.readInteger(as: UInt8.self) == GIFContainer.Block.image, let place = rest.readGIFImage() else {
+            return nil
+        }
+        self.place = place
         end = rest.readerIndex - file.readerIndex
         (self.flags, self.isTransparent, disposal) = (flags, isTransparent, value >> 2 & 7)
     }
@@ -178,10 +167,10 @@ extension Screen.Frame {
 
 extension ByteBuffer {
     /// Writes a frame of which no pixel is visible: its only pixel has the transparent color.
-    fileprivate mutating func writeEmptyFrame(_ rectangle: Screen.Rectangle, disposal: UInt8) {
+    fileprivate mutating func writeEmptyFrame(_ place: GIFContainer.Place, disposal: UInt8) {
         writeBytes([GIFContainer.Block.extensions, GIFContainer.Block.control, 4, disposal << 2 | 1, 0, 0, 0, 0])
         writeInteger(GIFContainer.Block.image)
-        for number in [rectangle.left, rectangle.top, rectangle.width, rectangle.height] {
+        for number in [place.left, place.top, place.width, place.height] {
             writeInteger(number, endianness: .little)
         }
         // No color table; codes of 3 bits: clear, the color 0, end.

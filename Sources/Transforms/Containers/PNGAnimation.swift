@@ -180,7 +180,7 @@ extension PNGAnimation {
 }
 
 extension PNGAnimation {
-    /// The chunks in front of the pixels of each frame but the first: those that change colors, once each and without
+    /// The chunks in front of the pixels of each frame but the first: each chunk that changes colors, once and without
     /// excess.
     func colorChunks(of file: ByteBuffer) -> ByteBuffer {
         var chunks = ByteBuffer()

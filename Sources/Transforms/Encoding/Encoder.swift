@@ -95,7 +95,7 @@ struct Encoder {
         }
     }
 
-    /// Whether colors behind transparency matter to the visible ones. Those of frames below each other stay apart.
+    /// Whether colors behind transparency matter to the visible ones. In frames below each other, they stay apart.
     private func mixesColors(of image: ImageFrames) -> Bool {
         format.row.mixesColors && !options.lossless && !options.nearLossless
             && !(image.isAnimated && format.writesFrames)

@@ -32,7 +32,7 @@ public struct EncoderEfforts: Hashable, Codable, Sendable {
         return efforts
     }
 
-    /// These efforts, and those with each lower effort for one format, in descending order.
+    /// These efforts, then the same with each lower effort for one format, in descending order.
     func descending(for format: OutputFormat) -> [EncoderEfforts] {
         guard let effort = self[format], let least = format.row.efforts?.range.lowerBound else { return [self] }
         return stride(from: effort, through: least, by: -1).map { with($0, for: format) }

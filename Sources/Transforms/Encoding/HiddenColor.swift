@@ -34,7 +34,7 @@ private struct ColorSums {
     /// Red, green and blue, each multiplied by alpha, and alpha.
     private var cells: [SIMD4<Float>]
 
-    /// The squares of 2 by 2 pixels. Those without a visible pixel have the sums of the next larger square with one.
+    /// The squares of 2 by 2 pixels. A square without a visible pixel has the sums of the next larger square with one.
     ///
     /// Nil if no pixel is visible.
     static func filled(_ samples: UnsafeRawBufferPointer, width: Int, height: Int) -> ColorSums? {

@@ -4,7 +4,6 @@ import NIOCore
 
 /// The gain map in a JPEG.
 struct GainMapSource: Sendable {
-    /// Its file.
     let file: ByteBuffer
     let metadata: GainMapMetadata
     let header: SourceHeader

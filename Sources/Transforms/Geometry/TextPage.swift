@@ -62,8 +62,8 @@ struct TextPage {
             paperBlocks += 1
             if inkSamples * 100 >= area, paperSamples * 100 <= area * 97 { written += 1 }
         }
-        // Seven tenths are paper. 15 % of all blocks, and two fifths of those that are not plain, are written on. At
-        // most half as many are objects without paper.
+        // Seven tenths are paper. 15 % of all blocks, and two fifths of the blocks that are not plain, are written on.
+        // At most half as many are objects without paper.
         return paperBlocks * 10 >= all * 7 && written * 20 >= all * 3 && written * 5 >= varied * 2
             && solid * 2 <= written
     }

@@ -2,7 +2,7 @@ public import DarkroomRequests
 import DarkroomVips
 import NIOCore
 
-extension AILabel: Transform {
+extension AILabel: DrawingTransform {
     /// Nil if the recipe labels no images.
     init?(_ recipe: Recipe) {
         guard recipe.aiLabel != .none else { return nil }
@@ -17,9 +17,6 @@ extension AILabel: Transform {
             bytesPerPixelWithAlpha: 5, bytesPerFrame: 400_000)
     }
 
-    /// Rows below the drawing are read for the drawing and for the rest of the image.
-    public var reading: InputReading { .repeatedly }
-
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }
 
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
@@ -29,12 +26,11 @@ extension AILabel: Transform {
         let room = PixelSize(width: image.size.width - 2 * margin, height: image.size.height - 2 * margin)
         guard room.width >= size.width, room.height >= size.height,
             let drawn = try MarkSource(ByteBuffer(string: Self.drawing), limits: PixelLimits())
-                .images(1, scaledTo: size, interrupt: context.interrupt).first?.addingAlpha()
+                .images(1, scaledTo: size, interrupt: context.interrupt).first
         else { return image }
         let x = place == .topLeft || place == .bottomLeft ? margin : image.size.width - margin - size.width
         let y = place == .topLeft || place == .topRight ? margin : image.size.height - margin - size.height
-        let label = try drawn.setting(removing: drawn.fields).rendered(interrupt: context.interrupt)
-        return try image.mapFrames { frame throws(VipsError) in try frame.drawing(label, x: x, y: y) }
+        return try image.drawing([(drawn.asInk(interrupt: context.interrupt), x, y)])
     }
 
     private static let leastHeight = 12

@@ -1,7 +1,7 @@
 public import DarkroomRequests
 import DarkroomVips
 
-extension Caption: Transform {
+extension Caption: DrawingTransform {
     public var key: String {
         let size =
             switch size {
@@ -31,22 +31,13 @@ extension Caption: Transform {
     /// The most pixels of a drawn text.
     private static let maxArea = 4 << 20
 
-    /// Rows below the drawing are read for the drawing and for the rest of the image.
-    public var reading: InputReading { .repeatedly }
-
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        plan.requiringEveryPixel().withoutPlainArea()
-    }
-
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         guard let ink = try drawn(on: image.size) else { return image }
         let corner = (
             x: x.position(of: ink.width, on: image.size.width), y: y.position(of: ink.height, on: image.size.height)
         )
         guard let visible = try ink.visible(at: corner, on: image.size) else { return image }
-        return try image.mapFrames { frame throws(VipsError) in
-            try frame.drawing(visible.image, x: visible.x, y: visible.y, blend)
-        }
+        return try image.drawing([visible], blend)
     }
 
     /// The text on transparency; nil if there is nothing to draw.
@@ -82,7 +73,7 @@ extension VipsImage {
     /// The part of a drawing that lies on an image, and where it lies; nil if it lies wholly outside.
     func visible(
         at corner: (x: Int, y: Int), on picture: PixelSize
-    ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
+    ) throws(VipsError) -> Overlay? {
         let (left, top) = (max(0, -corner.x), max(0, -corner.y))
         let part = PixelSize(
             width: min(width - left, picture.width - max(0, corner.x)),

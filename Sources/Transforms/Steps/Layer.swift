@@ -2,7 +2,7 @@ import DarkroomRequests
 import DarkroomVips
 
 /// A step that draws another image of its job.
-protocol ImageDrawing: Transform {
+protocol ImageDrawing: DrawingTransform {
     /// The name of the image in the request, see ``PartImage/name``.
     var imageName: String { get }
     /// The content by which the job has the image, see ``ImageJob/images``.
@@ -33,7 +33,6 @@ extension TransformContext {
 }
 
 extension Recipe {
-    /// The steps of ``layers``.
     var layerSteps: [(any Transform)?] {
         layers.map { layer in
             switch layer.content {
@@ -54,19 +53,8 @@ struct PictureLayer: ImageDrawing, Hashable {
 
     var key: String { "picture(\(content),\(layer.placementKey),\(TransformChain(picture.ownRecipe).key))" }
 
-    /// All pixels of the result are copied or, with alpha or a blend mode, converted. See ``compositingWork``.
-    var cost: TransformCost {
-        TransformCost(
-            nanosecondsPerPixel: layer.blend == .over ? 4 : 40, nanosecondsPerPixelWithAlpha: 40,
-            nanosecondsPerFrame: 1e6, bytesPerPixel: 3, bytesPerPixelWithAlpha: 4, bytesPerFrame: 50_000)
-    }
-
-    /// Rows below the drawing are read for the drawing and for the rest of the image.
-    var reading: InputReading { .repeatedly }
-
-    func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        plan.requiringEveryPixel().withoutPlainArea()
-    }
+    /// Without the work of ``compositingWork(framesUsed:on:)``.
+    var cost: TransformCost { layer.cost }
 
     func cost(
         of source: MarkSource, framesUsed: Int, on size: PixelSize
@@ -86,18 +74,10 @@ struct PictureLayer: ImageDrawing, Hashable {
         let frames = try source.images(
             source.frames(on: image.frames.count), by: chain(on: image.size), interrupt: context.interrupt)
         let overlays = try frames.compactMap { frame throws(VipsError) in
-            let drawn = try frame.addingAlpha().fading(by: Double(layer.opacity) / 100)
-            // An image that lacks fields of its own would get fields of the picture, such as an owner.
-            let bare = try drawn.setting(removing: drawn.fields).rendered(interrupt: context.interrupt)
-            return try layer.visible(bare, in: bare.size, on: image.size)
+            let ink = try frame.asInk(opacity: layer.opacity, interrupt: context.interrupt)
+            return try layer.visible(ink, in: ink.size, on: image.size)
         }
-        guard !overlays.isEmpty else { return image }
-        var index = 0
-        return try image.mapFrames { frame throws(VipsError) in
-            let overlay = overlays[index % overlays.count]
-            index += 1
-            return try frame.drawing(overlay.image, x: overlay.x, y: overlay.y, layer.blend)
-        }
+        return try image.drawing(overlays, layer.blend)
     }
 
     /// The steps that make the picture for an image of this size.
@@ -117,6 +97,13 @@ extension Layer {
     /// The part of a step's key that says where the layer lies, and how it is drawn.
     fileprivate var placementKey: String { "\(x.key),\(y.key),\(opacity),\(blend.rawValue)" }
 
+    /// All pixels of the result are copied or, with alpha or a blend mode, converted.
+    fileprivate var cost: TransformCost {
+        TransformCost(
+            nanosecondsPerPixel: blend == .over ? 4 : 40, nanosecondsPerPixelWithAlpha: 40, nanosecondsPerFrame: 1e6,
+            bytesPerPixel: 3, bytesPerPixelWithAlpha: 4, bytesPerFrame: 50_000)
+    }
+
     /// The part of a drawing that lies on the image, and where it lies; nil if it lies wholly outside.
     ///
     /// - Parameters:
@@ -124,7 +111,7 @@ extension Layer {
     ///   - offset: the upper left corner of the drawing, from the corner of the box.
     fileprivate func visible(
         _ drawing: VipsImage, in box: PixelSize, offset: (x: Int, y: Int) = (0, 0), on size: PixelSize
-    ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
+    ) throws(VipsError) -> Overlay? {
         try drawing.visible(
             at: (
                 x.position(of: box.width, on: size.width) + offset.x,
@@ -134,34 +121,20 @@ extension Layer {
 }
 
 /// Draws a text in a box.
-struct TextLayer: Transform, Hashable {
+struct TextLayer: DrawingTransform, Hashable {
     let layer: Layer
     let box: TextBox
 
     var key: String { "text-layer(\(layer.placementKey),\(box.key))" }
 
-    var cost: TransformCost {
-        box.cost
-            + TransformCost(
-                nanosecondsPerPixel: layer.blend == .over ? 4 : 40, nanosecondsPerPixelWithAlpha: 40,
-                nanosecondsPerFrame: 1e6, bytesPerPixel: 3, bytesPerPixelWithAlpha: 4, bytesPerFrame: 50_000)
-    }
-
-    /// Rows below the drawing are read for the drawing and for the rest of the image.
-    var reading: InputReading { .repeatedly }
-
-    func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        plan.requiringEveryPixel().withoutPlainArea()
-    }
+    var cost: TransformCost { box.cost + layer.cost }
 
     func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let drawn = try box.drawn(on: image.size, named: "text.\(layer.name)", interrupt: context.interrupt)
         guard let ink = try drawn.image?.fading(by: Double(layer.opacity) / 100),
             let visible = try layer.visible(ink, in: drawn.box, offset: (drawn.x, drawn.y), on: image.size)
         else { return image }
-        return try image.mapFrames { frame throws(VipsError) in
-            try frame.drawing(visible.image, x: visible.x, y: visible.y, layer.blend)
-        }
+        return try image.drawing([visible], layer.blend)
     }
 }
 

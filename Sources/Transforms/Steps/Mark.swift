@@ -27,32 +27,16 @@ extension Mark: ImageDrawing {
         return min(max(shares.min() ?? 1, 0.3), 1)
     }
 
-    /// Rows below the drawing are read for the drawing and for the rest of the image.
-    public var reading: InputReading { .repeatedly }
-
-    /// Pixels of the mark are pixels of the image, so that the decoder must not shrink it unless a resize came before.
-    public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan {
-        plan.requiringEveryPixel().withoutPlainArea()
-    }
-
     public func apply(_ image: ImageFrames, context: TransformContext) throws -> ImageFrames {
         let source = try context.image(for: self)
         let frames = try source.images(
             framesUsed(of: source, on: image.frames.count), scaledTo: size(of: source.size, on: image.size),
             interrupt: context.interrupt)
         let overlays = try frames.compactMap { drawn throws(VipsError) in
-            let mark = try cropped(drawn, on: image.size).addingAlpha().fading(by: Double(opacity) / 100)
-            // An image that lacks fields of its own would get fields of its mark, such as an owner.
-            let bare = try mark.setting(removing: mark.fields).rendered(interrupt: context.interrupt)
-            return try visible(bare, on: image.size, context.plan)
+            let ink = try cropped(drawn, on: image.size).asInk(opacity: opacity, interrupt: context.interrupt)
+            return try visible(ink, on: image.size, context.plan)
         }
-        guard !overlays.isEmpty else { return image }
-        var index = 0
-        return try image.mapFrames { frame throws(VipsError) in
-            let overlay = overlays[index % overlays.count]
-            index += 1
-            return try frame.drawing(overlay.image, x: overlay.x, y: overlay.y, blend)
-        }
+        return try image.drawing(overlays, blend)
     }
 
     /// The frames that are drawn: an animation with a ``placement`` plays along with the image.
@@ -67,7 +51,7 @@ extension Mark: ImageDrawing {
     /// What is drawn of a mark, and where; nil if it lies wholly outside the image.
     private func visible(
         _ mark: VipsImage, on picture: PixelSize, _ plan: ChainPlan
-    ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
+    ) throws(VipsError) -> Overlay? {
         if let placement { return try placement.visible(mark, on: picture) }
         if mayExceed { return try placed(mark, on: picture, pixelRatio: plan.layout?.pixelRatio ?? 1) }
         let corner = corner(of: mark.size, on: picture)
@@ -83,7 +67,7 @@ extension Mark.Blend {
 extension Mark.Placement {
     fileprivate func visible(
         _ mark: VipsImage, on picture: PixelSize
-    ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
+    ) throws(VipsError) -> Overlay? {
         let covered = PixelSize(
             width: x == nil ? picture.width : mark.width, height: y == nil ? picture.height : mark.height)
         let block = PixelSize(
@@ -196,7 +180,7 @@ extension Mark {
     /// The visible part of a mark that may exceed the image, and its position; nil if the mark lies wholly outside.
     func placed(
         _ mark: VipsImage, on picture: PixelSize, pixelRatio: Double
-    ) throws(VipsError) -> (image: VipsImage, x: Int, y: Int)? {
+    ) throws(VipsError) -> Overlay? {
         let offset = (
             x: Self.offset(x, of: picture.width, pixelRatio), y: Self.offset(y, of: picture.height, pixelRatio)
         )

@@ -58,7 +58,7 @@ public struct Rotate: Transform, Hashable {
                     try rotated(colors, around: fill, interrupt: context.interrupt)
                 }.roundedToBytes().rendered(interrupt: context.interrupt)
             }
-            // Its colors are those weighted by their alpha: all pixels are opaque.
+            // Its colors are weighted by their alpha already, since all pixels are opaque.
             return try rotated(frame.addingAlpha(), around: fill, interrupt: context.interrupt)
                 .applying("unpremultiply").roundedToBytes().rendered(interrupt: context.interrupt)
         }

@@ -1,7 +1,7 @@
 public import DarkroomRequests
 import DarkroomVips
 
-extension Text: Transform {
+extension Text: DrawingTransform {
     /// Reads the settings of the system's fonts ahead of the first text. Starts no thread, which drawing a text may do.
     package static func loadFontSettings() { VipsText.loadFontSettings() }
 
@@ -14,9 +14,6 @@ extension Text: Transform {
             nanosecondsPerPixel: 4, nanosecondsPerPixelWithAlpha: 15, nanosecondsPerFrame: 1e6, bytesPerPixel: 4,
             bytesPerPixelWithAlpha: 5, bytesPerFrame: 100_000)
     }
-
-    /// Rows below the drawing are read for the drawing and for the rest of the image.
-    public var reading: InputReading { .repeatedly }
 
     public func planned(_ plan: ChainPlan) throws(TransformError) -> ChainPlan { plan.requiringEveryPixel() }
 
@@ -41,7 +38,7 @@ extension Text: Transform {
             y: Self.place(
                 margin + measure.inkTop, room.height - measure.height, y, within: image.size.height - whole.height)
         )
-        return try image.mapFrames { frame throws(VipsError) in try frame.drawing(ink, x: place.x, y: place.y) }
+        return try image.drawing([(ink, place.x, place.y)])
     }
 
     private static func place(_ margin: Int, _ free: Int, _ fraction: Double, within limit: Int) -> Int {

@@ -1,7 +1,6 @@
 import DarkroomRequests
 import DarkroomVips
 
-/// A text box that is drawn.
 struct DrawnTextBox {
     /// What is drawn, with alpha; it may reach beyond the box, as shadows do. Nil if nothing is visible.
     var image: VipsImage?
@@ -160,7 +159,6 @@ extension TextBox {
     }
 }
 
-/// The space of a text.
 private struct TextSpace {
     /// Without padding.
     let inner: PixelSize

@@ -13,7 +13,7 @@ struct TrimScan {
     private let hasAlpha: Bool
     private let bands: Int
     private let threshold: Int
-    /// The area of the pixels that differ at all, of those beyond the threshold, and of those beyond noise.
+    /// The areas of the pixels that differ at all, that differ by more than the threshold, and by more than noise.
     private var areas: [PixelArea?] = [nil, nil, nil]
 
     /// The greatest difference that JPEG and its like leave next to an edge at usual qualities.

@@ -69,7 +69,7 @@ struct ExplainEndpoint: Sendable {
                 return .json(document)
             } catch {
                 context.logDetails = image.details(of: imageRequest, error: error)
-                throw Problem(error, of: imageRequest.source, in: context, image.configuration)
+                throw Problem(error, of: imageRequest.source, for: head, image.configuration)
             }
         }
     }

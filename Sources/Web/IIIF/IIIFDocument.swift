@@ -1,8 +1,8 @@
-import Crypto
 import DarkroomHTTPServer
 import DarkroomPipeline
 import DarkroomQuery
 import DarkroomRequests
+import DarkroomStore
 import DarkroomTransforms
 import Foundation
 import NIOCore
@@ -88,8 +88,7 @@ extension ImageResponse {
     /// - Parameter type: part of the entity tag, since the same bytes of another type are another representation.
     mutating func show(_ document: IIIFDocument, as type: IIIFMediaType) {
         body = .json(document, keys: .useDefaultKeys)
-        digest = SHA256.hash(data: Array(body.readableBytesView) + Array(type.rawValue.utf8))
-            .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        digest = StoreKey(hashing: Array(body.readableBytesView) + Array(type.rawValue.utf8)).hex
         // Settings change the document too, so that the source's date is not the document's.
         lastModified = nil
     }

@@ -126,7 +126,7 @@ struct IIIFEndpoint: Sendable {
         } catch {
             context.logDetails = endpoint.details(of: imageRequest, error: error)
             let problem = Problem(
-                error, of: imageRequest.source, in: context, configuration,
+                error, of: imageRequest.source, for: head, configuration,
                 naming: { Self.parameterNames[$0] ?? $0 })
             throw endpoint.varying(problem, by: query)
         }

@@ -155,9 +155,16 @@ extension ImageEndpoint {
             // A miss makes nothing known: most images that are asked for once are never asked for again.
             if head.isPlain, !isKnown { targets.insert(target, for: head.target) }
             return .now(reply(image, head, target, form))
-        case .refused(let error):
-            let cause = Problem(error, naming: parameterName)
-            throw problem(cause, error, form.request, target.query, authorization)
+        case .failed(let error):
+            try gate.requireAdmission(ofPartsOf: form.request, authorization)
+            if head.isPlain, !isKnown { targets.insert(target, for: head.target) }
+            guard !target.query.redirectsToSource else {
+                return later(head, authorization, target.query, form.request) { () async throws(PipelineError) in
+                    throw error
+                }
+            }
+            throw problem(error, head, form.request, target.query, authorization)
+        case .refused(let error): throw problem(error, head, form.request, target.query, authorization)
         case .waits(let image):
             try gate.requireAdmission(ofPartsOf: form.request, authorization)
             return later(head, authorization, target.query, form.request, image)
@@ -210,9 +217,7 @@ extension ImageEndpoint {
             } catch {
                 context.logDetails = details(of: imageRequest, error: error)
                 if let redirect = redirect(to: imageRequest.source, for: query, head, after: error) { return redirect }
-                let cause = Problem(
-                    error, of: imageRequest.source, in: context, configuration, naming: parameterName)
-                throw problem(cause, error, imageRequest, query, authorization)
+                throw problem(error, head, imageRequest, query, authorization)
             }
         }
     }
@@ -224,10 +229,11 @@ extension ImageEndpoint {
     }
 
     private func problem(
-        _ problem: Problem, _ error: PipelineError, _ request: ImageRequest, _ query: ImageQuery,
+        _ error: PipelineError, _ head: RequestHead, _ request: ImageRequest, _ query: ImageQuery,
         _ authorization: Authorization
     ) -> Problem {
-        var problem = varying(problem, by: query)
+        let cause = Problem(error, of: request.source, for: head, configuration, naming: parameterName)
+        var problem = varying(cause, by: query)
         if case .notFound(_, let lifetime) = error.cause {
             problem.fields[.cacheControl] = lifetimeOfMissing(
                 authorization, stated: lifetime.map { error.rest(of: $0) })

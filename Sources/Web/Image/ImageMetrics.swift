@@ -66,7 +66,7 @@ struct ImageMetrics: Sendable {
             let inquired = try inquire()
             switch inquired {
             case .found(let image): answers[Outcome(image)]?.increment()
-            case .refused: recordFailure()
+            case .failed, .refused: recordFailure()
             case .waits(let image):
                 return .waits { () async throws(PipelineError) in try await measure(image) }
             }

@@ -11,7 +11,7 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// The targets that hits were answered for lately, within a byte budget.
+/// The targets of recent hits and remembered failures, within a byte budget.
 final class KnownTargets: Sendable {
     /// A target, byte by byte: strings with other bytes may be equal in Unicode.
     private struct Key: Hashable, Sendable {

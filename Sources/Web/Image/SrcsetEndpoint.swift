@@ -58,16 +58,15 @@ struct SrcsetEndpoint: Sendable {
         let imageRequest = try image.imageRequest(query.first, of: nil, authorization)
         let sourceRequest = try image.imageRequest(query.sourceQuery, of: head, authorization)
         return .later { _, context async throws(Problem) in
-            try await response(to: query, imageRequest, sourceRequest, authorization, context, origin: origin(of: head))
+            try await response(to: query, imageRequest, sourceRequest, authorization, head, context)
         }
     }
 
     private func response(
         to query: SrcsetQuery, _ imageRequest: ImageRequest, _ sourceRequest: ImageRequest,
-        _ authorization: Authorization,
-        _ context: ServerRequestContext, origin: String
+        _ authorization: Authorization, _ head: RequestHead, _ context: ServerRequestContext
     ) async throws(Problem) -> Response {
-        let source = try await described(sourceRequest, context)
+        let source = try await described(sourceRequest, head, context)
         guard let summary = try? SourceSummary(parsing: source.response.body) else { throw .internalError }
         let (images, refusal) = try await answerable(
             images(query, of: imageRequest, summary), of: source, authorization)
@@ -79,6 +78,7 @@ struct SrcsetEndpoint: Sendable {
             let made = try await answerable(converted, of: source, authorization).images
             if !made.isEmpty { pictures.append((format, made)) }
         }
+        let origin = origin(of: head)
         let url = { @Sendable (query: ImageQuery) in origin + urls.url(of: query, for: authorization) }
         let bytes = images.count * (images.last.map { url($0.query).utf8.count } ?? 0)
         guard bytes <= Self.maxListBytes else {
@@ -98,14 +98,14 @@ struct SrcsetEndpoint: Sendable {
 
     /// Describes the source, or its fallback, as `/info` does.
     private func described(
-        _ imageRequest: ImageRequest, _ context: ServerRequestContext
+        _ imageRequest: ImageRequest, _ head: RequestHead, _ context: ServerRequestContext
     ) async throws(Problem) -> DescribedSource {
         let source: DescribedSource
         do throws(PipelineError) {
             source = try await describe(imageRequest)
         } catch {
             context.logDetails = image.details(of: imageRequest, error: error)
-            throw Problem(error, of: imageRequest.source, in: context, image.configuration)
+            throw Problem(error, of: imageRequest.source, for: head, image.configuration)
         }
         context.logDetails = image.details(of: imageRequest, source.response)
         return source

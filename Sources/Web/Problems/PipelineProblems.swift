@@ -72,11 +72,11 @@ extension Problem {
     /// The problem of a request for a source. A client on this machine probably belongs to the operator, and learns
     /// which setting would allow the source.
     init(
-        _ error: PipelineError, of source: SourceURL, in context: ServerRequestContext,
+        _ error: PipelineError, of source: SourceURL, for head: RequestHead,
         _ configuration: WebConfiguration, naming: (String) -> String? = { $0 }
     ) {
         self.init(error, naming: naming)
-        guard context.isLocal else { return }
+        guard head.isLocal else { return }
         switch error.cause {
         case .notAllowed:
             let missing = configuration.missingPermission(source)?.settings ?? []

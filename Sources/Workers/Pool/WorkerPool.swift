@@ -298,7 +298,7 @@ extension ChildProcess {
 
 /// The pool's interface for the ``Supervisor``.
 extension WorkerPool {
-    /// The number of workers to start now, in addition to those already starting, and when to check again.
+    /// The number of workers to start now, besides workers that are starting, and when to check again.
     ///
     /// - Returns: nil once the pool is closed.
     func shortfall(starting: Int) -> (count: Int, until: ContinuousClock.Instant?)? {

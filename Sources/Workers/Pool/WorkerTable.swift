@@ -179,7 +179,7 @@ struct WorkerTable {
     /// An idle worker that is due for replacement.
     var idleReplaceable: ID? { entries.first { !$0.value.isBusy && $0.value.needsReplacement }?.key }
 
-    /// The least recently used worker among those that have been idle since that time or earlier and hold nothing.
+    /// The least recently used worker that has been idle since that time or earlier and holds nothing.
     func unused(since time: ContinuousClock.Instant) -> ID? {
         let unused = entries.filter { _, entry in
             !entry.isBusy && entry.planned == nil && entry.decoded.bytes == 0 && entry.idleSince <= time

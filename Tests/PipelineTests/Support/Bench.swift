@@ -161,4 +161,13 @@ extension ImagePipeline {
     func imageNow(_ lookup: ImageLookup) -> ImageResponse? {
         if case .found(let image)? = try? ask(lookup, client: "", priority: .normal) { image } else { nil }
     }
+
+    /// The failure of a request if it is known without waiting.
+    func failureNow(of request: ImageRequest) -> PipelineError? {
+        if case .failed(let error)? = try? ask(lookup(for: request), client: "", priority: .normal) {
+            error
+        } else {
+            nil
+        }
+    }
 }

@@ -29,6 +29,8 @@ final class MemoryDisk: Storing {
         return entry
     }
 
+    func isAbsent(_ key: EntryKey) -> Bool { entries.value[key] == nil }
+
     /// Lets some reads pass and holds back the next one after it has read.
     func holdReading(at gate: Gate, after count: Int = 0) {
         readGates.withLock { $0 = Array(repeating: nil, count: count) + [gate] }
