@@ -1,11 +1,12 @@
-"""Cache hits against nginx that serves the same bytes as a file, and while misses overload the server."""
+"""Cache hits against nginx that serves the same bytes as a file, and while misses overload the server; failures of an origin
+that are remembered, against hits."""
 
 import time
 import urllib.request
 from contextlib import ExitStack
 
 from context import Context
-from figures import at_least, ratios
+from figures import at_least, at_most, ratios
 from load import fetch_all, served, wrk
 from overloaded import measure_latency
 from processes import cpu_seconds
@@ -23,7 +24,7 @@ def measure(context: Context) -> None:
         "processors; default settings, access log to a file; the disk tier with a memory tier of 0; nginx with one worker "
         "and its access log to a file")
     rates: dict[str, list[float]] = {name: [] for name in ("nginx", *TIERS)}
-    cpu: dict[str, list[float]] = {name: [] for name in TIERS}
+    cpu: dict[str, list[float]] = {name: [] for name in (*TIERS, "failure")}
     with ExitStack() as stack:
         (source,) = stack.enter_context(sources(context.nginx, context.images[:1], "hits"))
         servers = {
@@ -33,6 +34,8 @@ def measure(context: Context) -> None:
         body = warm(servers["memory"].url(source), "memory")
         warm(servers["disk"].url(source), "disk")
         (context.nginx.static / "variant.jpg").write_bytes(body)
+        missing = servers["memory"].url(f"{source}.missing")
+        wrk(missing, 1, 1)
         for _ in range(context.report.rounds):
             static = served(wrk(f"{context.nginx.base}/static/variant.jpg", CONNECTIONS, SECONDS))
             rates["nginx"].append(static.per_second)
@@ -41,6 +44,7 @@ def measure(context: Context) -> None:
                 rate = served(wrk(server.url(source), CONNECTIONS, SECONDS))
                 rates[tier].append(rate.per_second)
                 cpu[tier].append((cpu_seconds(server.pid)[0] - before) / rate.requests * 1e6)
+            cpu["failure"].append(failure_cpu(servers["memory"], missing))
     add = context.report.add
     add("bytes", "bytes of the variant", [len(body)], "B")
     add("nginx", "nginx, static file", rates["nginx"], "requests/s")
@@ -48,6 +52,9 @@ def measure(context: Context) -> None:
         add(tier, f"{tier} hits", rates[tier], "requests/s")
         add(f"{tier} share", f"{tier} hits", ratios(rates[tier], rates["nginx"]), compared_to="nginx", goal=GOALS[tier])
         add(f"{tier} cpu", f"{tier} hits, CPU time of the server", cpu[tier], "µs/request")
+    add("failure cpu", "remembered failures (404), CPU time of the server", cpu["failure"], "µs/request")
+    add("failure share", "remembered failures (404), CPU time of the server", ratios(cpu["failure"], cpu["memory"]),
+        compared_to="memory hits", goal=at_most(2))
     measure_latency(context)
     measure_burst(context)
     context.report.end()
@@ -62,6 +69,15 @@ def warm(url: str, tier: str) -> bytes:
                 return body
         time.sleep(0.1)
     raise SystemExit(f"{url} is never a hit in the tier {tier}")
+
+
+def failure_cpu(server: Darkroom, url: str) -> float:
+    """The time for a source of which the origin has said that it is missing, in microseconds a request."""
+    before = cpu_seconds(server.pid)[0]
+    rate = wrk(url, CONNECTIONS, SECONDS)
+    if rate.refused != rate.requests:
+        raise SystemExit(f"{rate.requests - rate.refused} of {rate.requests} requests for a missing source succeeded")
+    return (cpu_seconds(server.pid)[0] - before) / rate.requests * 1e6
 
 
 def measure_burst(context: Context) -> None:
