@@ -159,9 +159,11 @@ struct ImageResolver: Sendable {
     /// The failure of a request that no cache can answer, if that needs no contact to the origin.
     func failureNow(_ inquiry: inout Inquiry) -> PipelineError? {
         let request = inquiry.request
-        guard cache.isUnknown(request.access), case .fail(let error) = decideAtOnce(&inquiry).step,
+        guard inquiry.look.record == nil, case .fail(let error) = decideAtOnce(&inquiry).step,
             request.input.fallback == nil || !error.permitsFallback(for: request.input.fallbackStatuses),
-            request.outputs[.interim] == nil || !upgrades.jobs.isPending(request.upgradeKey)
+            request.outputs[.interim] == nil || !upgrades.jobs.isPending(request.upgradeKey),
+            // Last, because it may read the index on disk.
+            cache.isUnknown(request.access)
         else { return nil }
         return error
     }
