@@ -29,22 +29,25 @@ struct CodePoints: Hashable, Sendable {
     /// Table 4; 0 = red, green and blue are stored.
     let matrix: Int
     let isFullRange: Bool
+    /// The brightest light of an image in HDR; 0 = not stated.
+    let peakNits: Int
 
-    init(primaries: Int, transfer: Int, matrix: Int, isFullRange: Bool) {
+    init(primaries: Int, transfer: Int, matrix: Int, isFullRange: Bool, peakNits: Int = 0) {
         (self.primaries, self.transfer, self.matrix) = (primaries, transfer, matrix)
-        self.isFullRange = isFullRange
+        (self.isFullRange, self.peakNits) = (isFullRange, peakNits)
     }
 
     init(_ color: HEIFColor) {
         self.init(
             primaries: Int(color.primaries), transfer: Int(color.transfer), matrix: Int(color.matrix),
-            isFullRange: color.isFullRange)
+            isFullRange: color.isFullRange, peakNits: Int(color.peakNits))
     }
 
     /// Nil if primaries or transfer are reserved, or no browser supports them.
     var space: ColorSpace? {
         guard let toXYZ = Chromaticities(codePoint: primaries)?.toXYZ, let curve else { return nil }
-        return ColorSpace(toXYZ: toXYZ, curve: curve)
+        guard curve.isHDR, peakNits > 0 else { return ColorSpace(toXYZ: toXYZ, curve: curve) }
+        return ColorSpace(toXYZ: toXYZ, curve: curve, toneMapping: ToneMapping(peakNits: peakNits))
     }
 
     private var curve: TransferCurve? {
@@ -116,17 +119,21 @@ extension ColorCode {
         switch self {
         case .codePoints(let points):
             return [points.primaries, points.transfer, points.matrix, points.isFullRange ? 1 : 0]
+                + (points.peakNits > 0 ? [points.peakNits] : [])
         case .measured(let gamma, let chromaticities):
             let points = chromaticities.map { [$0.white, $0.red, $0.green, $0.blue] } ?? []
             return [gamma ?? 0] + points.flatMap { [$0.x, $0.y].map { Int(($0 * 100_000).rounded()) } }
         }
     }
 
-    /// - Parameter fields: 4 code points, or gamma and 0 or 8 chromaticities in 1/100,000, the white first.
+    /// - Parameter fields: 4 code points and perhaps a peak, or gamma and 0 or 8 chromaticities in 1/100,000, the white
+    ///   first.
     init?(fields: [Int]) {
-        guard fields.count != 4 else {
+        guard fields.count != 4, fields.count != 5 else {
             self = .codePoints(
-                CodePoints(primaries: fields[0], transfer: fields[1], matrix: fields[2], isFullRange: fields[3] == 1))
+                CodePoints(
+                    primaries: fields[0], transfer: fields[1], matrix: fields[2], isFullRange: fields[3] == 1,
+                    peakNits: fields.count > 4 ? fields[4] : 0))
             return
         }
         guard fields.count == 1 || fields.count == 9 else { return nil }

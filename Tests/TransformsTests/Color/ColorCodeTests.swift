@@ -66,11 +66,33 @@ struct ColorCodeTests {
         #expect(try apply(ColorConversion(), to: image).isFlat(expected, tolerance: 1))
     }
 
-    @Test func `Brighter light is never shown darker, and banding does not appear`() throws {
+    /// What light of 20, 150, 203, 300, 470 and 1,000 nits becomes, as Chromium shows PNGs with `cLLI`.
+    static let peaks: [(Int, [Int])] = [
+        (100, [88, 223, 255, 255, 255, 255]), (300, [83, 211, 241, 255, 255, 255]),
+        (470, [76, 195, 223, 244, 255, 255]), (707, [69, 179, 205, 228, 243, 255]),
+        (1000, [63, 164, 188, 212, 230, 255]), (4000, [63, 164, 188, 202, 211, 226]),
+    ]
+
+    @Test(arguments: ColorCodeTests.peaks)
+    func `The brightest light that a file states decides how bright the others are shown`(
+        peakNits: Int, expected: [Int]
+    ) throws {
+        let code = ColorCode.codePoints(
+            CodePoints(primaries: 9, transfer: 16, matrix: 0, isFullRange: true, peakNits: peakNits))
+        #expect(ColorCode(fields: code.fields)?.space == code.space)
+        for (sample, byte) in zip([23_397.0, 35_999, 38_055, 40_754, 43_903, 49_271], expected) {
+            let image = try Self.wide([sample, sample, sample]).describing(code, overProfile: false)
+            #expect(try apply(ColorConversion(), to: image).isFlat([byte, byte, byte], tolerance: 2), "\(sample)")
+        }
+    }
+
+    @Test(arguments: [0, 203, 204, 470, 1000, 4000, 10_000, .max])
+    func `Brighter light is never shown darker, and banding does not appear`(peakNits: Int) throws {
+        let mapping = ToneMapping(peakNits: peakNits)
         var (last, steps) = (-1.0, 0)
         for sample in 0...1000 {
             let light = TransferCurve.pq.light(Double(sample) / 1000)
-            let shown = light * ToneMapping.gain(light)
+            let shown = light * mapping.gain(light)
             #expect(shown >= last - 1e-9 && shown <= 1)
             let byte = SRGBCurve.byte(shown)
             if byte != SRGBCurve.byte(max(last, 0)) { steps += 1 }

@@ -34,6 +34,16 @@ struct PNGColorTests {
         #expect(try Self.color([]) == nil)
     }
 
+    @Test func `The brightest light of content counts before the light of its display`() throws {
+        let hdr = ("cICP", [9, 16, 0, 1] as [UInt8])
+        let content = ("cLLI", Self.words(4_700_000, 1_000_000))
+        let display = ("mDCV", [UInt8](repeating: 0, count: 16) + Self.words(6_000_000, 1))
+        #expect(try Self.color([display, content, hdr])?.code.fields == [9, 16, 0, 1, 470])
+        #expect(try Self.color([display, ("cLLI", Self.words(0, 0)), hdr])?.code.fields == [9, 16, 0, 1, 600])
+        #expect(try Self.color([("cLLI", [1, 2, 3]), hdr])?.code.fields == [9, 16, 0, 1])
+        #expect(try Self.color([content]) == nil)
+    }
+
     static let meaningless: [(String, [UInt8])] = [
         ("cICP", [255, 13, 0, 1]), ("cICP", [12, 255, 0, 1]), ("cICP", [2, 13, 0, 1]), ("cICP", [12, 2, 0, 1]),
         ("cICP", [12, 13, 1, 1]), ("cICP", [12, 13, 0, 0]), ("cICP", [12, 13, 0]), ("cICP", [12, 13, 0, 1, 0]),
