@@ -125,10 +125,11 @@ extension PNGAnimation {
             case PNGChunk.animationControl: return readsControl(chunk)
             case PNGChunk.frameControl: return readsFrame(chunk)
             case PNGChunk.framePixels:
-                guard hasPixels, let last = frames.indices.last, !frames[last].isDefaultImage, chunk.length > 4,
+                guard hasPixels, let last = frames.indices.last, !frames[last].isDefaultImage, chunk.length >= 4,
                     takesNumber(of: chunk)
                 else { return false }
-                addPixels(end - chunk.bytes.readableBytes..<end, to: last)
+                // A chunk may have no more than its number, beside others that have pixels.
+                if chunk.length > 4 { addPixels(end - chunk.bytes.readableBytes..<end, to: last) }
             case PNGChunk.pixels:
                 guard let last = frames.indices.last else { break }
                 // Default image of the animation, which no other frame interrupts.

@@ -18,9 +18,9 @@ extension PNGContainer {
             return (code: .codePoints(points), isFirst: true)
         }
         guard chunks[PNGChunk.standardColors] == nil else { return nil }
-        let gamma = chunks[PNGChunk.gamma].flatMap(Self.gamma(in:))
+        // Browsers ignore chromaticities without a gamma.
+        guard let gamma = chunks[PNGChunk.gamma].flatMap(Self.gamma(in:)) else { return nil }
         let chromaticities = chunks[PNGChunk.chromaticities].flatMap(Self.chromaticities(in:))
-        guard gamma != nil || chromaticities != nil else { return nil }
         return (code: .measured(gamma: gamma, chromaticities), isFirst: false)
     }
 
@@ -31,7 +31,7 @@ extension PNGContainer {
         else { return nil }
         let points = CodePoints(
             primaries: Int(codes[0]), transfer: Int(codes[1]), matrix: 0, isFullRange: true,
-            peakNits: peakNits)
+            peakNits: peakNits, hasDisplayCurve: true)
         return points.space == nil ? nil : points
     }
 
