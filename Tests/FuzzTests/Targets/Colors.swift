@@ -6,7 +6,8 @@ import Testing
 extension FuzzTests {
     @Test func `every stated color space converts light to light`() {
         let words = [
-            "cICP", "cLLI", "mDCV", "clli", "gAMA", "cHRM", "sRGB", "\0\0\0\u{4}cICP\u{9}\u{10}\0\u{1}", "cicp", "rTRC", "rXYZ", "nclx",
+            "cICP", "cLLI", "mDCV", "clli", "gAMA", "cHRM", "sRGB", "\0\0\0\u{4}cICP\u{9}\u{10}\0\u{1}", "cicp", "rTRC",
+            "rXYZ", "nclx",
         ]
         let seeds =
             Pictures.whole(named: ["png", "avif", "heic"]).filter { $0.count <= Mutator.maxBytes }
