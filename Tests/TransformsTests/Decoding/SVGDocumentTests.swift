@@ -91,7 +91,7 @@ struct SVGDocumentTests {
     @Test(arguments: [
         "<feDropShadow dx=\"10\" dy=\"10\" stdDeviation=\"1\" flood-color=\"red\"/>",
         "<feDropShadow stdDeviation='1' style='flood-color:red' dx='10' dy='10' ></feDropShadow>",
-        "<feDropShadow in=\"SourceGraphic\" flood-color=\"var(--c)\" dx=\"7.5pt\" dy=\"7.5pt\" result=\"b\"/>",
+        "<feDropShadow in=\"SourceGraphic\" flood-color=\"var(--c)\" dx=\"10\" dy=\"10\" result=\"b\"/>",
         "<feDropShadow dx=\"10\" dy=\"10\" flood-color=\"red\" color-interpolation-filters=\"sRGB\"/>",
         "<s:feDropShadow dx=\"10\" dy=\"10\" flood-color=\"red\"></s:feDropShadow >",
     ])
