@@ -72,8 +72,8 @@ extension PNGContainer {
 
     /// The file as decoders read it: without its compressed texts if these are longer than ``maxTextBytes``, and as
     /// browsers read the transparency of a palette: not before the palette, and with as many entries at most
-    /// (§11.3.1.1). A palette that pixels do not use is left out behind the transparent color. Decoders refuse all of
-    /// that.
+    /// (§11.3.1.1). A palette that pixels do not use is left out behind the transparent color, and a palette ends with
+    /// its last whole color. Decoders refuse all of that.
     static func readable(_ file: ByteBuffer) -> ByteBuffer {
         let hasPalette = hasPalette(file)
         var textBytes = 0
@@ -83,7 +83,7 @@ extension PNGContainer {
             switch chunk.type {
             case PNGChunk.palette:
                 colors = chunk.length / 3
-                isWrong = isWrong || hasTransparency && !hasPalette
+                isWrong = isWrong || hasTransparency && !hasPalette || hasPalette && !chunk.length.isMultiple(of: 3)
             case PNGChunk.transparency:
                 isWrong = isWrong || hasPalette && chunk.length > colors ?? 0
                 hasTransparency = true
@@ -101,7 +101,9 @@ extension PNGContainer {
                 if isWrong, !hasPalette { return }
                 colors = chunk.length / 3
             }
-            if chunk.type == PNGChunk.transparency, isWrong, hasPalette {
+            if chunk.type == PNGChunk.palette, hasPalette, !chunk.length.isMultiple(of: 3), chunk.isIntact {
+                kept.writePNGChunk(chunk.type, chunk.content.dropLast(chunk.length % 3))
+            } else if chunk.type == PNGChunk.transparency, isWrong, hasPalette {
                 guard let colors else { return }
                 kept.writePNGChunk(chunk.type, chunk.content.prefix(colors))
             } else {

@@ -44,7 +44,7 @@ struct SourceReader: Sendable {
             let bytes =
                 switch format {
                 case .png: PNGContainer.readable(source)
-                case .jpeg: ended ?? source
+                case .jpeg: JPEGContainer.withUsualEXIF(ended ?? source)
                 case .webp: WebPContainer.withWholeLength(source) ?? source
                 case .avif, .heic: try HEIFRequirements.readable(source)
                 default: document?.bytes ?? gif?.bytes ?? source
