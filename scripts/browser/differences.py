@@ -69,6 +69,15 @@ def has_odd_orientation(body: bytes) -> bool:
     return False
 
 
+def is_small_of_half_chroma(body: bytes) -> bool:
+    """An AVIF with sides of at most 256 pixels and subsampled chroma, by its boxes `ispe` and `av1C`."""
+    size, codec = body.find(b"ispe") + 8, body.find(b"av1C") + 6
+    if body[4:12] != b"ftypavif" or size < 8 or codec < 6 or len(body) < max(size + 8, codec + 1):
+        return False
+    sides = [int.from_bytes(body[at : at + 4], "big") for at in (size, size + 4)]
+    return max(sides) <= 256 and body[codec] & 0x18 == 0x08
+
+
 def has_exif(body: bytes) -> bool:
     """A WebP with EXIF data."""
     return body[:4] == b"RIFF" and body[8:12] == b"WEBP" and b"EXIF" in body
@@ -108,6 +117,7 @@ ALPHA_ITEM = b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"
 
 KINDS: dict[str, Callable[[bytes], bool]] = {
     "AVIF with alpha": lambda body: body[4:12] == b"ftypavif" and ALPHA_ITEM in body,
+    "small AVIF of half chroma": is_small_of_half_chroma,
     "AVIF with a crop": lambda body: body[4:12] == b"ftypavif" and b"clap" in body,
     "JPEG without its end": lambda body: body[:2] == b"\xff\xd8" and b"\xff\xd9" not in body[-64:],
     "JPEG of four channels": has_four_channels,
