@@ -121,6 +121,35 @@ struct SVGStyle {
         return color
     }
 
+    /// Whether an attribute `style` of the root element states a background that is not one opaque color.
+    static func hasOtherBackground(_ declarations: String) -> Bool {
+        guard declarations.contains("background"), background(of: declarations) == nil else { return false }
+        return declarations.split(separator: ";").contains { declaration in
+            let parts = declaration.split(separator: ":", maxSplits: 1).map { $0.trimmingWhitespace.lowercased() }
+            return parts.count == 2 && ["background", "background-color", "background-image"].contains(parts[0])
+                && !["", "none", "transparent", "inherit", "initial", "unset"].contains(parts[1])
+        }
+    }
+
+    /// The declarations with a background that a style sheet has for the root element, in order.
+    static func rootBackgrounds(of sheet: String) -> [String] {
+        var found: [String] = []
+        var rest = sheet[...]
+        for _ in 0..<maxBackgrounds {
+            guard let start = rest.firstRange(of: "background") else { break }
+            let end = rest[start.upperBound...].firstIndex(of: "}") ?? rest.endIndex
+            if isOfRoot(sheet[..<start.lowerBound]) {
+                let block = sheet[..<start.lowerBound].utf8.suffix(maxRuleLength)
+                let open = block.lastIndex(of: UInt8(ascii: "{")) ?? block.startIndex
+                found.append(String(sheet[sheet.utf8.index(after: open)..<end]))
+            }
+            rest = rest[end...]
+        }
+        return found
+    }
+
+    private static let maxBackgrounds = 100
+
     private static func opaqueColor(_ text: String) -> Color? {
         if text.hasPrefix("rgb("), text.last == ")" {
             // A fourth value, also after a slash, is alpha.

@@ -63,6 +63,24 @@ struct SVGDocumentTests {
         #expect(pixels[0, 0] == expected && pixels[63, 31] == expected && pixels[32, 16] == [0, 0, 0, 255])
     }
 
+    @Test(arguments: [
+        ("svg{background:#fc0}", "", [255, 204, 0, 255]),
+        ("a{x:y} p, :root { background: red }", "", [255, 0, 0, 255]),
+        ("*{fill:red;background:rgb(0,0,9)}svg{background:#00f}", "", [0, 0, 255, 255]),
+        ("svg{background:red}", "background:#0f0", [0, 255, 0, 255]), ("g svg{background:red}", "", [0, 0, 0, 0]),
+        ("@media (prefers-color-scheme:dark){svg{background:red}}svg{background:#fff}", "", [255, 255, 255, 255]),
+    ])
+    func `A background may be in a style sheet`(sheet: String, style: String, expected: [Int]) throws {
+        let drawing = Self.svg("<style>\(sheet)</style>", "width=\"8\" height=\"8\" style=\"\(style)\"")
+        #expect(try Pixels(produce(drawing).body)[1, 1] == expected)
+    }
+
+    @Test(arguments: ["transform=\"scale(2)\"", "style=\"transform:rotate(9deg)\"", "style=\"background:#0003\""])
+    func `A transform and a translucent background of the root element are not drawn`(attribute: String) throws {
+        let drawing = Self.svg("<g transform=\"scale(2)\"/>", "width=\"8\" height=\"8\" \(attribute)")
+        #expect(try SourceHeader(of: drawing).gaps.names == ["css-properties"])
+    }
+
     private static let texts: [(content: String, expected: String)] = [
         (
             "<style>.m1in{font-size:12pt;stroke-width:-.5PT}</style>",
@@ -146,6 +164,10 @@ struct SVGDocumentTests {
         ("<style>.a{clip-path:url(#circle)}</style><path vector-effect=\"none\"/>", []),
         ("<rect width=\"5rem\"/>", ["css-units"]), ("<g style=\"width:calc(1px + 2px)\"/>", ["css-units"]),
         ("<style>.a1vw{width:5px}</style><rect width=\"5em\" height=\"5%\"/>", []),
+        ("<path d=\"M1 1h9\" pathLength=\"100\"/>", ["css-properties"]),
+        ("<clipPath id=\"a\" clip-path=\"url(#b)\"/>", ["css-properties"]),
+        ("<style>svg{background:linear-gradient(red,blue)}</style>", ["css-properties"]),
+        ("<style>svg{background:none} g{background:url(#a)}</style>", []),
         ("<image href=\"data:image/webp;base64,AAAA\"/>", ["images"]), ("<image href=\"a.webp\"/>", []),
     ])
     func `What is not drawn is stated`(content: String, gaps: [String]) throws {
