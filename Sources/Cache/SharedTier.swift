@@ -151,6 +151,15 @@ final class SharedTier: Sendable {
         }
     }
 
+    /// The order of a response that this process got from the origin; nil for other records. A purge that this server
+    /// learns of late does not concern it if its order is later.
+    func orderOfResponse(_ record: SourceRecord) -> Int64? {
+        guard let requestedAt = record.requestedAt else { return nil }
+        // The wall clock may have been set since then.
+        let age = Int64(requestedAt.duration(to: store.instant()) / .milliseconds(1))
+        return min(store.milliseconds(of: record.response.requestedAt), store.milliseconds - age)
+    }
+
     private func order(of record: SourceRecord) -> Int64 {
         max(store.milliseconds(of: max(record.response.requestedAt, record.leastDate)), record.leastOrder)
     }
