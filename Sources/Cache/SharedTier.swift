@@ -11,6 +11,7 @@ import Logging
 final class SharedTier: Sendable {
     let store: SharedStore
     let purgedOrders = PurgedOrders()
+    let purgesUnderWay = PurgesUnderWay()
     private let policy: FreshnessPolicy
     private let looks = SingleFlight<LookKey, SharedFindings, Void>()
     private let originals = SingleFlight<StoreKey, SharedBytes?, Void>()
@@ -110,13 +111,13 @@ final class SharedTier: Sendable {
         }
     }
 
-    /// The order with which a record is stored; nil if a purge concerns it. While a purge is announced and carried out,
-    /// requests still find records from before it on this server.
+    /// The order with which a record is stored; nil if a purge concerns it.
     ///
     /// The order of a purge is later than its time, and the times of servers differ: a record that is older by at most
     /// both may be from after the purge.
     private func orderAfterPurges(of record: SourceRecord, _ source: StoreKey) -> Int64? {
         let (own, orders) = (order(of: record), purgedOrders.orders(of: source, record))
+        guard !purgesUnderWay.concern(record, of: source, order: own) else { return nil }
         // Nodes validate a record that says that it is stale.
         let last = record.response.staleSince == nil ? orders.last : orders.removed
         return own >= last - 2 * PurgeFollower.clockTolerance ? max(own, orders.next) : nil

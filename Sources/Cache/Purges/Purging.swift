@@ -21,6 +21,8 @@ extension ImageCache {
     ) async -> PurgeReport {
         guard !dryRun else { return await self.report(on: self.sources(of: target, tiers), tiers, named: true) }
         let order = tiers.contains(.shared) ? await follower?.order() : nil
+        let underWay = order.flatMap { shared?.purgesUnderWay.begin(target, source: source(of: target), order: $0) }
+        defer { if let underWay { shared?.purgesUnderWay.end(underWay) } }
         invalidateWork(target)
         if let order { outdate(target, order: order, isSoft: soft) }
         var announced: PurgeLog.Name?
@@ -63,6 +65,8 @@ extension ImageCache {
             shared?.purgedOrders.doubt(upTo: order)
             return
         }
+        let underWay = shared?.purgesUnderWay.begin(target, source: source(of: target), order: order)
+        defer { if let underWay { shared?.purgesUnderWay.end(underWay) } }
         invalidateWork(target, upTo: order)
         outdate(target, order: order, isSoft: isSoft)
         var report = PurgeReport()
@@ -97,12 +101,13 @@ extension ImageCache {
             }
             progress(report)
         }
-        if !soft {
-            if target == .everything {
-                await removeEverything(tiers, upTo: order)
-            } else {
-                removeCopies(of: sources, target, tiers, upTo: order)
-            }
+        if soft {
+            // Work that found entries before they were marked.
+            epochs.advance(target, source: source(of: target), order: order)
+        } else if target == .everything {
+            await removeEverything(tiers, upTo: order)
+        } else {
+            removeCopies(of: sources, target, tiers, upTo: order)
         }
         return sources
     }
