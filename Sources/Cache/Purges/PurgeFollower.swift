@@ -25,9 +25,9 @@ final class PurgeFollower: Sendable {
     /// How long the log keeps purges of single sources. A server that was stopped for longer removes what is on disk.
     static let retention = Int64(7 * 86_400_000)
     /// The time that is added to the time of a purge to get its order, so that the purge also outdates entries that
-    /// servers with clocks ahead fetched before it. The corrected times of two servers that the store has answered
-    /// within a second may differ by as much (`StoreClock`). Servers whose store is slower serve only what origins
-    /// confirm (``PurgeAssurance``).
+    /// servers with clocks ahead fetched before it. The corrected times of two servers differ by no more if the store
+    /// answers each of them within a second now and then, or if their own clocks are wrong by at most half as much
+    /// (`StoreClock`).
     static let clockTolerance = Int64(5_000)
     /// With more purges to carry out at once, none is read: origins confirm what was stored before.
     static let maxPurges = 10_000
