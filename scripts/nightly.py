@@ -93,7 +93,7 @@ def make(target: str, options: list[str], minutes: int) -> Outcome:
             process.wait()
             return Outcome(target, "FAILED", time.monotonic() - began, f"stopped after {minutes} minutes")
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    # make has a status of its own, and writes that of the command.
+    # make has a status of its own, and writes the command's.
     is_skipped = status != 0 and any(line.endswith(f"Error {SKIPPED}") for line in lines[-3:])
     result = "passed" if status == 0 else "skipped" if is_skipped else "FAILED"
     told = [line for line in lines if not line.startswith("make:")]

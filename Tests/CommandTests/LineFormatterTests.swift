@@ -97,7 +97,7 @@ struct LineFormatterTests {
         ("\u{85}\u{2028}\u{202e}\u{9b}", #""\u0085\u2028\u202e\u009b""#), ("\u{e0001}", #""\udb40\udc01""#),
         ("grün", #""grün""#), ("/a;b?c&d", "/a;b?c&d"),
     ])
-    func `untrusted text stays within its field of logfmt, and its quotes are those of JSON`(
+    func `untrusted text stays within its field of logfmt, and is quoted like JSON`(
         text: String, value: String
     ) throws {
         var entry = sparse

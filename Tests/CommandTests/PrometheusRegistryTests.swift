@@ -95,7 +95,7 @@ struct PrometheusRegistryTests {
         #expect(lines(registry, "darkroom_metrics_refused") == ["darkroom_metrics_refused_series_total 2"])
     }
 
-    @Test func `there are never more series than allowed, and those that are go on counting`() {
+    @Test func `there are never more series than allowed, and known series go on counting`() {
         let registry = PrometheusRegistry(maxSeries: 3)
         for number in 0..<10 {
             Counter(label: "c", dimensions: [("n", "\(number)")], factory: registry).increment()

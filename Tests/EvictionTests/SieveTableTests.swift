@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
-    func `count and bytes are those of the values, and each value leaves exactly once`(seed: UInt64) {
+    func `count and bytes are the sums over the values, and each value leaves exactly once`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var table = SieveTable<Int, Int>(budgetBytes: 500)
         /// The cost of each value in the table; a value is the number of the step that put it there.

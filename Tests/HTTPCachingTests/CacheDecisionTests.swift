@@ -145,7 +145,7 @@ struct CacheDecisionTests {
         }
     }
 
-    @Test func `reasons are those of Cache-Status`() {
+    @Test func `reasons have the words of Cache-Status`() {
         let reasons = [CacheStatus.Reason.miss, .varyMiss, .stale, .request]
         #expect(reasons.map(\.rawValue) == ["miss", "vary-miss", "stale", "request"])
     }
@@ -174,7 +174,7 @@ struct CacheDemandTests {
         #expect(directives.onlyIfCached == onlyIfCached)
     }
 
-    @Test func `numbers of requests are read like those of responses, or not at all`() {
+    @Test func `the directives of requests have numbers like responses, or none`() {
         let directives = RequestDirectives(
             Origin.fields(["Cache-Control: max-age=5, max-age=9, min-fresh=-1, max-stale=\"7\""]))
         #expect(directives.maxAge == .seconds(5))

@@ -38,7 +38,7 @@ struct StaleWindowsTests {
     }
 
     @Test(arguments: ["s-maxage=2", "s-maxage=x"])
-    func `beside s-maxage the windows are those that the origin names, and no others`(directive: String) {
+    func `beside s-maxage only windows that the origin names apply`(directive: String) {
         let silent = Origin.response(["Cache-Control: \(directive)"]).freshness(policy)
         #expect(silent.staleWhileRevalidate == .zero)
         #expect(silent.staleIfError == .zero)

@@ -34,7 +34,7 @@ struct ExactRequestTests {
         #expect(HTTPClientRequest(exactly: "/%FF").url.isEmpty)
     }
 
-    @Test func `the target and host on the socket are those of the vetted request`() throws {
+    @Test func `the vetted target and host are written to the socket`() throws {
         let (channel, head) = try connection(for: "http://h:81/%FF?'|[")
         channel.writeAndFlush(HTTPClientRequestPart.head(head), promise: nil)
         let bytes = try #require(try channel.readOutbound(as: ByteBuffer.self))

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomHTTPServer
 
 struct AccessLogTests {
-    @Test func `details are sorted by name, without those that have no value`() {
+    @Test func `details are sorted by name, and details without a value are left out`() {
         let details = AccessLogDetails(["width": .number(3), "origin-error": nil, "format": .text("png")])
         #expect(details.fields.map(\.name) == ["format", "width"])
         #expect(details.fields.map(\.value) == [.text("png"), .number(3)])

@@ -34,7 +34,7 @@ private final class StubResponder: ImmediateResponder {
     }
 }
 
-/// Requests that are answered in front of the framework, and those that are not.
+/// Which requests are answered in front of the framework.
 @Suite(.timeLimit(.minutes(5)))
 struct AnswerHandlerTests {
     private static func ask(_ target: String, method: String = "GET", _ fields: String = "") -> String {

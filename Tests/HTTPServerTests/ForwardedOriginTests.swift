@@ -19,7 +19,7 @@ struct ForwardedOriginTests {
             ([("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "a.example:8443")], "https a.example:8443"),
             ([("X-Forwarded-Proto", "HTTPS")], "https -"), ([("X-Forwarded-Host", "[::1]:80")], "- [::1]:80"),
             ([("Forwarded", "for=192.0.2.1;proto=https;host=\"a.example:1\"")], "https a.example:1"),
-            // The last element is the proxy's own; the client may have sent those before.
+            // The last element is the proxy's own; the client may have sent the others.
             ([("Forwarded", "proto=http;host=evil.example, proto=https;host=a.example")], "https a.example"),
             (
                 [("X-Forwarded-Host", "evil.example, a.example"), ("X-Forwarded-Proto", "http, https")],

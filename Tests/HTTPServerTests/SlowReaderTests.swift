@@ -135,7 +135,7 @@ import Testing
         #expect(unsent.bytes == 0)
     }
 
-    @Test func `bytes that wait count until the client has them, and those that do not wait never do`() throws {
+    @Test func `bytes that wait count until the client has them, and bytes that do not wait never count`() throws {
         try withConnection { watch in
             socket.takesAll = true
             send(1 << 20, watch)

@@ -106,7 +106,7 @@ import Testing
         #expect(reading.level(after: .none) == .high)
     }
 
-    @Test func `the stalls of the process's own group take precedence over those of the machine`() throws {
+    @Test func `the stalls of the process's own group take precedence over the machine's`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/app\n", to: "/proc/self/cgroup")
         try kernel.setStalled(percent: "12.50")

@@ -179,7 +179,7 @@ struct CircuitBreakerTableTests {
         time.advance(by: .milliseconds(1))
     }
 
-    @Test func `hosts above the capacity are removed, those that failed once before those in an outage`()
+    @Test func `above the capacity, hosts that failed once are removed before hosts in an outage`()
         async throws
     {
         let circuits = CircuitBreakerTable(capacity: 16, now: { time.instant }, random: { 0.5 }, logger: .silent)

@@ -77,7 +77,7 @@ struct ConditionalRequestTests {
         }
     }
 
-    @Test func `validators find their URL behind redirects, those to other origins included`() async throws {
+    @Test func `validators find their URL behind redirects, also to other origins`() async throws {
         let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
         try await withOrigin(nameLookup: nameLookup) { request in
             let port = request.fields["host"]?.split(separator: ":").last ?? ""

@@ -112,7 +112,7 @@ struct ContentDecoderTests {
     }
 
     @Test(
-        "bodies that are not what their codings say are refused, and those that are cut off are incomplete",
+        "bodies that are not what their codings say are refused, and truncated bodies are incomplete",
         arguments: [
             ("gzip", "cGljdHVyZQ==", .unacceptableEncoding), ("br", "////////", .unacceptableEncoding),
             ("zstd", "cGljdHVyZQ==", .unacceptableEncoding), ("deflate", "////", .unacceptableEncoding),

@@ -88,7 +88,7 @@ struct ObjectSourceLimitTests {
         }
     }
 
-    @Test func `the bytes of an object count among those in flight until they are released`() async throws {
+    @Test func `the bytes of an object count as in flight until they are released`() async throws {
         try await StubSources.run { _ in
             [StubSources.object]
         } testing: { stub in

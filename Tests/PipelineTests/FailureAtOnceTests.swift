@@ -9,7 +9,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// Remembered failures that are answered without waiting: only those that waiting would end with too.
+/// A remembered failure is answered without waiting only if waiting would end with it too.
 @Suite(.timeLimit(.minutes(5)))
 struct FailureAtOnceTests {
     private static let missing = PipelineError.remembered(.notFound(status: 404), retryAfterSeconds: 60)

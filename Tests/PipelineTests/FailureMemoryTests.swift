@@ -173,7 +173,7 @@ struct FailureMemoryTests {
         _ = try await bench.pipeline.image(for: animation)
     }
 
-    @Test func `A failure of one address is not that of another address with the same key`() async throws {
+    @Test func `A failure of one address does not fail another address with the same key`() async throws {
         let rule = QueryDroppingFilter.Rule(hostPattern: "example.com", parameterPatterns: ["token"])
         let bench = try Bench(.control("max-age=60"), keyFilter: QueryDroppingFilter(rules: [rule]))
         bench.origin.answer(.status(403))

@@ -47,7 +47,7 @@ struct FormatNegotiationTests {
 
     /// A field made of known members, against the weights that it was made of.
     @Test(arguments: 0..<200)
-    func `the formats of a random field are those with the greatest weights`(seed: UInt64) throws {
+    func `a random field chooses the formats with the greatest weights`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let formats = FormatList.candidates.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
         var weights: [OutputFormat: Int] = [:]

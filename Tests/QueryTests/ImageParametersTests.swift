@@ -247,7 +247,7 @@ struct ImageParametersTests {
         Array(repeating: entries, count: count).joined(separator: ",")
     }
 
-    /// Those that weserv/images has too, and what belongs to its dialect.
+    /// Parameters that weserv/images has too, and what belongs to its dialect.
     private static let foreign = [
         Row("compat", good: ["darkroom", "wsrv", "WSRV"], bad: ["", nil, "imgproxy", "imgix"]),
         Row(
@@ -356,7 +356,7 @@ struct ImageParametersTests {
         }
     }
 
-    @Test func `limits are those of the server`() throws {
+    @Test func `parameters are bounded by the limits of the server`() throws {
         let narrow = ImageQueryGrammar(
             limits: QueryLimits(maxOutputSide: 100, maxFrames: 2))
         #expect(try narrow.parse("url=x&w=100&n=2").pages.count == 2)

@@ -121,7 +121,7 @@ struct MarkQueryTests {
         #expect(try !names.contains(SourceURL(parsing: "local:///seal.png")))
     }
 
-    @Test func `a key's hosts bind the marks of clients, not those of the server`() throws {
+    @Test func `a key's hosts restrict the marks of clients, not the server's own`() throws {
         let authorization = Authorization(key: try key(hosts: ["a.org"]))
         for (mark, isAllowed) in [
             ("logo", true), ("https://a.org/b", true), ("https://b.org/b", false), ("brand:x", false),

@@ -99,7 +99,7 @@ import Testing
         #expect(store.entriesAtOnce(for: [key(2)]) == nil)
     }
 
-    @Test func `a full table of verified entries takes those that come again soon`() {
+    @Test func `a full table of verified entries takes an entry that comes again soon`() {
         var hot = HotEntries()
         func found(_ number: Int, fileBytes: Int = 0) -> HotEntry {
             let record = EntryRecord(

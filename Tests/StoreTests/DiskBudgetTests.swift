@@ -63,7 +63,7 @@ import Testing
         #expect(try fixture.rowCount(where: "last_use > modified") == 2)
     }
 
-    @Test func `if all entries were used, those used first go`() async throws {
+    @Test func `if all entries were used, the least recently used go`() async throws {
         let store = try await fixture.open()
         await self.store(1...20, in: store)
         for number in (1...20).reversed() {

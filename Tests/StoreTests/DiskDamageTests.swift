@@ -56,7 +56,7 @@ import Testing
             try FileManager.default.createSymbolicLink(
                 atPath: $0.folder($1), withDestinationPath: $0.folder("elsewhere"))
         },
-        Damage("the file is that of another entry") {
+        Damage("the file belongs to another entry") {
             let other = try $0.folder.bytes(DiskFixture.file(of: key(2)))
             try $0.folder.write(other, to: $1)
         },

@@ -99,7 +99,7 @@ import Testing
                 return EntryHeader(of: entry(), labels: labels, key: key, created: 0, modified: 0).record
             }
             _ = try index.apply(puts: records)
-            // The order of the last uses is not that of the keys, which are hashes.
+            // The order of the last uses differs from the order of the keys, which are hashes.
             try index.setLastUses(Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Int64($0 + 1)) }))
             try index.truncateLog()
             let size = try index.measure().usedBytes

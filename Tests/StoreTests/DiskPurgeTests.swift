@@ -46,7 +46,7 @@ import Testing
         #expect(fixture.folder.files(below: "entries") == [])
     }
 
-    @Test func `a removal comes after the writes queued before it and before those queued later`() async throws {
+    @Test func `a removal comes after the writes queued before it and before the writes queued later`() async throws {
         let gate = WriterGate()
         let store = try await gate.open(fixture)
         store.store(entry(filler: 1), for: key(1))

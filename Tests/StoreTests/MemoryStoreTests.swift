@@ -132,7 +132,7 @@ import Testing
         #expect(store.removeAll(ofSources: [key(1).source]) == StoreTotals())
     }
 
-    @Test func `the totals of a source are those of its entries, without a hit`() {
+    @Test func `the totals of a source count its entries, and are no hit`() {
         let store = MemoryStore(budgetBytes: 3 * Self.costBytes)
         for number in 1...3 { store.store(entry(), for: key(1, number)) }
         #expect(store.totals(ofSource: key(1).source) == StoreTotals(entries: 3, bytes: 3 * Self.costBytes))

@@ -172,7 +172,7 @@ struct CORSPolicyTests {
             let known = try await site.respond(target, method: method, fields: [.ifNoneMatch: tag])
             #expect(known.status == .notModified && known.headers[.crossOriginResourcePolicy] == policy)
         }
-        // The problem of another method, or of an upload, is that of the path.
+        // Another method, or an upload, gets the problem of the path.
         let page = ["/", "/srcset?url=https://example.com/a.jpg"].contains(target)
         for method in [HTTPRequest.Method.post, .patch] {
             let answer = try await site.respond(target, method: method)

@@ -126,7 +126,7 @@ struct ExplainTests {
             "Accept does not name image/avif, image/webp, so it is the source's own format, or JPEG or PNG where Accept does not cover that."
         ),
     ])
-    func `the reason for a format is that of the negotiation`(query: String, accept: String, reason: String)
+    func `the reason for a format is what the negotiation found`(query: String, accept: String, reason: String)
         async throws
     {
         let document = try await json(

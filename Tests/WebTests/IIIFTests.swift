@@ -117,7 +117,7 @@ struct IIIFTests {
         #expect(linked.headers[.lastModified] == nil)
     }
 
-    @Test func `without a public URL, the id is that of the request`() async throws {
+    @Test func `without a public URL, the id has the host of the request`() async throws {
         let configuration = try configuration { ($0.publicURL, $0.basePath) = (nil, "/images") }
         let response = try await site(configuration).respond("/iiif/shop:a%2Db.jpg/info.json")
         #expect(try await document(response)["id"] as? String == "http://localhost/images/iiif/shop:a%2Db.jpg")

@@ -26,7 +26,7 @@ struct ImageHTTPResponseTests {
         ("no-cache", "", "public, no-cache"), ("max-age=9000, immutable", "", "public, max-age=7290, immutable"),
         ("max-age=60", "", "public, max-age=60"),
     ])
-    func `freshness is that of the original, and maxage and the setting shorten it`(
+    func `a variant is as fresh as its original, and maxage and the setting shorten it`(
         origin: String, query: String, told: String
     ) async throws {
         let fields = try await fields(

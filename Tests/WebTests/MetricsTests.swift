@@ -38,7 +38,7 @@ struct MetricsTests {
         #expect(metrics.events("darkroom_http_problems_total", "internal-error") == 0)
     }
 
-    @Test func `durations of hits are apart from those of misses, and statuses of a class share them`() async throws {
+    @Test func `hits and misses have durations of their own, and statuses of a class share them`() async throws {
         let results = Mutex([CacheReport(variant: .memory), CacheReport(original: .disk), CacheReport(variant: .disk)])
         let site = site { _ in .stub(cache: results.withLock { $0.removeFirst() }) }
         for _ in 0..<3 { _ = try await site.respond("/image?url=https://example.com/") }

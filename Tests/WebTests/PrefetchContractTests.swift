@@ -44,7 +44,7 @@ struct PrefetchContractTests {
             try self.schema("PrefetchJobs")["properties"]?["jobs"]?["maxItems"]?.int == Prefetcher.maxJobs)
     }
 
-    @Test func `the limits of an order are those of the contract, and its examples are taken`() throws {
+    @Test func `the limits of an order agree with the contract, and its examples are taken`() throws {
         let schema = try schema("PrefetchOrder")
         for (_, list) in schema["properties"]?.mapping ?? [:] {
             #expect(list["minItems"]?.int == 1)

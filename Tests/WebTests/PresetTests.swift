@@ -95,7 +95,7 @@ struct PresetTests {
         #expect(try await site.respond("/image?\(source)&w=96", fields: bearer).status == .ok)
     }
 
-    @Test func `a key with presets makes pictures by those alone`() async throws {
+    @Test func `a key with presets makes pictures by its presets alone`() async throws {
         let secret = String(repeating: "secret-", count: 6)
         let key = try SigningKey(id: "k1", secret: secret, presets: ["avatar"])
         let site = TestSite(configuration: try configuration(key))

@@ -109,7 +109,7 @@ struct SrcsetTests {
         #expect(told.candidates.map(\.url) == [(160, 90), (320, 180)].map { "\(encoded)&w=\($0)&h=\($1)&fit=cover" })
         #expect(try await problem("&widths=160&ar=16:9&h=50").parameter == "ar")
         #expect(try await problem("&widths=160,640&min-w=320").parameter == "min-w")
-        // The default widths are those that the least width permits.
+        // The least width removes default widths.
         #expect(try await document("&min-w=640").candidates.map(\.width) == [640, 960, 1280, 1600, 1920, 2560])
         #expect(try await document("&min-w=3000").candidates.map(\.width) == [3000])
         #expect(try await document("&min-w=1281&dpr=2").candidates.map(\.width) == [3200, 3840, 4000])

@@ -194,7 +194,7 @@ struct UploadTests {
         #expect(third.type == "/problems/rate-limited")
     }
 
-    @Test func `other methods are answered with those that there are`() async throws {
+    @Test func `other methods are answered with the methods of the path`() async throws {
         for method in [HTTPRequest.Method.put, .delete, .patch] {
             let response = try await site().respond("/image", method: method, fields: Self.bytes, body: "bytes")
             #expect(response.status == .methodNotAllowed)

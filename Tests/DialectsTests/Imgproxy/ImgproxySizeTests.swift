@@ -19,7 +19,7 @@ struct ImgproxySizeTests {
         var testDescription: String { options }
     }
 
-    @Test(arguments: measured) private func `sizes are those that imgproxy makes`(row: Row) throws {
+    @Test(arguments: measured) private func `sizes equal imgproxy's`(row: Row) throws {
         #expect(try Self.size(row.options) == row.size)
     }
 

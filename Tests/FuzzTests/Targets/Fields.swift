@@ -72,7 +72,7 @@ extension FuzzTests {
         }
     }
 
-    /// Lines as in a head; those that no field could have are left out.
+    /// Lines as in a head, without lines that no field could have.
     private static func fields(_ input: [UInt8]) -> HTTPFields {
         var fields = HTTPFields()
         for line in String(decoding: input, as: UTF8.self).split(separator: "\n") {

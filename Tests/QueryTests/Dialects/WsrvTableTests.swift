@@ -74,7 +74,7 @@ struct WsrvTableTests {
         ("w=3&h=2&fit=cover&a=crop-20", "w=3&h=2&fit=cover&enlarge=true&a=focal&fpx=0.2"),
         ("w=3&fsol=0", "w=3&enlarge=true&resample=accurate"), ("w=3&fsol", "w=3&enlarge=true"),
     ])
-    func `fits have today's names and those before version 5`(query: String, meaning: String) throws {
+    func `fits have today's names and the names before version 5`(query: String, meaning: String) throws {
         #expect(try self.meaning(query) == meaning)
     }
 
