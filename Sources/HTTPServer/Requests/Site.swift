@@ -13,11 +13,8 @@ import Tracing
 /// Every answer is finished here, whichever way it comes: an answer at once as bytes, in front of the framework, and
 /// any other as a response.
 final class Site: Sendable {
+    let configuration: ListenerConfiguration
     let table: RouteTable
-    let observers: RequestObservers
-    let problemBase: String
-    let problemLinks: String
-    let missingRoute: @Sendable (String) -> Problem
     /// Of requests without a route.
     private let unroutedMetrics: RouteMetrics
     /// The value of `Date`, formatted once a second.
@@ -27,13 +24,13 @@ final class Site: Sendable {
     static let maxTargetBytes = 32 * 1024
 
     init(_ configuration: ListenerConfiguration) {
-        observers = configuration.observers
-        problemBase = configuration.problemBase
-        problemLinks = configuration.problemLinks
-        missingRoute = configuration.missingRoute
-        table = RouteTable(configuration.routes, observers.metrics)
-        unroutedMetrics = observers.metrics.of(route: nil)
+        self.configuration = configuration
+        let metrics = configuration.observers.metrics
+        table = RouteTable(configuration.routes, metrics)
+        unroutedMetrics = metrics.of(route: nil)
     }
+
+    fileprivate var observers: RequestObservers { configuration.observers }
 
     fileprivate func metrics(of place: RoutePlace?) -> RouteMetrics { place?.metrics ?? unroutedMetrics }
 
@@ -69,7 +66,7 @@ struct Exchange: Sendable {
     /// Asks the route, once.
     private func ask() -> Result<Answer, Problem> {
         Result { () throws(Problem) in
-            guard let route = try place?.route(for: head) else { throw site.missingRoute(head.path) }
+            guard let route = try place?.route(for: head) else { throw site.configuration.missingRoute(head.path) }
             guard head.target.utf8.count <= Site.maxTargetBytes else {
                 throw .targetTooLong(maxBytes: Site.maxTargetBytes)
             }
@@ -199,7 +196,8 @@ extension Exchange {
 extension Exchange {
     private func content(of problem: Problem) -> (fields: HTTPFields, body: ByteBuffer) {
         var content = problem.content(
-            requestID: id, base: site.problemBase, asPage: head.prefersPage, links: site.problemLinks)
+            requestID: id, base: site.configuration.problemBase, asPage: head.prefersPage,
+            links: site.configuration.problemLinks)
         content.fields.varyByPage()
         return content
     }
