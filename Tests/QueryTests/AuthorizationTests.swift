@@ -19,7 +19,7 @@ struct AuthorizationTests {
     private func authorizer(_ keys: SigningKey..., presetsOnly: Bool = false) throws -> Authorizer {
         var presets = Presets()
         try presets.add("avatar", "w=96&h=96&fit=cover", limits: QueryLimits())
-        return Authorizer(keys: keys, presets: presets, presetsOnly: presetsOnly) { Self.now }
+        return Authorizer(keys: keys, presets: presets, presetsOnly: presetsOnly)
     }
 
     private func signed(_ query: String, by key: SigningKey, path: String = "/image") throws -> QueryString {
@@ -91,9 +91,9 @@ struct AuthorizationTests {
         let authorization = try authorizer.authorize(good, path: "/image", presets: .accepted, isAdmin: false)
         #expect(authorization.remaining(at: Self.now) == .seconds(1))
         #expect(!authorization.query.contains("exp"))
-        let late = try signed(source + "&exp=1800000000", by: key)
+        try authorization.requireCurrent(at: Self.now)
         #expect(throws: AuthorizationError.signatureExpired) {
-            try authorizer.authorize(late, path: "/image", presets: .accepted, isAdmin: false)
+            try authorization.requireCurrent(at: Self.now.addingTimeInterval(1))
         }
     }
 

@@ -11,7 +11,7 @@ struct PresetHoleTests {
         try presets.add(
             "card", "w=90&mark.photo.w=40&mark.photo.place=left&mark.logo=logo&text.title.size=9&text.note=New",
             limits: QueryLimits())
-        return Authorizer(keys: [], presets: presets, presetsOnly: isOnly) { Date() }
+        return Authorizer(keys: [], presets: presets, presetsOnly: isOnly)
     }
 
     private func query(_ text: String, isOnly: Bool = false) throws -> ImageQuery {
