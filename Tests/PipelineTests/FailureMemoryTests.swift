@@ -225,7 +225,7 @@ struct FailureMemoryTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test func `reload fetches the content although the last one did not decode`() async throws {
+    @Test func `Reload fetches the content although the last one did not decode`() async throws {
         let bench = try Bench()
         bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=600", etag: "t")))
         _ = try await bench.failure()

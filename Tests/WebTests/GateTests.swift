@@ -173,7 +173,7 @@ struct GateTests {
     }
 
     @Test(arguments: Way.allCases, Policy.allCases)
-    func `a policy holds on every way of an answer`(way: Way, policy: Policy) async throws {
+    func `A policy holds on every way of an answer`(way: Way, policy: Policy) async throws {
         guard policy.concerns(way) else { return }
         let response = try await violation(of: policy, on: GatedSite(way, policy))
         let problem = try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
@@ -181,7 +181,7 @@ struct GateTests {
     }
 
     @Test(arguments: Way.allCases)
-    func `what no policy forbids is answered in its way`(way: Way) async throws {
+    func `What no policy forbids is answered in its way`(way: Way) async throws {
         let site = try GatedSite(way, .loop)
         for _ in 0..<2 {
             let status = await site.respond(try site.target()).status
@@ -195,7 +195,7 @@ struct GateTests {
         }
     }
 
-    @Test func `an answer by a known target expires with its signature`() async throws {
+    @Test func `An answer by a known target expires with its signature`() async throws {
         let time = Mutex(Self.now)
         let site = try GatedSite(.hit, .expiry) { time.withLock(\.self) }
         let target = try site.target("&exp=\(Int(Self.now.timeIntervalSince1970) + 9)")
