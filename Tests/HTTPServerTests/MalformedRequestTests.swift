@@ -61,6 +61,7 @@ struct MalformedRequestTests {
         #expect(answer.contains("application/problem+json"))
         #expect(answer.contains("/problems/malformed-request"))
         #expect(answer.contains("Connection: close\r\n"))
+        #expect(answer.contains("\r\nDate: ") && answer.contains("\r\nX-Request-Id: "))
     }
 
     @Test(arguments: [(true, "cross-origin"), (false, "same-origin")])

@@ -1,17 +1,21 @@
 import DarkroomHTTPCaching
+import DarkroomNetwork
 import DarkroomTracing
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
 import ServiceContextModule
 import Synchronization
 import Tracing
 
 /// What answers the requests of a listener: its routes and observers. A reload replaces it; a request stays with one.
 ///
-/// Every answer is finished here, whichever way it comes: an answer at once as bytes, in front of the framework, and
-/// any other as a response.
+/// Every answer is finished here, whichever way it comes: an answer at once as bytes, in front of the framework, the
+/// refusal of bytes that are no request in parts, and any other as a response.
 final class Site: Sendable {
     let configuration: ListenerConfiguration
     let table: RouteTable
@@ -42,6 +46,28 @@ final class Site: Sendable {
             }
             return latest.text
         }
+    }
+}
+
+extension Site {
+    /// The response to bytes of a client that never became a request. The connection closes after it.
+    func refuse(_ problem: Problem, of client: IPAddress?) -> [HTTPServerResponsePart] {
+        let (id, kind) = ("\(RequestID())", problem.kind)
+        observers.metrics.record(problem: kind.slug)
+        observers.logger.info(
+            "request refused",
+            metadata: [
+                "status": .stringConvertible(kind.status.code), "problem": "\(kind.slug)", "request-id": "\(id)",
+                "client": "\(client?.description ?? "unknown")",
+            ])
+        let json = problem.json(requestID: id, base: configuration.problemBase)
+        var fields = problem.headerFields
+        // It may have been a request by a page of another site.
+        fields.finish(kind.status, ReplySharing(.none, isEmbeddable: table.isEmbeddable(nil)))
+        (fields[.requestID], fields[.date], fields[.connection]) = (id, dateText, "close")
+        fields[.contentLength] = "\(json.readableBytes)"
+        let head = HTTPResponseHead(HTTPResponse(status: kind.status, headerFields: fields))
+        return [.head(head), .body(.byteBuffer(json)), .end(nil)]
     }
 }
 
