@@ -38,7 +38,8 @@ PROOFS = (
     Proof("attack", 90), Proof("costs", 45), Proof("urls", 60), Proof("cluster", 90), Proof("edge", 45),
     Proof("prove", 60, builds=True), Proof("sanitize", 120, builds=True), Proof("fuzz", 30, builds=True),
     Proof("playground", 30, builds=True),
-    Proof("browser", 60), Proof("systems", 90, needs_root=True), Proof("package-test", 90, needs_root=True),
+    Proof("browser", 60), Proof("browser-hdr", 30), Proof("systems", 90, needs_root=True),
+    Proof("package-test", 90, needs_root=True),
     Proof("image-test", 60, needs_root=True), Proof("tutorial-test", 60, needs_root=True),
     Proof("nodes-test", 60, needs_root=True),
 )
