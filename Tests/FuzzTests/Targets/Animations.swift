@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomTransforms
 
 extension FuzzTests {
-    @Test func `damaged animations keep their frames inside the canvas and the file`() {
+    @Test func `Damaged animations keep their frames inside the canvas and the file`() {
         let words = [
             "acTL", "fcTL", "fdAT", "IDAT", "IEND", "\0\0\0\u{2}", "!", ",", "\u{4}", "\u{8}", "\u{C}", "\0\0",
         ]

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomTransforms
 
 extension FuzzTests {
-    @Test func `damaged bitmaps and icons are refused, or decoded to their size`() {
+    @Test func `Damaged bitmaps and icons are refused, or decoded to their size`() {
         let words = ["BM", "\u{28}\0\0\0", "\u{7C}\0\0\0", "\0\0\u{1}\0", "\u{3}\0\0\0", "\0\0", "\0\u{2}"]
         fuzzer.run("bitmaps", bytes: Pictures.whole(named: ["bmp", "ico", "cur"]), words: words) { input in
             let source = ByteBuffer(bytes: input)

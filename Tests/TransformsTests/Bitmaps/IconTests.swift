@@ -89,7 +89,7 @@ struct IconTests {
         #expect(try produce(cursor, output: OutputOptions(format: .json)).sourceFormat == .ico)
     }
 
-    @Test func `The document is that of the largest image`() throws {
+    @Test func `The document describes the largest image`() throws {
         let icon = try Fixture.image("icons/png.ico")
         let document = String(buffer: try produce(icon, output: OutputOptions(format: .json)).body)
         for member in [
