@@ -74,6 +74,11 @@ def has_exif(body: bytes) -> bool:
     return body[:4] == b"RIFF" and body[8:12] == b"WEBP" and b"EXIF" in body
 
 
+def has_animation_and_profile(body: bytes) -> bool:
+    """An animated WebP with an ICC profile, by the flags of its header."""
+    return body[:4] == b"RIFF" and body[8:16] == b"WEBPVP8X" and len(body) > 20 and body[20] & 0x22 == 0x22
+
+
 def has_no_size(body: bytes) -> bool:
     """An SVG whose root lacks an absolute width or height."""
     root = re.search(rb"<(?:\w+:)?svg\b([^>]*)", body)
@@ -103,10 +108,12 @@ ALPHA_ITEM = b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"
 
 KINDS: dict[str, Callable[[bytes], bool]] = {
     "AVIF with alpha": lambda body: body[4:12] == b"ftypavif" and ALPHA_ITEM in body,
+    "AVIF with a crop": lambda body: body[4:12] == b"ftypavif" and b"clap" in body,
     "JPEG without its end": lambda body: body[:2] == b"\xff\xd8" and b"\xff\xd9" not in body[-64:],
     "JPEG of four channels": has_four_channels,
     "JPEG with an odd orientation tag": has_odd_orientation,
     "WebP with EXIF": has_exif,
+    "animated WebP with a profile": has_animation_and_profile,
     "SVG without size": has_no_size,
     "SVG with outside images": has_outside_images,
     "SVG in a missing font": has_missing_font,

@@ -57,11 +57,11 @@ struct IconDirectory: Sendable {
         self.entries = entries
     }
 
-    /// The image with the most pixels. Of several such images, the last one with the most bits per pixel.
+    /// The image with the most pixels. Of several such images, the first one with the most bits per pixel.
     var largest: Int {
-        entries.indices.reversed().max { left, right in
+        entries.indices.min { left, right in
             let (left, right) = (entries[left], entries[right])
-            return (left.size.area, left.bitsPerPixel) < (right.size.area, right.bitsPerPixel)
+            return (left.size.area, left.bitsPerPixel) > (right.size.area, right.bitsPerPixel)
         } ?? 0
     }
 
@@ -83,12 +83,12 @@ struct IconDirectory: Sendable {
     }
 
     /// The smallest image that is at least this large, because icons often have images drawn for small sizes. Of
-    /// several images of that size, the last one with the most bits per pixel. Only images in the proportions of the
+    /// several images of that size, the first one with the most bits per pixel. Only images in the proportions of the
     /// largest image count; if none is large enough, the largest is returned.
     func index(covering target: PixelSize) -> Int {
         let largest = largest
         let whole = entries[largest].size
-        let suitable = entries.indices.reversed().filter { index in
+        let suitable = entries.indices.filter { index in
             let size = entries[index].size
             return size.width >= target.width && size.height >= target.height
                 && size.width * whole.height == size.height * whole.width

@@ -161,17 +161,29 @@ private struct Reading {
     /// Style sheets and attributes; nil = a style sheet, else whether it is an attribute of the root element.
     private var texts: [(range: Range<Int>, isRoot: Bool?)] = []
     private var (hasRoot, isInRoot, isForeign) = (false, false, false)
+    private var shadows: [SVGDropShadow] = []
+    /// The drop shadow whose tag is being read.
+    private var shadow: (name: Range<Int>, attributes: [SVGDropShadow.Attribute])?
+    /// The most drop shadows that are replaced, each of which makes the document longer.
+    private static let maxShadows = 1000
 
     mutating func read(_ bytes: UnsafeRawBufferPointer) {
         SVGScanner(bytes: bytes).scan { part in
             switch part {
-            case .element(let name):
+            case .element(let name, let place):
                 finishTag()
                 isInRoot = !hasRoot
                 (hasRoot, isForeign) = (true, name == "foreignObject")
+                shadow = name == "feDropShadow" && shadows.count < Self.maxShadows ? (place, []) : nil
             case .attribute(let attribute): add(attribute, bytes)
             case .styleSheet(let range): addText(range, isRoot: nil)
-            case .endOfTag: finishTag()
+            case .endOfTag(let end):
+                finishTag()
+                let found = shadow.flatMap {
+                    SVGDropShadow(bytes, name: $0.name, $0.attributes, endOfTag: end)
+                }
+                if let found { shadows.append(found) }
+                shadow = nil
             }
         }
         // Other encodings stay as they are.
@@ -188,6 +200,21 @@ private struct Reading {
             edits.append((part.range, ByteBuffer(string: text)))
         }
         gaps.formUnion(style.gaps)
+        writeShadows(bytes)
+    }
+
+    /// Replaces drop shadows by other primitives. What was changed in their attributes is part of these.
+    private mutating func writeShadows(_ bytes: UnsafeRawBufferPointer) {
+        guard !shadows.isEmpty else { return }
+        let places = Set(shadows.flatMap(\.values))
+        let inside = Dictionary(
+            edits.filter { places.contains($0.range.lowerBound) }.map { ($0.range.lowerBound, $0.text) },
+            uniquingKeysWith: { first, _ in first })
+        edits.removeAll { places.contains($0.range.lowerBound) }
+        for (number, shadow) in shadows.enumerated() {
+            edits.append((shadow.range, shadow.primitives(bytes, number: number, edits: inside)))
+        }
+        edits.sort { $0.range.lowerBound < $1.range.lowerBound }
     }
 
     /// Illustrator's own data is in `foreignObject` elements that require Illustrator.
@@ -209,8 +236,11 @@ private struct Reading {
 
     private mutating func add(_ attribute: SVGScanner.Attribute, _ bytes: UnsafeRawBufferPointer) {
         let value = bytes[attribute.value]
+        shadow?.attributes.append(SVGDropShadow.Attribute(name: attribute.name, value: attribute.value))
         switch attribute.name {
         case "requiredExtensions": isForeign = false
+        case "transform-origin": gaps.insert(.properties)
+        case "vector-effect": if value.elementsEqual("non-scaling-stroke".utf8) { gaps.insert(.properties) }
         case "style": addText(attribute.value, isRoot: isInRoot)
         case "href" where ["image", "feImage"].contains(attribute.element):
             if value.drop(while: { $0 <= 0x20 }).starts(with: "data:".utf8) { images.append(attribute.value) }

@@ -123,7 +123,7 @@ struct SourceReader: Sendable {
     ) throws(ImageProcessingError) -> VipsImage {
         switch codec {
         case .bitmap(let decoder):
-            return try decoder.decode(interrupt: interrupt)
+            return try decoder.decode(toleratesErrors: toleratesErrors, interrupt: interrupt)
         case .loader(let loader, let addsAlpha):
             do {
                 return try decoded(loader, addsAlpha, options, frames, toleratesErrors, interrupt)

@@ -21,13 +21,18 @@ extension FuzzTests {
                 }
             }
             // Larger ones are refused by their header.
-            for header in headers where header.size.area <= 1 << 18 { try Self.decode(header, source) }
+            for header in headers where header.size.area <= 1 << 18 {
+                for toleratesErrors in [false, true] { try Self.decode(header, source, toleratesErrors) }
+            }
         }
     }
 
-    private static func decode(_ header: BitmapHeader, _ source: ByteBuffer) throws {
+    private static func decode(_ header: BitmapHeader, _ source: ByteBuffer, _ toleratesErrors: Bool) throws {
         let decoder = BitmapDecoder(header: header, source: source)
-        switch Result(catching: { () throws(ImageProcessingError) in try decoder.decode { false } }) {
+        let result = Result { () throws(ImageProcessingError) in
+            try decoder.decode(toleratesErrors: toleratesErrors) { false }
+        }
+        switch result {
         case .success(let image):
             let size = ImageFrames(frames: [image]).size
             try hold(size == header.size, "\(size) of \(header)")

@@ -78,9 +78,9 @@ struct IconTests {
         #expect(try Pixels(produce(none).body)[0, 0] == [9, 8, 7, 255])
     }
 
-    @Test func `Of several images that are the largest, the last one is used`() throws {
+    @Test func `Of several images that are the largest, the first one is used`() throws {
         let icon = BitmapFile.icon([Self.red, Self.green].map { BitmapFile.iconImage(side: 16, $0) })
-        #expect(try color(icon) == [0, 200, 0, 255] && color(icon, .box(10)) == [0, 200, 0, 255])
+        #expect(try color(icon) == [200, 0, 0, 255] && color(icon, .box(10)) == [200, 0, 0, 255])
     }
 
     @Test func `A cursor is read like an icon`() throws {
