@@ -49,7 +49,6 @@ struct ImageServer {
             metadata: ["version": "\(Darkroom.release)", "pid": .stringConvertible(Int(getpid()))])
         descriptors = DescriptorLimit.raised(logger: logger)
         traces = TraceExport(settings, logger: logger)
-        logEnvironment()
         logShortGrace()
     }
 
@@ -66,8 +65,12 @@ struct ImageServer {
         let (signals, firstSignal) = await watchSignals(logger: logger) { [log] in log.flush() }
         let hangups = await UnixSignalsSequence(trapping: .sighup)
 
-        // Pixels, and stores: memory, disk, a store shared with other servers, decoded originals.
-        let pixels = try await PixelBackend(settings, logger: logger)
+        // Pixels, and stores: memory, disk, a store shared with other servers, decoded originals. The first worker and
+        // this process load the libraries of codecs at the same time.
+        async let backend = PixelBackend(settings, logger: logger)
+        if let fault = InstalledCodecs.current.fault { throw SettingError(fault, cause: .machine) }
+        logEnvironment()
+        let pixels = try await backend
         let disk = try await openDisk()
         let shared = try await SharedBackend(settings, metrics: registry, logger: logger)
         let caches = caches(disk, shared, pixels)
