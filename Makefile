@@ -21,7 +21,7 @@ tests = scripts/run-tests.sh swift test
 optimized = swift build -c release --product darkroom $(if $(filter Linux,$(shell uname)),--static-swift-stdlib) $(SWIFT_FLAGS)
 
 swift_paths = $(wildcard Sources Tests Examples Benchmarks/Package.swift Package.swift \
-	$(foreach bench,Costs Floor HitRatio StoreBench Widths,Benchmarks/Sources/$(bench)))
+	$(foreach bench,Bare Costs Download Floor HitRatio Quality StoreBench Widths,Benchmarks/Sources/$(bench)))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup release package package-test image image-test systems nodes-test tutorial-test release-check run test contract sanitize conformance clients playground browser browser-hdr bench prove ssrf chaos corpus soak overload attack costs urls cluster edge nightly cache-tests fuzz site docs format \

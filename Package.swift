@@ -220,7 +220,7 @@ let package = Package(
             of: "Store", sees: ["Machine", "TestClock", "TestLogs", "TestRandom"],
             packages: [grdb, nioCore, crypto, logging]),
         tests(
-            of: "ObjectStorage", sees: ["TestClock", "TestLogs", "TestOrigin"],
+            of: "ObjectStorage", sees: ["TestClock", "TestLogs", "TestOrigin", "TestRandom"],
             packages: [httpTypes, logging, nioCore, nioPosix]),
         tests(
             of: "Origin",

@@ -69,6 +69,7 @@ let package = Package(
             "Store", sees: ["Eviction", "Machine", "Network", "ObjectStorage"],
             packages: [grdb, grdbSQLite, nioCore, crypto, logging]),
         .target(name: "Thumbnail", dependencies: ["DarkroomCVips"]),
+        benchmark("bare", in: "Bare", packages: [nioCore, nioHTTP1, nioPosix]),
         benchmark("floor", in: "Floor", sees: ["Vips", "Requests", "Transforms"], packages: ["Thumbnail", nioCore]),
         benchmark("download", in: "Download", sees: ["Machine"], packages: [nioCore]),
         benchmark("widths", in: "Widths", sees: ["Vips", "Requests", "Transforms"], packages: [nioCore]),

@@ -15,8 +15,8 @@
 #                          plans declare; writes the table of docs/benchmarks.md, and fails where one is off by a factor of 2
 #   run.sh hit-ratio       SIEVE against LRU on the same seeded traces
 #
-# ENTRIES=1000000 sets the size of the disk cache of the section store, RANDOM_ENTRIES=100000 that of random_hits. Each of these
-# takes 42 KB on the volume of TMPDIR, in the caches of both servers: a million take 42 GB.
+# ENTRIES=1000000 sets the size of the disk cache of the section store, RANDOM_ENTRIES=100000 the size in random_hits. Each
+# entry takes 42 KB on the volume of TMPDIR, in the caches of both servers: a million take 42 GB.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
@@ -86,5 +86,6 @@ options=(--images "$images" --darkroom "$root/.build/dist/darkroom" --rounds "${
 options+=(--random-entries "${RANDOM_ENTRIES:-100000}")
 if needs misses || needs growth; then options+=(--floor "$(product floor)"); fi
 if needs misses; then options+=(--download "$(product download)"); fi
+if needs hits; then options+=(--bare "$(product bare)"); fi
 if needs store; then options+=(--store-bench "$(product StoreBench)" --entries "${ENTRIES:-1000000}"); fi
 exec python3 -B "$here/measure" "${options[@]}" "${sections[@]}"

@@ -13,7 +13,7 @@ products=$(swift build --show-bin-path "$@")
 rm -rf "$output"
 mkdir -p "$output/graphs"
 
-# Clang modules are found by their maps: those of our system library, of packages, and those that SwiftPM generates.
+# Clang modules are found by their maps: of our system library, of packages, and the ones that SwiftPM generates.
 flags=(-I "$products/Modules" -I Sources/CVips)
 while read -r map; do
     flags+=(-Xcc "-fmodule-map-file=$PWD/$map" -Xcc "-I$PWD/$(dirname "$map")")

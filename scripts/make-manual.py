@@ -120,7 +120,7 @@ def settings(executable: str) -> list[tuple[str, list[tuple[str, ...]]]]:
             themes[-1][1].append((f"--{name.strip('`')}", *cells))
     listed = re.findall(r"^ {2}(--\S+) \S", run(executable, "serve", "--help"), re.MULTILINE)
     if sorted(listed) != sorted(row[0] for _, rows in themes for row in rows):
-        sys.exit("make-manual.py: the settings of 'darkroom settings' are not those of 'darkroom serve --help'")
+        sys.exit("make-manual.py: 'darkroom settings' and 'darkroom serve --help' list different settings")
     return themes
 
 

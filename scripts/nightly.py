@@ -38,7 +38,8 @@ PROOFS = (
     Proof("attack", 90), Proof("costs", 45), Proof("urls", 60), Proof("cluster", 90), Proof("edge", 45),
     Proof("prove", 60, builds=True), Proof("sanitize", 120, builds=True), Proof("fuzz", 30, builds=True),
     Proof("playground", 30, builds=True),
-    Proof("browser", 60), Proof("systems", 90, needs_root=True), Proof("package-test", 90, needs_root=True),
+    Proof("browser", 60), Proof("browser-hdr", 30), Proof("systems", 90, needs_root=True),
+    Proof("package-test", 90, needs_root=True),
     Proof("image-test", 60, needs_root=True), Proof("tutorial-test", 60, needs_root=True),
     Proof("nodes-test", 60, needs_root=True),
 )
@@ -93,7 +94,7 @@ def make(target: str, options: list[str], minutes: int) -> Outcome:
             process.wait()
             return Outcome(target, "FAILED", time.monotonic() - began, f"stopped after {minutes} minutes")
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    # make has a status of its own, and writes that of the command.
+    # make has a status of its own, and writes the command's.
     is_skipped = status != 0 and any(line.endswith(f"Error {SKIPPED}") for line in lines[-3:])
     result = "passed" if status == 0 else "skipped" if is_skipped else "FAILED"
     told = [line for line in lines if not line.startswith("make:")]

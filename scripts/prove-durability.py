@@ -164,7 +164,7 @@ class Proof:
                 server.kill()
 
     def check(self, server: Server, at_most: int) -> None:
-        """Requests the entries that must be on disk, then those that may be."""
+        """Requests the entries that must be on disk, then entries that may be."""
         self.unsure -= self.on_disk
         must, may = self.random.sample(sorted(self.on_disk), min(at_most, len(self.on_disk))), sorted(self.unsure)
         fetched = len(self.origin.fetched)

@@ -4,7 +4,7 @@
     test-nodes.py [--folder .build/dist] [--mirror http://deb.debian.org/debian]
 
 Four systems with the package of `make package` and one with HAProxy boot in namespaces, with a network of their own; the
-store is that of scripts/object-store. Requires root; exits with 77 without it.
+store is started by scripts/object-store. Requires root; exits with 77 without it.
 """
 
 import json
@@ -68,7 +68,7 @@ class Page:
 
 def set_up(node: System, package: Path, page: Page) -> None:
     install(node, package)
-    # The origin has a private address, unlike those of users.
+    # The origin has a private address, unlike origins of users.
     node.path("/etc/darkroom/config.yaml").write_text(page.settings + f"allow-networks: [{OUTSIDE}/32]\n")
     node.path("/etc/default/darkroom").write_text(page.environment)
     node.run("sh", "-euc", page.start.replace(NODES[0], node.address))

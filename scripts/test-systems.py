@@ -287,7 +287,7 @@ def measure_speed(system: Guest) -> None:
 
 
 def resized(server: Server, names: list[str], query: str) -> tuple[float, float]:
-    """The time that all images take, and that of the processor, for the server with its workers."""
+    """The time and the processor time that all images take, for the server with its workers."""
     before = sum(cpu_seconds(server.process.pid))
     seconds, _ = fetch_all([f"http://127.0.0.1:{server.port}/image?url=local:///{name}&{query}" for name in names], 4)
     return seconds, sum(cpu_seconds(server.process.pid)) - before
@@ -296,7 +296,7 @@ def resized(server: Server, names: list[str], query: str) -> tuple[float, float]
 def run_benchmarks(name: str, system: Guest) -> None:
     images, package = make_bench_images(), ROOT / "Benchmarks"
     programs = []
-    for product in ("floor", "download"):
+    for product in ("floor", "download", "bare"):
         run("swift", "build", "--package-path", package, "-c", "release", "--product", product)
         programs += [f"--{product}", package / ".build/release" / product]
     print(run(

@@ -35,7 +35,7 @@ KINDS = {
     "tiff": Kind("tiff", "tiffsave", "--compression deflate"),
     "tiff-plain": Kind("tiff", "tiffsave"),
 }
-"""Opaque sources; those with alpha, `bmp`, `ico`, drawings and animations are made apart."""
+"""Opaque sources; sources with alpha, `bmp`, `ico`, drawings and animations are made apart."""
 
 
 class Sources:

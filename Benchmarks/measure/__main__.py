@@ -25,6 +25,7 @@ def main() -> None:
     parser.add_argument("--darkroom", type=Path, required=True)
     parser.add_argument("--floor", type=Path)
     parser.add_argument("--download", type=Path)
+    parser.add_argument("--bare", type=Path)
     parser.add_argument("--store-bench", type=Path)
     parser.add_argument("--entries", type=int, default=1_000_000, help="entries of the section store")
     parser.add_argument("--random-entries", type=int, default=100_000, help="images of the section random_hits")
@@ -48,14 +49,14 @@ def measure(options: argparse.Namespace, work: Path) -> None:
     with Nginx(work) as nginx:
         context = Context(
             Report(options.json, options.rounds), nginx, work, options.darkroom.resolve(), options.floor,
-            options.download, options.store_bench, options.entries, options.random_entries, images)
+            options.download, options.bare, options.store_bench, options.entries, options.random_entries, images)
         for section in options.sections or SECTIONS:
             import_module(section).measure(context)
     print(f"figures: {options.json}")
 
 
 def allow_descriptors() -> None:
-    """Thousands of connections need as many descriptors, in this process and those that it starts."""
+    """Thousands of connections need as many descriptors, in this process and its children."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 

@@ -17,6 +17,8 @@ class Context:
     floor: Path | None
     download: Path | None
     """The program that downloads and does nothing else."""
+    bare: Path | None
+    """The program that writes a fixed response by SwiftNIO."""
     store_bench: Path | None
     entries: int
     """The number of entries of the disk cache in the section `store`."""

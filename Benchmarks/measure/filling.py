@@ -33,7 +33,7 @@ def random_url(base: str, number: int) -> str:
 
 
 def body(number: int) -> bytes:
-    """Bytes that are different for each number, as those of images are."""
+    """Bytes that are different for each number, like the bytes of images."""
     return sha256(number.to_bytes(8)).digest() * (BODY_BYTES // 32)
 
 

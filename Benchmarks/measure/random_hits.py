@@ -52,7 +52,7 @@ class Target:
         return own if isinstance(self.server, Darkroom) else own + children
 
     def check(self) -> None:
-        """A few images must be those that were filled in, from disk."""
+        """A few images must have the bytes that were filled in, from disk."""
         random = Random(1)
         for _ in range(CHECKED):
             number = random.randrange(1, self.count)

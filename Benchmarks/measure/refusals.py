@@ -21,7 +21,7 @@ from sized import sized_images
 QUEUES, CONNECTIONS, SECONDS = (10, 100, 1000), 8, 2
 WARM_UP = 30
 CLIENT = "127.0.0.1"
-"""The same as that of wrk: another client would displace waiting jobs instead of being refused."""
+"""The address of wrk: another client would displace waiting jobs instead of being refused."""
 
 
 def measure_refusals(context: Context) -> None:

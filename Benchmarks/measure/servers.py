@@ -105,6 +105,25 @@ class Download:
         self.process.stdout.close()
 
 
+class Bare:
+    """The program that answers every request with one body and one list of fields, by SwiftNIO."""
+
+    def __init__(self, binary: Path, body: Path, fields: list[tuple[str, str]]) -> None:
+        head = body.with_suffix(".fields")
+        head.write_text("".join(f"{name}: {value}\n" for name, value in fields))
+        self.process = subprocess.Popen([binary, body, head], stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        self.base = self.process.stdout.readline().strip()
+
+    def __enter__(self) -> "Bare":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(END_SECONDS)
+        self.process.stdout.close()
+
+
 class Nginx:
     """The origin of all sources, and the baseline for static files; both with an access log to a file.
 

@@ -149,7 +149,7 @@ def stripes(pixels):
 
 
 def features(pixels):
-    """Those of `StructuralSimilarity`."""
+    """The constants of `StructuralSimilarity`."""
     sums, counts = np.zeros((3, 4, 3)), np.zeros(3)
     for stripe in stripes(pixels):
         half = shrink(stripe.astype(np.float64), 2)

@@ -82,13 +82,17 @@ package final class ImageCache: Sendable {
     ///
     /// - Parameter record: the record to store, whose tags may have been purged; nil if it is unknown.
     package func isCurrent(_ access: CacheAccess, _ record: SourceRecord?) -> Bool {
-        epochs.isCurrent(access.epoch, of: access, record)
+        isCurrent(access.epoch, access, record)
+    }
+
+    private func isCurrent(_ epoch: PurgeEpoch, _ access: CacheAccess, _ record: SourceRecord?) -> Bool {
+        epochs.isCurrent(epoch, of: access, record) { record.flatMap { shared?.orderOfResponse($0) } }
     }
 
     /// Whether a request may share work that another started at this moment, maybe for another address of the source:
     /// no purge before the request concerns what it found.
     package func mayShare(_ record: SourceRecord, since epoch: PurgeEpoch, _ access: CacheAccess) -> Bool {
-        epochs.isCurrent(epoch, of: access, record) || !isCurrent(access, record)
+        isCurrent(epoch, access, record) || !isCurrent(access, record)
     }
 
     /// Whether a record may be stored: its source was not purged, and no later response brought other content.

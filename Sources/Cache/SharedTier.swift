@@ -11,6 +11,7 @@ import Logging
 final class SharedTier: Sendable {
     let store: SharedStore
     let purgedOrders = PurgedOrders()
+    let purgesUnderWay = PurgesUnderWay()
     private let policy: FreshnessPolicy
     private let looks = SingleFlight<LookKey, SharedFindings, Void>()
     private let originals = SingleFlight<StoreKey, SharedBytes?, Void>()
@@ -110,13 +111,13 @@ final class SharedTier: Sendable {
         }
     }
 
-    /// The order with which a record is stored; nil if a purge concerns it. While a purge is announced and carried out,
-    /// requests still find records from before it on this server.
+    /// The order with which a record is stored; nil if a purge concerns it.
     ///
     /// The order of a purge is later than its time, and the times of servers differ: a record that is older by at most
     /// both may be from after the purge.
     private func orderAfterPurges(of record: SourceRecord, _ source: StoreKey) -> Int64? {
         let (own, orders) = (order(of: record), purgedOrders.orders(of: source, record))
+        guard !purgesUnderWay.concern(record, of: source, order: own) else { return nil }
         // Nodes validate a record that says that it is stale.
         let last = record.response.staleSince == nil ? orders.last : orders.removed
         return own >= last - 2 * PurgeFollower.clockTolerance ? max(own, orders.next) : nil
@@ -149,6 +150,15 @@ final class SharedTier: Sendable {
         } catch {
             logger.warning("purged objects stay in the shared store", metadata: ["reason": "\(error)"])
         }
+    }
+
+    /// The order of a response that this process got from the origin; nil for other records. A purge that this server
+    /// learns of late does not concern it if its order is later.
+    func orderOfResponse(_ record: SourceRecord) -> Int64? {
+        guard let requestedAt = record.requestedAt else { return nil }
+        // The wall clock may have been set since then.
+        let age = Int64(requestedAt.duration(to: store.instant()) / .milliseconds(1))
+        return min(store.milliseconds(of: record.response.requestedAt), store.milliseconds - age)
     }
 
     private func order(of record: SourceRecord) -> Int64 {

@@ -38,8 +38,8 @@ package final class ObjectStore: Sendable {
             onRequest: onRequest)
     }
 
-    /// What to add to this machine's time to get the store's, in seconds: 0 until the store refuses a request as too
-    /// skewed, which it does from 15 minutes of difference on.
+    /// What to add to this machine's time to get the store's, in seconds: 0 until the dates of the store's answers show
+    /// that this machine's clock is wrong.
     package var clockOffset: TimeInterval { executor.storeClock.correction }
 
     /// Ends all operations and connections. Later operations fail with ``ObjectStorageError/canceled``.

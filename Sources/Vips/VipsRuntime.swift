@@ -72,18 +72,17 @@ public enum VipsRuntime {
 
     /// The codec libraries that libvips has loaded into this process, sorted: `libjpeg 62.3.0`, …, without a version if
     /// the library's file name has none. Empty on platforms other than Linux.
-    public static var codecs: [String] {
+    public static let codecs: [String] = {
         start()
         let known: Set<String> = [
             "libjpeg", "libpng16", "libspng", "libwebp", "libheif", "libaom", "libdav1d", "libde265", "libx265",
             "libSvtAv1Enc", "librav1e", "libjxl", "libtiff", "libcgif", "libimagequant", "librsvg-2", "liblcms2",
         ]
-        // The paths of the shared objects mapped into this process.
+        // The shared objects mapped into this process, each in several lines, by paths without symbolic links.
         guard let maps = FileHandle(forReadingAtPath: "/proc/self/maps") else { return [] }
         let lines = String(decoding: maps.readDataToEndOfFile(), as: UTF8.self).split(separator: "\n")
-        let found = lines.compactMap { line -> String? in
-            guard let path = line.firstIndex(of: "/").map({ String(line[$0...]) }) else { return nil }
-            let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().lastPathComponent
+        let files = Set(lines.compactMap { line in line.lastIndex(of: "/").map { line[$0...].dropFirst() } })
+        let found = files.compactMap { file -> String? in
             guard let range = file.range(of: ".so"), known.contains(String(file[..<range.lowerBound])) else {
                 return nil
             }
@@ -91,5 +90,5 @@ public enum VipsRuntime {
             return file[..<range.lowerBound] + (version.isEmpty ? "" : " \(version)")
         }
         return Set(found).sorted()
-    }
+    }()
 }

@@ -126,7 +126,7 @@ extension Authorizer {
         let access = configuration.access
         self.init(
             keys: access.signingKeys, presets: access.presets, presetsOnly: access.presetsOnly,
-            hasPathKeys: configuration.pathDialect?.requiresSignature == true, now: configuration.now)
+            hasPathKeys: configuration.pathDialect?.requiresSignature == true)
     }
 }
 
@@ -135,7 +135,8 @@ extension URLSigner {
     package init(_ configuration: WebConfiguration) {
         self.init(
             keys: configuration.access.signingKeys, authorizer: Authorizer(configuration), limits: configuration.limits,
-            sourceMap: configuration.sourceMap, prefix: configuration.urlPrefix, dialect: configuration.dialect)
+            sourceMap: configuration.sourceMap, prefix: configuration.urlPrefix, dialect: configuration.dialect,
+            now: configuration.now)
     }
 }
 

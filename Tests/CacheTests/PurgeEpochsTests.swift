@@ -46,6 +46,27 @@ struct PurgeEpochsTests {
         #expect(epochs.isCurrent(epochs.current, of: access, record))
     }
 
+    @Test(
+        arguments: [
+            .host("example.com"), .prefix("http://cdn"), .tag("shoes"), .everything,
+        ] as [PurgeTarget])
+    func `A purge does not concern work on a response that was requested after it`(target: PurgeTarget) {
+        let epochs = PurgeEpochs()
+        let started = epochs.current
+        epochs.advance(target, source: nil, order: 7)
+        #expect(epochs.isCurrent(started, of: access, record) { 8 })
+        #expect(!epochs.isCurrent(started, of: access, record) { 7 })
+        #expect(!epochs.isCurrent(started, of: access, record))
+        epochs.advance(target, source: nil, order: 5)
+        #expect(!epochs.isCurrent(started, of: access, record) { 6 })
+        epochs.advance(target, source: nil)
+        #expect(!epochs.isCurrent(started, of: access, record) { .max })
+        let later = epochs.current
+        epochs.advance(target, source: nil, order: 9)
+        #expect(epochs.isCurrent(later, of: access, record) { 10 })
+        #expect(!epochs.isCurrent(later, of: access, record) { 9 })
+    }
+
     @Test func `While the tags of a source are unknown, any purge of a tag concerns it`() {
         let epochs = PurgeEpochs()
         let (started, shared) = (epochs.current, epochs.current(of: access.keys.source, source))

@@ -47,7 +47,7 @@ struct PurgeSummaryTests {
         let whole = (0..<bytes.readableBytes).filter { count in
             PurgeSummary(bytes.getSlice(at: 0, length: count) ?? bytes, latest: 80) != nil
         }
-        // The orders of everything, and those with one to five targets.
+        // Orders of everything, and orders with one to five targets.
         #expect(whole.count == 6)
         #expect(PurgeSummary(bytes, latest: 79) == nil)
         var other = bytes

@@ -40,7 +40,7 @@ struct SourceRecordTests {
         }
     }
 
-    @Test func `Truncated bytes and those of another revision are rejected`() throws {
+    @Test func `Truncated bytes and another revision are rejected`() throws {
         let bytes = record([.cacheControl: "max-age=60", .vary: "Accept"]).bytes
         for length in 0..<bytes.readableBytes {
             let cut = try #require(bytes.getSlice(at: 0, length: length))

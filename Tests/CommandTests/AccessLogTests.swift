@@ -84,7 +84,7 @@ struct AccessLogTests {
                 == ["status=200 tier=original-miss", "status=400"])
     }
 
-    /// Those fields of the requests' lines of logfmt.
+    /// The named fields of the requests' lines of logfmt.
     private static func words(_ names: [String], in log: String, path: String) -> [String] {
         log.split(separator: "\n").map { $0.split(separator: " ") }
             .filter { $0.contains("msg=request") && $0.contains { $0 == "path=\(path)" } }

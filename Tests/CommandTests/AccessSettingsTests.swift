@@ -12,7 +12,7 @@ struct AccessSettingsTests {
 
     private func file(_ text: String) throws -> String { try URL.temporaryFile("keys.json", text).path }
 
-    @Test func `keys come from the setting and from the file, in this order`() throws {
+    @Test func `Keys come from the setting and from the file, in this order`() throws {
         let path = try file(
             #"[{"id": "k3", "secret": "\#(Self.secret)", "hosts": ["*.a.org"], "presets": ["avatar"], "rate": "20/s"}]"#
         )
@@ -27,7 +27,7 @@ struct AccessSettingsTests {
         #expect(access.keyRates == ["k3": try #require(Rate("20/s"))])
     }
 
-    @Test func `quotas of keys are read from the file and from YAML`() throws {
+    @Test func `Quotas of keys are read from the file and from YAML`() throws {
         let quotas = KeyQuotas(
             cacheBytes: 2 << 30, processor: Allowance(amount: 90, period: .seconds(3600)),
             egress: Allowance(amount: 10_737_418_240, period: .seconds(86_400)))
@@ -53,7 +53,7 @@ struct AccessSettingsTests {
         "\(secret)-\(secret):\(secret)",
         "k1:\(secret),k1:\(secret)",
     ])
-    func `an invalid key stops startup, and its secret is not repeated`(value: String) throws {
+    func `An invalid key stops startup, and its secret is not repeated`(value: String) throws {
         let sentence = try Settings.refusal(["signing-keys": value])
         #expect(sentence.contains("signing-keys"))
         #expect(!sentence.contains("cret-") && !sentence.contains("0123"))
@@ -78,7 +78,7 @@ struct AccessSettingsTests {
         (#"[{"id": "k 1", "secret": "S"}]"#, "[0]: the id"),
         (#"[{"id": "k1", "secret": "short"}]"#, "[0]: the secret"),
     ])
-    func `a key file is read strictly, and its secrets are not repeated`(text: String, words: String) throws {
+    func `A key file is read strictly, and its secrets are not repeated`(text: String, words: String) throws {
         let path = try file(text.replacing("\"S\"", with: "\"\(Self.secret)\""))
         let sentence = try Settings.refusal(["signing-keys-file": path])
         #expect(sentence.contains(path) && sentence.contains(words), "\(sentence)")
@@ -86,7 +86,7 @@ struct AccessSettingsTests {
         #expect(try Settings.refusal(["signing-keys-file": "/no/such/keys.json"]).contains("cannot be read"))
     }
 
-    @Test func `presets are checked at startup, and an invalid one is named`() throws {
+    @Test func `Presets are checked at startup, and an invalid one is named`() throws {
         let good = "avatar=w=96&h=96&fit=cover, cut=crop=0%2C0%2C9%2C9"
         #expect(try Settings.reading(["presets": good]).accessRules.presets.names == ["avatar", "cut"])
         for (value, words) in [
@@ -112,7 +112,7 @@ struct AccessSettingsTests {
     }
 
     @Test(arguments: ["0.0.0.0", "::", "192.0.2.7", "img.example.com", "::ffff:127.0.0.1", "127.1"])
-    func `an unintended open proxy does not start, and the remedies are named`(host: String) throws {
+    func `An unintended open proxy does not start, and the remedies are named`(host: String) throws {
         let sentence = try Settings.refusal(["host": host])
         for way in ["host", "signing-keys", "allow-hosts", "open-proxy=true"] { #expect(sentence.contains(way)) }
         #expect(try Settings.refusal(["host": host, "allow-hosts": "*"]) == sentence)
@@ -124,7 +124,7 @@ struct AccessSettingsTests {
         }
     }
 
-    @Test func `uploads beyond loopback require keys or an intended open proxy, and hosts do not limit them`() throws {
+    @Test func `Uploads beyond loopback require keys or an intended open proxy, and hosts do not limit them`() throws {
         let uploads = ["host": "0.0.0.0", "uploads": "true"]
         let sentence = try Settings.refusal(uploads.merging(["allow-hosts": "*.example.com"]) { $1 })
         for way in ["host", "uploads=true", "signing-keys", "open-proxy=true"] { #expect(sentence.contains(way)) }
@@ -134,11 +134,11 @@ struct AccessSettingsTests {
     }
 
     @Test(arguments: ["127.0.0.1", "127.9.9.9", "::1", "localhost", "LOCALHOST"])
-    func `a server on a loopback address starts without access settings`(host: String) throws {
+    func `A server on a loopback address starts without access settings`(host: String) throws {
         #expect(try Settings.refusal(["host": host, "admin-host": host, "admin-port": "0"]) == "")
     }
 
-    @Test func `an admin port beyond loopback requires a token`() throws {
+    @Test func `An admin port beyond loopback requires a token`() throws {
         let open: [String: String] = ["admin-port": "0", "admin-host": "0.0.0.0"]
         let sentence = try Settings.refusal(open)
         #expect(sentence.contains("admin-host") && sentence.contains("admin-token"))
@@ -148,7 +148,7 @@ struct AccessSettingsTests {
         #expect(try Settings.refusal(open.merging(["admin-token-file": file]) { $1 }) == "")
     }
 
-    @Test func `the admin token may be the text of a file`() throws {
+    @Test func `The admin token may be the text of a file`() throws {
         let path = try file(" correct-horse-battery\n")
         let settings = try Settings.reading(["admin-token-file": path])
         #expect(settings.adminToken == "correct-horse-battery")
@@ -164,7 +164,7 @@ struct AccessSettingsTests {
         }
     }
 
-    @Test func `a reload takes what a running server can change, and names the rest`() throws {
+    @Test func `A reload takes what a running server can change, and names the rest`() throws {
         let settings = try Settings.reading(file: "rate-limit: 9/h\nqueue-depth: 5\notlp-headers: a=1\n")
         let sources = { (text: String) in
             try SettingSources(flags: [:], environment: [:], file: try URL.temporaryFile("new.yaml", text).path)

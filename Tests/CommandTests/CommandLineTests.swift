@@ -106,7 +106,7 @@ struct CommandLineTests {
         #expect(run.errors.contains(usage), "\(run.errors)")
     }
 
-    @Test func `transform runs the same chain on a file`() throws {
+    @Test func `Transform runs the same chain on a file`() throws {
         let folder = try URL.temporaryFolder()
         let output = folder.appendingPathComponent("out.webp")
         let run = try DarkroomProcess.run(
@@ -120,7 +120,7 @@ struct CommandLineTests {
         #expect(header.size.width == 120)
     }
 
-    @Test func `transform reports errors in the words of the server`() throws {
+    @Test func `Transform reports errors in the words of the server`() throws {
         let run = try DarkroomProcess.run(["transform", "in.jpg", "out.jpg", "--w", "0"])
         #expect(run.status == 64)
         #expect(run.errors.contains("'w'"))
@@ -131,7 +131,7 @@ struct CommandLineTests {
         #expect(broken.status == 1)
     }
 
-    @Test func `version prints libvips and the codecs`() throws {
+    @Test func `Version prints libvips and the codecs`() throws {
         let run = try DarkroomProcess.run(["version"])
         #expect(run.status == 0)
         #expect(run.output.contains("libvips 8."))

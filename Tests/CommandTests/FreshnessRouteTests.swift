@@ -9,7 +9,7 @@ struct FreshnessRouteTests {
         try await DarkroomProcess(["--allow-networks", "127.0.0.0/8"] + flags)
     }
 
-    @Test func `Age, Cache-Control and Last-Modified are those of the original`() async throws {
+    @Test func `Age, Cache-Control and Last-Modified describe the original`() async throws {
         let origin = try await PictureOrigin(
             .picture(
                 "sample.jpg", "Cache-Control: max-age=600, stale-while-revalidate=30", "Age: 100",

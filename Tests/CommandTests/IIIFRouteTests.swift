@@ -155,7 +155,7 @@ struct IIIFRouteTests {
         #expect(try await Client.get(server.base + canonical).body == first.body)
     }
 
-    @Test func `Guards and limits are those of other paths, and the log does not tell the source`() async throws {
+    @Test func `Guards and limits hold as on other paths, and the log does not tell the source`() async throws {
         let origin = try await PictureOrigin(.picture("sample.jpg", "Cache-Control: max-age=60"))
         origin.answer("/none.jpg", .status("404 Not Found"))
         origin.answer("/stale.jpg", try .picture("sample.jpg", "Cache-Control: max-age=0", "ETag: \"a\""))

@@ -7,7 +7,7 @@ import Testing
 
 /// `darkroom import-settings`
 struct ImportSettingsTests {
-    @Test func `what is printed for imgproxy is a valid file of settings`() throws {
+    @Test func `What is printed for imgproxy is a valid file of settings`() throws {
         let text = """
             IMGPROXY_BIND=:8080
             IMGPROXY_KEY=736563726574
@@ -36,7 +36,7 @@ struct ImportSettingsTests {
         #expect(settings.limits.maxSourcePixels == 200_000_000)
     }
 
-    @Test func `the command reads a file, and names a file that it cannot read`() throws {
+    @Test func `The command reads a file, and names a file that it cannot read`() throws {
         let file = try URL.temporaryFile("imgproxy.env", "IMGPROXY_TTL=60\n")
         let run = try DarkroomProcess.run(["import-settings", "imgproxy", file.path])
         #expect(run.status == 0 && run.output.contains("variant-max-age: \"60s\""))
@@ -48,7 +48,7 @@ struct ImportSettingsTests {
         ("imgproxy-keys: \"xx:11\"", "imgproxy-keys"), ("imgproxy-presets: [\"a=nope:1\"]", "imgproxy-presets"),
         ("imgproxy-formats: [png]", "imgproxy-formats"),
     ])
-    func `invalid rules of imgproxy stop the start and name the key`(line: String, key: String) throws {
+    func `Invalid rules of imgproxy stop the start and name the key`(line: String, key: String) throws {
         let error = try #require(throws: SettingError.self) {
             try Settings.reading(file: "compat: imgproxy\n\(line)\n")
         }

@@ -35,13 +35,13 @@ struct LineFormatterTests {
         return entry
     }
 
-    @Test func `a line of text is time, level, message and fields in order`() {
+    @Test func `A line of text is time, level, message and fields in order`() {
         let text = line(
             .text, "request", ["status": .stringConvertible(200), "path": "/image", "cache": "darkroom;hit;ttl=7"])
         #expect(text == "1970-01-01T00:00:00.000Z info request cache=darkroom;hit;ttl=7 path=/image status=200\n")
     }
 
-    @Test func `a request is a line of text with its fields in order`() {
+    @Test func `A request is a line of text with its fields in order`() {
         #expect(
             line(.text, entry, at: Date(timeIntervalSince1970: 1_800_000_000.25)) == """
                 2027-01-15T08:00:00.250Z info request bytes=9214 cache=darkroom;hit;ttl=7 client=192.0.2.7 \
@@ -53,7 +53,7 @@ struct LineFormatterTests {
                 """)
     }
 
-    @Test func `a request is an object of JSON with its fields in order`() {
+    @Test func `A request is an object of JSON with its fields in order`() {
         #expect(
             line(.json, entry) == """
                 {"bytes":9214,"cache":"darkroom;hit;ttl=7","client":"192.0.2.7","disconnected":true,\
@@ -63,7 +63,7 @@ struct LineFormatterTests {
         #expect(line(.json, sparse).hasPrefix(#"{"duration-ms":12.0,"level":"info","#))
     }
 
-    @Test func `a request is a line of logfmt with its fields in order`() {
+    @Test func `A request is a line of logfmt with its fields in order`() {
         #expect(
             line(.logfmt, entry, at: Date(timeIntervalSince1970: 1_800_000_000.25)) == """
                 time=2027-01-15T08:00:00.250Z level=info msg=request bytes=9214 cache="darkroom;hit;ttl=7" \
@@ -73,7 +73,7 @@ struct LineFormatterTests {
     }
 
     @Test(arguments: LogFormat.allCases)
-    func `an endpoint's details are among the fields of a request, in order`(format: LogFormat) {
+    func `An endpoint's details are among the fields of a request, in order`(format: LogFormat) {
         let words = line(format, detailed).matches(of: /[a-z-]+(?=["]?[=:])/).map { String($0.output) }
         let names = words.filter { !["time", "level", "message", "msg"].contains($0) }
         #expect(
@@ -84,7 +84,7 @@ struct LineFormatterTests {
         #expect(line(format, detailed).contains(format == .json ? #""width":40}"# : " width=40\n"))
     }
 
-    @Test func `any other event is a line of logfmt, whose message and metadata cannot forge a field`() {
+    @Test func `Any other event is a line of logfmt, whose message and metadata cannot forge a field`() {
         let metadata: Logger.Metadata = ["level": "forged", "msg": "forged", "time": "forged", "count": "7"]
         #expect(
             line(.logfmt, "lines=\"dropped\"", metadata)
@@ -97,7 +97,7 @@ struct LineFormatterTests {
         ("\u{85}\u{2028}\u{202e}\u{9b}", #""\u0085\u2028\u202e\u009b""#), ("\u{e0001}", #""\udb40\udc01""#),
         ("grün", #""grün""#), ("/a;b?c&d", "/a;b?c&d"),
     ])
-    func `untrusted text stays within its field of logfmt, and its quotes are those of JSON`(
+    func `Untrusted text stays within its field of logfmt, and is quoted like JSON`(
         text: String, value: String
     ) throws {
         var entry = sparse
@@ -113,7 +113,7 @@ struct LineFormatterTests {
         }
     }
 
-    @Test func `lines that share a second differ in their milliseconds, and the next second is another`() {
+    @Test func `Lines that share a second differ in their milliseconds, and the next second is another`() {
         var formatter = LineFormatter(.text)
         for time in [0.001, 0.5, 0.9996, 1, 59.75, 0.25] {
             formatter.append(.info, "x", [:], at: Date(timeIntervalSince1970: time))
@@ -128,7 +128,7 @@ struct LineFormatterTests {
         ("a\nb\r\u{1b}[2J", #"path="a\u{a}b\u{d}\u{1b}[2J""#), ("\r\n", #"path="\u{d}\u{a}""#),
         ("a\u{85}\u{2028}\u{202e}b\u{9b}", #"path="a\u{85}\u{2028}\u{202e}b\u{9b}""#), ("grün", #"path="grün""#),
     ])
-    func `untrusted text stays within its field`(path: String, field: String) {
+    func `Untrusted text stays within its field`(path: String, field: String) {
         #expect(line(.text, "request", ["path": "\(path)"]) == "1970-01-01T00:00:00.000Z info request \(field)\n")
         var entry = sparse
         entry.path = path
@@ -139,7 +139,7 @@ struct LineFormatterTests {
     @Test(arguments: [
         "a\nb\t\u{1f}", "\u{1b}[2J\"},{\"level\":\"error", "\u{2028}\\", "\u{0}", "grün 🖼", "\u{7f}\u{9b}",
     ])
-    func `untrusted text stays within one line of valid JSON`(path: String) throws {
+    func `Untrusted text stays within one line of valid JSON`(path: String) throws {
         let text = line(.json, "request", ["path": "\(path)", "level": "forged", "list": ["a", "b"]])
         #expect(!text.dropLast().utf8.contains { $0 < 0x20 })
         let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: String])
@@ -154,7 +154,7 @@ struct LineFormatterTests {
         #expect(request["level"] as? String == "info" && request.count == 8)
     }
 
-    @Test func `numbers are numbers in JSON`() {
+    @Test func `Numbers are numbers in JSON`() {
         let fields: Logger.Metadata = [
             "status": .stringConvertible(200), "took": .stringConvertible(1.25), "gone": .stringConvertible(true),
             "odd": .stringConvertible(Double.nan),
@@ -164,7 +164,7 @@ struct LineFormatterTests {
         #expect(text.contains(#""odd":"nan","#) && text.hasSuffix("\"took\":1.25}\n"))
     }
 
-    @Test func `metadata of the request is in each line, and metadata of the event takes precedence`() {
+    @Test func `Metadata of the request is in each line, and metadata of the event takes precedence`() {
         var handler = LineLogHandler(writer: LogWriter(format: .text))
         handler.metadataProvider = Logger.MetadataProvider { ["request-id": "7", "a": "1"] }
         let event = LogEvent(

@@ -32,7 +32,7 @@ struct LogQueueTests {
         }
     }
 
-    @Test func `lines without room are dropped and counted, and errors have reserved room`() throws {
+    @Test func `Lines without room are dropped and counted, and errors have reserved room`() throws {
         let queue = Queue(.init(lines: 80, bytes: 1 << 20))
         #expect(queue.accepted(line, .warning, of: 100) == 70)
         #expect(queue.accepted(line, .error, of: 100) == 10)
@@ -44,7 +44,7 @@ struct LogQueueTests {
     }
 
     @Test(arguments: [true, false])
-    func `the bytes that wait are bounded, whatever clients send`(isRequest: Bool) {
+    func `The bytes that wait are bounded, whatever clients send`(isRequest: Bool) {
         let text = String(repeating: "x", count: 1_000)
         let entry = AccessLogEntry(
             method: "GET", path: text, status: 200, bytes: nil, duration: .zero, requestID: text, cacheStatus: text,
@@ -58,7 +58,7 @@ struct LogQueueTests {
         }
     }
 
-    @Test func `the writer is woken by the first line only, and only after it found nothing`() {
+    @Test func `The writer is woken by the first line only, and only after it found nothing`() {
         let queue = Queue()
         #expect(!queue.append(line))
         #expect(queue.take()?.records.count == 1)
@@ -69,7 +69,7 @@ struct LogQueueTests {
         #expect(!queue.append(line))
     }
 
-    @Test func `while lines gather, only a warning wakes the writer, or lines that take half of the room`() {
+    @Test func `While lines gather, only a warning wakes the writer, or lines that take half of the room`() {
         let queue = Queue(.init(lines: 80, bytes: 1 << 20))
         #expect(queue.gather())
         #expect(queue.accepted(line, .info, of: 38) == 38)

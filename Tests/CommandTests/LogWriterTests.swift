@@ -48,7 +48,7 @@ struct LogWriterTests {
         return total
     }
 
-    @Test func `requests and other lines are written in the order of their arrival`() {
+    @Test func `Requests and other lines are written in the order of their arrival`() {
         let writer = writer()
         let logger = logger(writer)
         for number in 0..<100 {
@@ -62,7 +62,7 @@ struct LogWriterTests {
         #expect(writer.droppedCount == 0)
     }
 
-    @Test func `a blocked reader stalls no caller, and what was dropped is counted and reported once it reads again`() {
+    @Test func `A blocked reader stalls no caller, and what was dropped is counted and reported once it reads again`() {
         let (limit, count) = (80, 1_000)
         let filled = fill()
         let writer = writer(limits: .init(lines: limit, bytes: 1 << 20))
@@ -87,7 +87,7 @@ struct LogWriterTests {
         #expect(writer.droppedCount == dropped)
     }
 
-    @Test func `lines that cannot be written are counted, and a closed pipe ends nothing`() throws {
+    @Test func `Lines that cannot be written are counted, and a closed pipe ends nothing`() throws {
         let writer = writer()
         try pipe.fileHandleForReading.close()
         for number in 0..<3 { writer.append(entry(number)) }
@@ -97,7 +97,7 @@ struct LogWriterTests {
         #expect(writer.droppedCount == 4)
     }
 
-    @Test func `many threads lose no line`() async {
+    @Test func `Many threads lose no line`() async {
         let writer = writer(.json)
         let reader = Task.detached { [pipe] in
             var (text, newlines) = (Data(), 0)

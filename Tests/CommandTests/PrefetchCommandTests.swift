@@ -78,7 +78,7 @@ struct PrefetchCommandTests {
         #expect(lines.first?.contains(#""status":"failed","url":"local:///gone.jpg""#) == true)
     }
 
-    @Test func `Refusals are those of the server, with the line of the list`() async throws {
+    @Test func `The server's refusals are printed, with the line of the list`() async throws {
         let server = try await server()
         let line = try prefetch("local:///sample.jpg\n\nnonsense\n", server.base)
         #expect(line.status == 1)

@@ -59,7 +59,7 @@ import Testing
 }
 
 @Suite struct ThroughputTests {
-    @Test func `The rate is that of the last seconds`() {
+    @Test func `The rate covers the last seconds`() {
         var throughput = Throughput()
         #expect(throughput.perSecond == nil)
         throughput.record(0, at: .seconds(1))
@@ -112,7 +112,7 @@ import Testing
             (0, [:], 80),
             (0, ["COLUMNS": "-1"], 80),
         ] as [(Int, [String: String], Int)])
-    func `The width is that of the terminal, or else of the environment`(
+    func `The width comes from the terminal, or else from the environment`(
         reported: Int, environment: [String: String], columns: Int
     ) {
         #expect(Terminal.columns(reported: reported, environment: environment) == columns)

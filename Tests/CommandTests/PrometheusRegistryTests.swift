@@ -9,7 +9,7 @@ struct PrometheusRegistryTests {
         registry.exposition().split(separator: "\n").map(String.init).filter { $0.hasPrefix(name) }
     }
 
-    @Test func `a counter rises and never falls`() {
+    @Test func `A counter rises and never falls`() {
         let registry = PrometheusRegistry(help: ["c_total": "Events."])
         let counter = Counter(label: "c_total", dimensions: [("a", "1")], factory: registry)
         counter.increment(by: 2)
@@ -19,13 +19,13 @@ struct PrometheusRegistryTests {
         #expect(registry.exposition().contains("# HELP c_total Events.\n# TYPE c_total counter\n"))
     }
 
-    @Test func `a counter is there at zero before anything happened`() {
+    @Test func `A counter is there at zero before anything happened`() {
         let registry = PrometheusRegistry()
         _ = Counter(label: "c_total", factory: registry)
         #expect(lines(registry, "c_total") == ["c_total 0"])
     }
 
-    @Test func `a gauge goes where it is set, up and down`() {
+    @Test func `A gauge goes where it is set, up and down`() {
         let registry = PrometheusRegistry()
         let meter = Meter(label: "m", factory: registry)
         meter.set(10)
@@ -36,7 +36,7 @@ struct PrometheusRegistryTests {
         #expect(lines(registry, "g ") == ["g 7"])
     }
 
-    @Test func `a timer is a histogram in seconds, whatever unit it is told`() {
+    @Test func `A timer is a histogram in seconds, whatever unit it is told`() {
         let registry = PrometheusRegistry(buckets: [0.001, 0.1])
         let timer = CoreMetrics.Timer(label: "t_seconds", factory: registry)
         timer.recordMilliseconds(50)
@@ -50,7 +50,7 @@ struct PrometheusRegistryTests {
         #expect(registry.exposition().contains("# TYPE t_seconds histogram\n"))
     }
 
-    @Test func `what is no finite number does not spoil a histogram`() {
+    @Test func `What is no finite number does not spoil a histogram`() {
         let registry = PrometheusRegistry(buckets: [1])
         let recorder = Recorder(label: "r", factory: registry)
         recorder.record(Double.nan)
@@ -61,7 +61,7 @@ struct PrometheusRegistryTests {
     }
 
     @Test(arguments: [0.00005, 0.0001, 0.02, 29, 30, 31])
-    func `the default buckets separate a tenth of a millisecond from half a minute`(seconds: Double) {
+    func `The default buckets separate a tenth of a millisecond from half a minute`(seconds: Double) {
         var histogram = Histogram(bounds: PrometheusRegistry.defaultBuckets)
         histogram.record(seconds)
         let bounds = PrometheusRegistry.defaultBuckets + [.infinity]
@@ -71,14 +71,14 @@ struct PrometheusRegistryTests {
         #expect(index == 0 || seconds > bounds[index - 1])
     }
 
-    @Test func `the same name and labels are the same series, in any order`() {
+    @Test func `The same name and labels are the same series, in any order`() {
         let registry = PrometheusRegistry()
         Counter(label: "c", dimensions: [("a", "1"), ("b", "2")], factory: registry).increment()
         Counter(label: "c", dimensions: [("b", "2"), ("a", "1")], factory: registry).increment()
         #expect(lines(registry, "c{") == [#"c{a="1",b="2"} 2"#])
     }
 
-    @Test func `a series outlives the object that counted in it`() {
+    @Test func `A series outlives the object that counted in it`() {
         let registry = PrometheusRegistry()
         let counter = Counter(label: "c", factory: registry)
         counter.increment()
@@ -86,7 +86,7 @@ struct PrometheusRegistryTests {
         #expect(lines(registry, "c ") == ["c 1"])
     }
 
-    @Test func `a name has one kind, and what would be another is not shown`() {
+    @Test func `A name has one kind, and what would be another is not shown`() {
         let registry = PrometheusRegistry()
         Counter(label: "x", factory: registry).increment()
         Meter(label: "x", factory: registry).set(9)
@@ -95,7 +95,7 @@ struct PrometheusRegistryTests {
         #expect(lines(registry, "darkroom_metrics_refused") == ["darkroom_metrics_refused_series_total 2"])
     }
 
-    @Test func `there are never more series than allowed, and those that are go on counting`() {
+    @Test func `There are never more series than allowed, and known series go on counting`() {
         let registry = PrometheusRegistry(maxSeries: 3)
         for number in 0..<10 {
             Counter(label: "c", dimensions: [("n", "\(number)")], factory: registry).increment()
@@ -105,7 +105,7 @@ struct PrometheusRegistryTests {
         #expect(lines(registry, "darkroom_metrics_refused") == ["darkroom_metrics_refused_series_total 7"])
     }
 
-    @Test func `what others read just now stands between what was counted`() {
+    @Test func `What others read just now stands between what was counted`() {
         let registry = PrometheusRegistry()
         Counter(label: "b_total", factory: registry).increment()
         let text = registry.exposition(with: [MetricFamily("a_bytes", .gauge, help: "Bytes.", 5)])
@@ -114,7 +114,7 @@ struct PrometheusRegistryTests {
                 "# HELP a_bytes Bytes.\n# TYPE a_bytes gauge\na_bytes 5\n# TYPE b_total counter\nb_total 1\n"))
     }
 
-    @Test func `nothing is lost when many count at once, and a scrape in between is whole`() async {
+    @Test func `Nothing is lost when many count at once, and a scrape in between is whole`() async {
         let registry = PrometheusRegistry(buckets: [1])
         await withTaskGroup { group in
             for task in 0..<8 {

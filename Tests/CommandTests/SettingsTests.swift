@@ -13,7 +13,7 @@ import Testing
 @testable import DarkroomCommand
 
 struct SettingsTests {
-    @Test func `The defaults are those that the help states`() throws {
+    @Test func `The defaults equal what the help states`() throws {
         let settings = try Settings.reading()
         #expect(settings.listeners.host == "127.0.0.1")
         #expect(settings.listeners.port == 8080)

@@ -41,8 +41,7 @@ struct SignCommandTests {
         ("https://img.example.com", "/image"), ("HTTP://[::1]:8080", "/image"),
         ("https://example.com/pictures", "/image"), ("https://img.example.com", "/info"),
     ])
-    func `A URL of the server keeps its base, and its signature is that of the path`(base: String, path: String) throws
-    {
+    func `A URL of the server keeps its base, and has the signature of its path`(base: String, path: String) throws {
         let request = "\(path)?url=local:///sample.jpg"
         let signed = try sign([base + request], ["DARKROOM_PUBLIC_URL": "https://other.example.com"])
         #expect(signed == base + (try sign([request])))

@@ -67,7 +67,7 @@ struct SrcsetRouteTests {
         #expect(await server.stop() == 0)
     }
 
-    @Test func `A width beyond the source is that of the source, and its size is in the markup`() async throws {
+    @Test func `A width beyond the source becomes the source's, and the size is in the markup`() async throws {
         let origin = try await PictureOrigin(.picture("formats/photo.jpg"))
         let server = try await DarkroomProcess(["--allow-networks", "127.0.0.0/8"])
         let answer = try await Client.get("\(server.base)/srcset?url=\(origin.url())&widths=320,641,5000")
@@ -80,7 +80,7 @@ struct SrcsetRouteTests {
         #expect(await server.stop() == 0)
     }
 
-    @Test func `A picture's placeholders are those that the text formats give, in a 304 too`() async throws {
+    @Test func `A picture has the placeholders that the text formats give, in a 304 too`() async throws {
         let server = try await DarkroomProcess(["--local-root", URL.fixtures.path])
         let query = "w=300&flip&output=webp&placeholder=lqip,blurhash,color,thumbhash"
         let picture = try await server.image("local:///sample.jpg", query)

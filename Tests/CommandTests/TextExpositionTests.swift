@@ -9,7 +9,7 @@ struct TextExpositionTests {
         MetricFamily("m", kind, help: help, series)
     }
 
-    @Test func `a family is its help, its kind and a line for each series, by name and labels`() {
+    @Test func `A family is its help, its kind and a line for each series, by name and labels`() {
         let families = [
             MetricFamily("b_total", .counter, help: "Things.", 3),
             MetricFamily(
@@ -31,7 +31,7 @@ struct TextExpositionTests {
                 """)
     }
 
-    @Test func `a family without series is not there`() {
+    @Test func `A family without series is not there`() {
         #expect(TextExposition.text([family([], help: "Nothing.")]) == "")
         #expect(TextExposition.text([]) == "")
     }
@@ -41,12 +41,12 @@ struct TextExpositionTests {
         ("a\nb", #"m{l="a\nb"} 1"#), ("a\r\nb", "m{l=\"a\r\\nb\"} 1"), (#"\n"#, #"m{l="\\n"} 1"#),
         ("e\u{301}\"", "m{l=\"e\u{301}\\\"\"} 1"), ("\"} 9\nm 8", #"m{l="\"} 9\nm 8"} 1"#),
     ])
-    func `a label's value stays within its quotes and its line`(value: String, line: String) {
+    func `A label's value stays within its quotes and its line`(value: String, line: String) {
         let text = TextExposition.text([family([.init(SeriesLabels([("l", value)]), .number(1))])])
         #expect(text == "# TYPE m gauge\n\(line)\n")
     }
 
-    @Test func `help stays on its line`() {
+    @Test func `Help stays on its line`() {
         let text = TextExposition.text([family([.init(.init([]), .number(0))], help: "A \"b\" \\ c\nm 1")])
         #expect(text == "# HELP m A \"b\" \\\\ c\\nm 1\n# TYPE m gauge\nm 0\n")
     }
@@ -57,12 +57,12 @@ struct TextExpositionTests {
         (9_007_199_254_740_992, "9007199254740992.0"),
         (53_687_091_200, "53687091200"), (0.0005, "0.0005"),
     ])
-    func `a number is written as Prometheus reads it`(value: Double, text: String) {
+    func `A number is written as Prometheus reads it`(value: Double, text: String) {
         #expect(TextExposition.number(value) == text)
         if !value.isNaN, value.isFinite { #expect(Double(text) == value) }
     }
 
-    @Test func `a histogram is its cumulative buckets, its sum and its count`() {
+    @Test func `A histogram is its cumulative buckets, its sum and its count`() {
         var histogram = Histogram(bounds: [0.1, 1])
         for value in [0.05, 0.1, 0.5, 7] { histogram.record(value) }
         let text = TextExposition.text([
@@ -84,20 +84,20 @@ struct TextExpositionTests {
         ("darkroom_a_total", "darkroom_a_total"), ("http.server.requests", "http_server_requests"), ("a:b", "a:b"),
         ("9lives", "_9lives"), ("", "_"), ("été", "_t_"), ("a b\n", "a_b_"), ("٣", "_"),
     ])
-    func `a metric's name has only characters that it may have`(given: String, name: String) {
+    func `A metric's name has only characters that it may have`(given: String, name: String) {
         #expect(MetricFamily(given, .gauge, help: "", 1).name == name)
     }
 
     @Test(arguments: [
         ("route", "route"), ("a:b", "a_b"), ("le", "label_le"), ("__name__", "label_name__"), ("7", "_7"), ("", "_"),
     ])
-    func `a label's name has only characters that it may have, and is none that Prometheus uses`(
+    func `A label's name has only characters that it may have, and is none that Prometheus uses`(
         given: String, name: String
     ) {
         #expect(SeriesLabels([(given, "x")]).labels.map(\.name) == [name])
     }
 
-    @Test func `of two labels with one name the first counts`() {
+    @Test func `Of two labels with one name the first counts`() {
         #expect(SeriesLabels([("a.b", "1"), ("a_b", "2")]) == SeriesLabels([("a_b", "1")]))
     }
 }

@@ -23,8 +23,7 @@ struct UnixSocketTests {
         return try await Client.get("http+unix://\(host)\(target)", fields: fields + [("Host", "localhost")])
     }
 
-    @Test func `The server answers on the socket, and its clients are those of the proxy on this machine`() async throws
-    {
+    @Test func `The server answers on the socket, to clients that the proxy on this machine names`() async throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         // A host for everyone needs keys; a socket does not.
         let server = try await DarkroomProcess(

@@ -13,12 +13,12 @@ struct DialectReferenceTests {
         + ImgproxyTable.image.rows.map(\.outcome) + ImgproxyTable.information.rows.map(\.outcome)
 
     @Test(arguments: names)
-    func `a table lists each option once`(names: [String]) {
+    func `A table lists each option once`(names: [String]) {
         #expect(Set(names).count == names.count)
     }
 
     @Test(arguments: outcomes)
-    func `every reason is a sentence`(outcome: OptionOutcome) {
+    func `Every reason is a sentence`(outcome: OptionOutcome) {
         switch outcome {
         case .parameters(let text): #expect(!text.isEmpty)
         case .ignored(let reason), .refused(let reason): #expect(reason.hasSuffix("."))

@@ -7,7 +7,7 @@ struct ImportedSettingsTests {
         ImportedSettings(text, of: service).yaml.split(separator: "\n").map(String.init)
     }
 
-    @Test func `lines of Docker and of shells are read, and comments are not`() {
+    @Test func `Lines of Docker and of shells are read, and comments are not`() {
         let lines = lines(
             "# IMGPROXY_BIND=:1\n\n  export IMGPROXY_BASE_URL='https://a.org/'\nIMGPROXY_TTL = \"60\" \nEMPTY=\n")
         #expect(lines.contains("compat-base-url: \"https://a.org/\"  # IMGPROXY_BASE_URL"))
@@ -15,23 +15,23 @@ struct ImportedSettingsTests {
         #expect(lines.count == 4)
     }
 
-    @Test func `keys and salts become pairs`() {
+    @Test func `Keys and salts become pairs`() {
         let lines = lines("IMGPROXY_SALT=22,44\nIMGPROXY_KEY=11,33")
         #expect(lines.contains("imgproxy-keys: \"11:22,33:44\"  # IMGPROXY_KEY, IMGPROXY_SALT"))
     }
 
-    @Test func `defaults of options precede the preset that every path begins with`() {
+    @Test func `Defaults of options precede the preset that every path begins with`() {
         let lines = lines("IMGPROXY_PRESETS=default=w:5,a=h:6\nIMGPROXY_QUALITY=70\nIMGPROXY_AUTO_ROTATE=false")
         #expect(lines.contains { $0.hasPrefix("imgproxy-presets: \"default=fq:jpeg:70/ar:0/w:5,a=h:6\"") })
         #expect(self.lines("IMGPROXY_QUALITY=70").contains { $0.hasPrefix("imgproxy-presets: \"default=fq:jpeg:70\"") })
     }
 
-    @Test func `formats are in imgproxy's order of preference`() {
+    @Test func `Formats are in imgproxy's order of preference`() {
         let lines = lines("IMGPROXY_AUTO_WEBP=1\nIMGPROXY_ENFORCE_AVIF=true\nIMGPROXY_AUTO_JXL=false")
         #expect(lines.contains { $0.hasPrefix("imgproxy-formats: \"avif,webp\"") })
     }
 
-    @Test func `a variable without a setting is a comment without its value`() {
+    @Test func `A variable without a setting is a comment without its value`() {
         let lines = lines("IMGPROXY_SENTRY_DSN=https://secret@a.org\nIMGPROXY_NONSENSE=secret\nIMGPROXY_TTL=0")
         #expect(lines.contains("# IMGPROXY_SENTRY_DSN: Errors are logged."))
         #expect(lines.contains("# IMGPROXY_NONSENSE: There is no such setting."))
@@ -39,13 +39,13 @@ struct ImportedSettingsTests {
         #expect(!lines.contains { $0.contains("secret") })
     }
 
-    @Test func `defaults that the server would refuse are lowered`() {
+    @Test func `Defaults that the server would refuse are lowered`() {
         let lines = lines("IMGPROXY_TIMEOUT=4")
         #expect(lines.contains { $0.hasPrefix("download-timeout: \"4s\"") })
         #expect(lines.contains { $0.hasPrefix("connect-timeout: \"4s\"") })
     }
 
-    @Test func `variables of imagor`() {
+    @Test func `Variables of imagor`() {
         let text = """
             PORT=8000
             IMAGOR_SECRET=mysecret
@@ -68,7 +68,7 @@ struct ImportedSettingsTests {
         }
     }
 
-    @Test func `texts are quoted for YAML`() {
+    @Test func `Texts are quoted for YAML`() {
         #expect(lines("IMGPROXY_BASE_URL=a\"b\\c: #").contains { $0.hasPrefix(#"compat-base-url: "a\"b\\c: #""#) })
     }
 }

@@ -23,7 +23,7 @@ struct SignedSpellingTests {
     ]
 
     @Test(arguments: thumborPaths)
-    func `no encoded byte changes what a signed path of thumbor means`(path: String) throws {
+    func `No encoded byte changes what a signed path of thumbor means`(path: String) throws {
         let dialect = Thumbor(key: Self.thumborKey)
         let signature = Self.thumborKey.sign(path)
         let signed = try #require(Meaning(dialect, "/\(signature)/\(path)"))
@@ -38,12 +38,12 @@ struct SignedSpellingTests {
     }
 
     @Test(arguments: thumborPaths)
-    func `a signed path of thumbor means what was signed, in any spelling that is answered`(path: String) throws {
+    func `A signed path of thumbor means what was signed, in any spelling that is answered`(path: String) throws {
         try expectOneMeaning(Thumbor(key: Self.thumborKey), Self.thumborKey.sign(path), "/\(path)")
     }
 
     @Test(arguments: imgproxyPaths)
-    func `a signed path of imgproxy means what was signed, in any spelling that is answered`(path: String) throws {
+    func `A signed path of imgproxy means what was signed, in any spelling that is answered`(path: String) throws {
         let keys = try ImgproxyKeys(pairs: [Self.pair])
         var rules = ImgproxyDialect.Rules(keys: keys)
         rules.watermark = "logo"

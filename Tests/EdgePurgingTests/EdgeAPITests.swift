@@ -37,7 +37,7 @@ struct EdgeAPITests {
         #expect(soft.field("fastly-soft-purge") == "1")
     }
 
-    @Test func `bunny gets one tag at a time, and is never told to empty a pull zone`() {
+    @Test func `Bunny gets one tag at a time, and is never told to empty a pull zone`() {
         let bunny = EdgeDestination(.bunny, account: "42")
         let sent = request(bunny, [.stub("s-1")])
         #expect(sent.url == "https://api.bunny.net/pullzone/42/purgeCache")

@@ -10,7 +10,7 @@ import Testing
         return order
     }
 
-    @Test func `the least recently used element comes out first`() {
+    @Test func `The least recently used element comes out first`() {
         var list = LinkedSlots<Int>()
         let slots = (0..<5).map { list.insert($0) }
         list.moveToNewest(slots[0])
@@ -19,7 +19,7 @@ import Testing
         #expect(drained(list) == [1, 3, 4, 0, 2])
     }
 
-    @Test func `removing any element keeps the rest in order`() {
+    @Test func `Removing any element keeps the rest in order`() {
         for removed in 0..<4 {
             var list = LinkedSlots<Int>()
             let slots = (0..<4).map { list.insert($0) }
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a list behaves like a plain array under any mix of operations`() {
+    @Test func `A list behaves like a plain array under any mix of operations`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<50 {
             var list = LinkedSlots<Int>()

@@ -60,7 +60,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func `a queue evicts in the order of SIEVE`(title: String, steps: [Step]) {
+    func `A queue evicts in the order of SIEVE`(title: String, steps: [Step]) {
         var queue = SieveQueue<String>()
         var slots: [String: Int] = [:]
         for step in steps {
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `a queue behaves like a plain model of the algorithm`(seed: UInt64) {
+    func `A queue behaves like a plain model of the algorithm`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var queue = SieveQueue<Int>()
         var model = SieveModel()

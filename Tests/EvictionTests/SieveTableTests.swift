@@ -11,7 +11,7 @@ import Testing
         return table
     }
 
-    @Test func `a value is found for its key until it is removed`() {
+    @Test func `A value is found for its key until it is removed`() {
         var table = table()
         #expect(table.value(for: "b") == 1)
         #expect(table.peek("b") == 1)
@@ -24,21 +24,21 @@ import Testing
         #expect(table.bytes == 30)
     }
 
-    @Test func `evicted values are returned in order, and as few as necessary`() {
+    @Test func `Evicted values are returned in order, and as few as necessary`() {
         var table = table()
         #expect(table.insert(4, cost: 11, for: "e") == [0, 1])
         #expect(table.count == 3)
         #expect(table.bytes == 31)
     }
 
-    @Test func `a value with a hit stays, and one that was only peeked at goes`() {
+    @Test func `A value with a hit stays, and one that was only peeked at goes`() {
         var table = table()
         _ = table.value(for: "a")
         _ = table.peek("b")
         #expect(table.insert(4, cost: 10, for: "e") == [1])
     }
 
-    @Test func `a value replaces the previous one and its cost`() {
+    @Test func `A value replaces the previous one and its cost`() {
         var table = table()
         #expect(table.insert(9, cost: 5, for: "d") == [3])
         #expect(table.peek("d") == 9)
@@ -47,7 +47,7 @@ import Testing
         #expect(table.bytes == 40)
     }
 
-    @Test func `a value that costs more than the budget evicts only what it was to replace`() {
+    @Test func `A value that costs more than the budget evicts only what it was to replace`() {
         var table = table()
         #expect(table.insert(9, cost: 41, for: "a") == [0])
         #expect(table.insert(9, cost: .max, for: "x") == [])
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, .min])
-    func `values without a cost still count`(cost: Int) {
+    func `Values without a cost still count`(cost: Int) {
         var table = SieveTable<Int, Int>(budgetBytes: 3)
         for number in 0..<3 { #expect(table.insert(number, cost: cost, for: number) == []) }
         #expect(table.insert(3, cost: cost, for: 3) == [0])
@@ -65,14 +65,14 @@ import Testing
     }
 
     @Test(arguments: [0, -1, .min])
-    func `a table without a budget stays empty`(budgetBytes: Int) {
+    func `A table without a budget stays empty`(budgetBytes: Int) {
         var table = SieveTable<Int, Int>(budgetBytes: budgetBytes)
         #expect(table.insert(1, cost: 0, for: 1) == [])
         #expect(table.count == 0)
         #expect(table.budgetBytes == 0)
     }
 
-    @Test func `shrinking stops as soon as the target is met`() {
+    @Test func `Shrinking stops as soon as the target is met`() {
         var table = table()
         _ = table.value(for: "a")
         #expect(table.shrink(toBytes: 40) == [])
@@ -84,7 +84,7 @@ import Testing
         #expect(table.insert(5, cost: 40, for: "e") == [])
     }
 
-    @Test func `values that satisfy a predicate are removed, and no others`() {
+    @Test func `Values that satisfy a predicate are removed, and no others`() {
         var table = table()
         #expect(table.removeAll { key, value in key == "a" || value == 2 }.sorted() == [0, 2])
         #expect(table.count == 2)
@@ -92,7 +92,7 @@ import Testing
         #expect(table.peek("b") == 1)
     }
 
-    @Test func `an emptied table starts over, and the old one is returned whole`() {
+    @Test func `An emptied table starts over, and the old one is returned whole`() {
         var table = table()
         let before = table.removeAll()
         #expect(before.count == 4)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
-    func `count and bytes are those of the values, and each value leaves exactly once`(seed: UInt64) {
+    func `Count and bytes are the sums over the values, and each value leaves exactly once`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var table = SieveTable<Int, Int>(budgetBytes: 500)
         /// The cost of each value in the table; a value is the number of the step that put it there.

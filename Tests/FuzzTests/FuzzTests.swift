@@ -11,7 +11,7 @@ struct FuzzTests {
 }
 
 struct FuzzerTests {
-    @Test func `equal seeds make equal inputs`() {
+    @Test func `Equal seeds make equal inputs`() {
         var first = Mutator(seed: 7)
         var second = Mutator(seed: 7)
         let seeds = [Array("url=x&w=9".utf8), Array("max-age=3".utf8)]
@@ -20,7 +20,7 @@ struct FuzzerTests {
         }
     }
 
-    @Test func `what fails is found and kept`() throws {
+    @Test func `What fails is found and kept`() throws {
         let folder = TemporaryFolder()
         defer { folder.remove() }
         let fuzzer = Fuzzer(rounds: 20_000, seed: 3, folder: folder.url)
@@ -32,7 +32,7 @@ struct FuzzerTests {
         #expect(try Array(Data(contentsOf: failure.file)).contains(UInt8(ascii: "%")))
     }
 
-    @Test func `an input is on disk before it is tried, so that a crash leaves it there`() throws {
+    @Test func `An input is on disk before it is tried, so that a crash leaves it there`() throws {
         let folder = TemporaryFolder()
         defer { folder.remove() }
         let fuzzer = Fuzzer(rounds: 50, seed: 3, folder: folder.url)

@@ -21,23 +21,23 @@ struct AgeTests {
         #expect(age(fields) == .seconds(seconds))
     }
 
-    @Test func `a response grows older by the time that it is kept`() {
+    @Test func `A response grows older by the time that it is kept`() {
         #expect(age(["Age: 30"], after: 12.5) == .seconds(42.5))
     }
 
-    @Test func `the way from the origin counts, and an old Date too`() {
+    @Test func `The way from the origin counts, and an old Date too`() {
         #expect(age(["Age: 30"], delay: 4) == .seconds(34))
         #expect(age([], date: -50) == .seconds(50))
         #expect(age(["Age: 30"], date: -50, delay: 4) == .seconds(50))
         #expect(age(["Age: 60"], date: -50, delay: 4) == .seconds(64))
     }
 
-    @Test func `an origin's clock that runs fast makes nothing younger than it is`() {
+    @Test func `An origin's clock that runs fast makes nothing younger than it is`() {
         #expect(age([], date: 500, after: 3) == .seconds(3))
         #expect(age(["Age: 15"], date: 10) == .seconds(15))
     }
 
-    @Test func `after the clock is set back, ages are not negative and freshness is not endless`() {
+    @Test func `After the clock is set back, ages are not negative and freshness is not endless`() {
         let freshness = Origin.response(["Cache-Control: max-age=60"]).freshness(FreshnessPolicy())
         #expect(freshness.age(at: Origin.later(-1)) == .seconds(1))
         #expect(freshness.remaining(at: Origin.later(-86_400 * 3_650)) < .zero)
@@ -47,11 +47,11 @@ struct AgeTests {
         #expect(freshness.age(at: Date(timeIntervalSince1970: .nan)) >= .zero)
     }
 
-    @Test func `a request that seems to have left after its answer came adds nothing`() {
+    @Test func `A request that seems to have left after its answer came adds nothing`() {
         #expect(age([], delay: -100) == .zero)
     }
 
-    @Test func `what is left never grows`() {
+    @Test func `What is left never grows`() {
         var numbers = SystemRandomNumberGenerator()
         for _ in 0..<500 {
             var stored = Origin.response(
@@ -65,7 +65,7 @@ struct AgeTests {
         }
     }
 
-    @Test func `a soft purge makes a response stale from that moment`() {
+    @Test func `A soft purge makes a response stale from that moment`() {
         var stored = Origin.response(["Cache-Control: max-age=3600, stale-while-revalidate=10"])
         stored.staleSince = Origin.later(100)
         let freshness = stored.freshness(FreshnessPolicy())

@@ -23,7 +23,7 @@ struct CacheDecisionTests {
         ).decision
     }
 
-    @Test func `a fresh response is used, a stale one revalidated, behind the answer while the window is open`() {
+    @Test func `A fresh response is used, a stale one revalidated, behind the answer while the window is open`() {
         #expect(decide(at: 99) == .use)
         #expect(decide(at: 100) == .useAndRevalidate)
         #expect(decide(at: 109) == .useAndRevalidate)
@@ -45,7 +45,7 @@ struct CacheDecisionTests {
             (.refresh, .useAndRevalidate, .useAndRevalidate, .ask(.miss)),
             (.default, .use, .ask(.stale), .ask(.miss)),
         ] as [(CacheMode, CacheDecision, CacheDecision, CacheDecision)])
-    func `each mode has its own idea of fresh, stale and missing`(
+    func `Each mode has its own idea of fresh, stale and missing`(
         mode: CacheMode, fresh: CacheDecision, stale: CacheDecision, missing: CacheDecision
     ) {
         #expect(decide(at: 1, mode) == fresh)
@@ -53,7 +53,7 @@ struct CacheDecisionTests {
         #expect(decide(nil, at: 1, mode) == missing)
     }
 
-    @Test func `no mode uses what its origin forbids to use`() {
+    @Test func `No mode uses what its origin forbids to use`() {
         for mode in [CacheMode.forceCache, .refresh] {
             #expect(decide(Self.strict, at: 500, mode) == .ask(.stale))
             #expect(decide(Self.unsure, at: 1, mode) == .ask(.stale))
@@ -67,12 +67,12 @@ struct CacheDecisionTests {
     @Test(arguments: [
         ("no-cache", 1), ("max-age=0", 1), ("max-age=0, max-stale", 1), ("min-fresh=100", 1), ("min-fresh=500", 1),
     ])
-    func `only some clients may make us ask the origin anew`(directives: String, seconds: Double) {
+    func `Only some clients may make us ask the origin anew`(directives: String, seconds: Double) {
         #expect(decide(at: seconds, .default, directives) == .use)
         #expect(decide(at: seconds, .default, directives, allowsForcedRefresh: true) == .ask(.request))
     }
 
-    @Test func `strangers' wishes that our own answer could meet are obeyed`() {
+    @Test func `Strangers' wishes that our own answer could meet are obeyed`() {
         #expect(decide(at: 30, .default, "max-age=30") == .use)
         #expect(decide(at: 31, .default, "max-age=30") == .ask(.request))
         #expect(decide(at: 70, .default, "min-fresh=30") == .use)
@@ -83,7 +83,7 @@ struct CacheDecisionTests {
         #expect(decide(at: 105, .default, "min-fresh=1") == .ask(.stale))
     }
 
-    @Test func `a client may take what is stale by so much`() {
+    @Test func `A client may take what is stale by so much`() {
         #expect(decide(at: 120, .default, "max-stale=19") == .ask(.stale))
         #expect(decide(at: 120, .default, "max-stale=20") == .use)
         #expect(decide(at: 86_400 * 3_650, .default, "max-stale") == .use)
@@ -100,7 +100,7 @@ struct CacheDecisionTests {
     }
 
     @Test(arguments: ["max-age=5", "max-age=10", "min-fresh=595"])
-    func `nobody who may not makes us ask for what not even a new answer could satisfy`(directive: String) {
+    func `Nobody who may not makes us ask for what not even a new answer could satisfy`(directive: String) {
         // From a cache on the way, so that every answer is ten seconds old when it comes.
         let stored = Origin.response(["Cache-Control: max-age=600", "Age: 10"]).freshness(FreshnessPolicy())
         func decide(allowsForcedRefresh: Bool) -> CacheDecision {
@@ -115,12 +115,12 @@ struct CacheDecisionTests {
         #expect(decide(allowsForcedRefresh: true) == .ask(.request))
     }
 
-    @Test func `a mode that was chosen overrules the directives`() {
+    @Test func `A mode that was chosen overrules the directives`() {
         #expect(decide(at: 500, .forceCache, "no-cache, max-age=1", allowsForcedRefresh: true) == .use)
         #expect(decide(at: 1, .noCache, "max-stale") == .ask(.request))
     }
 
-    @Test func `nothing is used beyond its lifetime and windows without the client's consent`() {
+    @Test func `Nothing is used beyond its lifetime and windows without the client's consent`() {
         var numbers = SystemRandomNumberGenerator()
         for _ in 0..<5_000 {
             var flags = ["must-revalidate", "no-cache", "s-maxage=9", "public"].shuffled(using: &numbers).prefix(1)
@@ -145,14 +145,14 @@ struct CacheDecisionTests {
         }
     }
 
-    @Test func `reasons are those of Cache-Status`() {
+    @Test func `Reasons have the words of Cache-Status`() {
         let reasons = [CacheStatus.Reason.miss, .varyMiss, .stale, .request]
         #expect(reasons.map(\.rawValue) == ["miss", "vary-miss", "stale", "request"])
     }
 }
 
 struct CacheDemandTests {
-    @Test func `modes are the words of the Fetch standard, and refresh`() {
+    @Test func `Modes are the words of the Fetch standard, and refresh`() {
         let words = ["default", "no-store", "reload", "no-cache", "force-cache", "only-if-cached", "refresh"]
         #expect(CacheMode.allCases.map(\.rawValue) == words)
         #expect(CacheMode.allCases.filter(\.forcesOriginRequest) == [.noStore, .reload, .noCache, .refresh])
@@ -174,7 +174,7 @@ struct CacheDemandTests {
         #expect(directives.onlyIfCached == onlyIfCached)
     }
 
-    @Test func `numbers of requests are read like those of responses, or not at all`() {
+    @Test func `The directives of requests have numbers like responses, or none`() {
         let directives = RequestDirectives(
             Origin.fields(["Cache-Control: max-age=5, max-age=9, min-fresh=-1, max-stale=\"7\""]))
         #expect(directives.maxAge == .seconds(5))

@@ -22,12 +22,12 @@ struct CacheDirectivesTests {
         "max-age='60'", "max-age =60", "max-age= 60", "max-age=6 0", "max-age=\"60", "max-age=\"60\"1",
         "max-age;60", "max-age 60", "max-age=\"\"", "max-age=\" 60\"", "max-age=٦", "max-age=x, max-age=60",
     ])
-    func `what is no number is invalid rather than absent`(text: String) {
+    func `What is no number is invalid rather than absent`(text: String) {
         #expect(CacheDirectives(parsing: text).maxAge == .invalid)
     }
 
     @Test(arguments: ["", "maxage=60", "x-max-age=60", #"ext="max-age=60""#, "s-maxage=60", "=60", "\"max-age=60\""])
-    func `what has another name is not max-age`(text: String) {
+    func `What has another name is not max-age`(text: String) {
         #expect(CacheDirectives(parsing: text).maxAge == nil)
     }
 
@@ -35,16 +35,16 @@ struct CacheDirectivesTests {
         "no-store", "No-StOrE", "max-age=60, no-store", "no-store=1", "no-store; x", "no-store =x", "no-store\t",
         "ext=\"open, no-store", "no-store\"", #"ext="\", no-store"#,
     ])
-    func `a slip of the pen does not hide a restriction`(text: String) {
+    func `A slip of the pen does not hide a restriction`(text: String) {
         #expect(CacheDirectives(parsing: text).noStore)
     }
 
     @Test(arguments: [#"ext="no-store""#, #"ext="a, no-store""#, "x-no-store", "no-stores", "ext=no-store", "nostore"])
-    func `inside a quoted string or another word it is no restriction`(text: String) {
+    func `Inside a quoted string or another word it is no restriction`(text: String) {
         #expect(!CacheDirectives(parsing: text).noStore)
     }
 
-    @Test func `each directive is known, and restrictions that name fields count as a whole`() {
+    @Test func `Each directive is known, and restrictions that name fields count as a whole`() {
         let directives = CacheDirectives(
             parsing: "private=\"set-cookie, x\", no-cache=x, must-revalidate, proxy-revalidate, must-understand,"
                 + "immutable, s-maxage=1, stale-while-revalidate=2, stale-if-error=3")
@@ -62,17 +62,17 @@ struct CacheDirectivesTests {
     }
 
     @Test(arguments: ["public; max-age=600", "max-age=600; public", "max-age=600;public", "a=b;max-age=600 ; c"])
-    func `a semicolon separates like a comma`(text: String) {
+    func `A semicolon separates like a comma`(text: String) {
         #expect(CacheDirectives(parsing: text).maxAge == .seconds(.seconds(600)))
     }
 
     @Test(arguments: ["must-understand=1, immutable=1", "must-understand; immutable", "immutable x"])
-    func `a malformed directive loosens nothing`(text: String) {
+    func `A malformed directive loosens nothing`(text: String) {
         let directives = CacheDirectives(parsing: text)
         #expect(!directives.mustUnderstand && !directives.isImmutable)
     }
 
-    @Test func `any bytes at all can be read`() {
+    @Test func `Any bytes at all can be read`() {
         var numbers = SystemRandomNumberGenerator()
         let alphabet = Array("\",=; \t\\\0a09-\u{e9}".utf8) + Array("max-age=,no-store".utf8)
         for _ in 0..<5_000 {
@@ -92,7 +92,7 @@ struct CacheDirectivesTests {
 }
 
 struct TargetedDirectivesTests {
-    @Test func `a dictionary says what Cache-Control would`() throws {
+    @Test func `A dictionary says what Cache-Control would`() throws {
         let directives = try #require(
             CacheDirectives(
                 targeted: "max-age=60, s-maxage=50;x=1, no-store, private=\"a\", no-cache=?0, must-revalidate,"
@@ -113,11 +113,11 @@ struct TargetedDirectivesTests {
         "max-age= 60", "max-age=60,", "MAX-AGE=60", "max-age=?1", "max-age=(60)", "no-store=1", "no-store=\"a\"",
         "private=1", "max-age=9999999999999999",
     ])
-    func `what is no such dictionary is ignored as a whole`(text: String) {
+    func `What is no such dictionary is ignored as a whole`(text: String) {
         #expect(CacheDirectives(targeted: text) == nil)
     }
 
-    @Test func `a field that is too long to be read forbids to keep the response`() {
+    @Test func `A field that is too long to be read forbids to keep the response`() {
         let text = "max-age=60, " + String(repeating: "a, ", count: 700) + "a"
         #expect(CacheDirectives(targeted: text)?.forbidStoring == true)
     }
@@ -125,11 +125,11 @@ struct TargetedDirectivesTests {
     @Test(arguments: [
         ("max-age=1, max-age=60", 60), ("max-age=99999999999", 2_147_483_648), ("foobar, max-age=0", 0),
     ])
-    func `the last number of a name counts, and large ones are capped`(text: String, seconds: Int) {
+    func `The last number of a name counts, and large ones are capped`(text: String, seconds: Int) {
         #expect(CacheDirectives(targeted: text)?.maxAge == .seconds(.seconds(seconds)))
     }
 
-    @Test func `a negative number is stale, not ignored`() {
+    @Test func `A negative number is stale, not ignored`() {
         #expect(CacheDirectives(targeted: "max-age=-1")?.maxAge == .invalid)
     }
 }

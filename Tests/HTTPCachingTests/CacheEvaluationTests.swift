@@ -59,13 +59,13 @@ struct CacheEvaluationTests {
             section: "RFC 9111 §5.2.1.7"),
         Case(origin: "max-age=9", mode: .onlyIfCached, reason: .fresh, section: maxAge),
     ])
-    func `each reason has its section`(_ row: Case) {
+    func `Each reason has its section`(_ row: Case) {
         let evaluation = row.evaluation()
         #expect(evaluation.reason == row.reason)
         #expect(evaluation.section == row.section)
     }
 
-    @Test func `a reason is one sentence that names where a lifetime is from`() {
+    @Test func `A reason is one sentence that names where a lifetime is from`() {
         #expect(
             Case(origin: "max-age=9", reason: .fresh).evaluation().explanation
                 == "The stored response is fresh according to the origin's max-age.")
@@ -81,7 +81,7 @@ struct CacheEvaluationTests {
         #expect(CacheEvaluation.staleIfError(stored).section == "RFC 5861 §4")
     }
 
-    @Test func `what is gone is asked for, or refused to who forbids to ask`() {
+    @Test func `What is gone is asked for, or refused to who forbids to ask`() {
         let stored = Origin.response(["Cache-Control: max-age=9"]).freshness(FreshnessPolicy())
         #expect(CacheEvaluation.gone(stored, policy: RequestCachePolicy()).decision == .ask(.miss))
         #expect(CacheEvaluation.gone(stored, policy: RequestCachePolicy()).reason == .gone)

@@ -18,11 +18,11 @@ struct CacheStatusTests {
             "darkroom;fwd=stale;fwd-status=304;ttl=60;stored;detail=memory"
         ),
     ])
-    func `a status is one line`(status: CacheStatus, text: String) {
+    func `A status is one line`(status: CacheStatus, text: String) {
         #expect(status.description == text)
     }
 
-    @Test func `the line is a structured field with the parameters of RFC 9211`() throws {
+    @Test func `The line is a structured field with the parameters of RFC 9211`() throws {
         struct Member: Codable {
             struct Parameters: Codable {
                 var fwd: String?
@@ -49,7 +49,7 @@ struct CacheStatusTests {
     }
 
     @Test(arguments: ["", "1st", "a b", "a;hit", "a\"", "é", "a\n", "a=b"])
-    func `only tokens are names`(text: String) {
+    func `Only tokens are names`(text: String) {
         #expect(CacheStatus.Name(text) == nil)
     }
 }

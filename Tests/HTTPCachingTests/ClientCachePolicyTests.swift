@@ -47,22 +47,22 @@ struct ClientCachePolicyTests {
                     + "stale-if-error=6"
             ),
         ] as [([String], String)])
-    func `clients receive what the origin states for any cache`(fields: [String], text: String) {
+    func `Clients receive what the origin states for any cache`(fields: [String], text: String) {
         #expect(control(fields) == text)
     }
 
-    @Test func `the lifetime is counted from the original's making, as Age is`() {
+    @Test func `The lifetime is counted from the original's making, as Age is`() {
         #expect(control(["Cache-Control: max-age=60"], age: 50) == "public, max-age=60")
         #expect(control(["Cache-Control: max-age=60"], age: 500) == "public, max-age=60")
     }
 
     @Test(arguments: [(5, 15), (500, 60), (0, 10)])
-    func `who asks for a time shortens what is left, and never lengthens it`(asked: Int, maxAge: Int) {
+    func `Who asks for a time shortens what is left, and never lengthens it`(asked: Int, maxAge: Int) {
         let text = control(["Cache-Control: max-age=60"], age: 10, asked: asked)
         #expect(text == "public, max-age=\(maxAge)")
     }
 
-    @Test func `the operator's cap limits the remaining lifetime, whatever was asked for`() {
+    @Test func `The operator's cap limits the remaining lifetime, whatever was asked for`() {
         #expect(control(["Cache-Control: max-age=60"], age: 10, cap: 20) == "public, max-age=30")
         let text = control(["Cache-Control: max-age=60"], age: 10, asked: 500, cap: 20)
         #expect(text == "public, max-age=30")
@@ -70,7 +70,7 @@ struct ClientCachePolicyTests {
         #expect(control(["Cache-Control: max-age=60, s-maxage=90"], cap: 70) == "public, max-age=60, s-maxage=70")
     }
 
-    @Test func `without an age, the lifetime is what is left`() {
+    @Test func `Without an age, the lifetime is what is left`() {
         let fields = ["Cache-Control: max-age=60, s-maxage=90"]
         #expect(control(fields, age: 50, sentAge: 0) == "public, max-age=10, s-maxage=40")
         #expect(control(fields, age: 50, sentAge: 0, cap: 20) == "public, max-age=10, s-maxage=20")
@@ -78,13 +78,13 @@ struct ClientCachePolicyTests {
         #expect(control(fields, age: 500, sentAge: 0) == "public, max-age=0, s-maxage=0")
     }
 
-    @Test func `asking does not lift a restriction`() {
+    @Test func `Asking does not lift a restriction`() {
         #expect(control(["Cache-Control: no-store"], asked: 60) == "no-store")
         #expect(control(["Cache-Control: no-cache"], asked: 60) == "public, no-cache")
         #expect(control(["Cache-Control: private"], asked: 60) == "private, max-age=0")
     }
 
-    @Test func `the operator's bounds on lifetimes hold for clients too, and so does being deaf to origins`() {
+    @Test func `The operator's bounds on lifetimes hold for clients too, and so does being deaf to origins`() {
         let policy = FreshnessPolicy(defaultFresh: .seconds(50), minFresh: .seconds(20), maxFresh: .seconds(40))
         #expect(control(["Cache-Control: max-age=1"], policy: policy) == "public, max-age=20")
         #expect(control(["Cache-Control: max-age=99"], policy: policy) == "public, max-age=40")
@@ -93,7 +93,7 @@ struct ClientCachePolicyTests {
         #expect(control(["Cache-Control: no-store, must-revalidate"], policy: deaf) == "public, max-age=50")
     }
 
-    @Test func `no client is left more time than we have ourselves, where the origin says nothing to clients`() {
+    @Test func `No client is left more time than we have ourselves, where the origin says nothing to clients`() {
         var numbers = SystemRandomNumberGenerator()
         for _ in 0..<1_000 {
             let fields = [
@@ -123,7 +123,7 @@ struct CacheControlTests {
         (CacheControl(.private(maxAge: .seconds(5))), "private, max-age=5"),
         (CacheControl.noStore, "no-store"),
     ])
-    func `freshness is given in whole seconds`(control: CacheControl, text: String) {
+    func `Freshness is given in whole seconds`(control: CacheControl, text: String) {
         #expect(control.description == text)
     }
 }

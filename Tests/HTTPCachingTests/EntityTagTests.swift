@@ -9,7 +9,7 @@ struct EntityTagTests {
         (#""x",W/"abc" , "y""#, true), (#", ,"abc",,"#, true), ("\t\"abc\"", true),
         (#""x""#, false), (#""ABC""#, false), (#""abc,""#, false), (#""""#, false), (#""*""#, false),
     ])
-    func `a list matches if it names the current tag, weak or not`(text: String, matches: Bool) {
+    func `A list matches if it names the current tag, weak or not`(text: String, matches: Bool) {
         #expect(EntityTagCondition(parsing: text)?.matches(current) == matches)
     }
 
@@ -17,11 +17,11 @@ struct EntityTagTests {
         "", " ", ",", "abc", #""abc"#, #"abc""#, #"w/"abc""#, #"W/abc"#, #"*, "abc""#, #""abc" "x""#, #""a b""#,
         #"W/ "abc""#,
     ])
-    func `what is no list of tags is no condition`(text: String) {
+    func `What is no list of tags is no condition`(text: String) {
         #expect(EntityTagCondition(parsing: text) == nil)
     }
 
-    @Test func `tags are written with quotes, and W in front where they are weak`() {
+    @Test func `Tags are written with quotes, and W in front where they are weak`() {
         #expect(EntityTag("abc").description == #""abc""#)
         #expect(EntityTag("abc", isWeak: true).description == #"W/"abc""#)
     }

@@ -58,7 +58,7 @@ struct FreshnessTests {
         Row(["Pragma: no-cache"], 3_600, .default),
         Row(["Cache-Control: max-age=2147483649"], 365 * 86_400, .maxAge),
     ])
-    func `the lifetime is what the origin says, in the order of RFC 9111`(row: Row) {
+    func `The lifetime is what the origin says, in the order of RFC 9111`(row: Row) {
         let freshness = Origin.response(row.fields).freshness(FreshnessPolicy())
         #expect(freshness.lifetime == .seconds(row.lifetime))
         #expect(freshness.basis == row.basis)
@@ -109,7 +109,7 @@ struct FreshnessTests {
         Row(["Cache-Control: no-store"], 0, .noStore),
         Row(["Cache-Control: private"], 0, .isPrivate),
     ])
-    func `the operator's floor and cap bound lifetimes, but lift no restriction`(row: Row) {
+    func `The operator's floor and cap bound lifetimes, but lift no restriction`(row: Row) {
         let policy = FreshnessPolicy(defaultFresh: .seconds(700), minFresh: .seconds(60), maxFresh: .seconds(600))
         let freshness = Origin.response(row.fields).freshness(policy)
         #expect(freshness.lifetime == .seconds(row.lifetime))
@@ -120,7 +120,7 @@ struct FreshnessTests {
         ["Cache-Control: no-store, private, no-cache, must-revalidate"], ["Expires: 0", "Age: 99999"],
         ["CDN-Cache-Control: no-store"], ["Cache-Control: max-age=5, stale-while-revalidate=1, s-maxage=1"],
     ])
-    func `an operator may be deaf to the origin's caching fields`(fields: [String]) {
+    func `An operator may be deaf to the origin's caching fields`(fields: [String]) {
         let policy = FreshnessPolicy(
             defaultFresh: .seconds(50), staleWhileRevalidate: .seconds(7), respectsOrigin: false)
         let stored = Origin.response(fields, date: -1_000)
@@ -144,14 +144,14 @@ struct FreshnessTests {
             (["CDN-Cache-Control: max-age=99", "Cache-Control: no-store"], 0),
             (["CDN-Cache-Control: max-age=99", "Expires: \(Origin.date(-9))"], 0),
         ] as [([String], Int?)])
-    func `clients keep a failure no longer than what concerns them allows`(fields: [String], seconds: Int?) {
+    func `Clients keep a failure no longer than what concerns them allows`(fields: [String], seconds: Int?) {
         let response = Origin.response(fields, status: 404)
         #expect(response.clientLifetime(FreshnessPolicy()) == seconds.map { .seconds($0) })
         let deaf = FreshnessPolicy(respectsOrigin: false)
         #expect(response.clientLifetime(deaf) == nil)
     }
 
-    @Test func `failures get only what their origin states`() {
+    @Test func `Failures get only what their origin states`() {
         let policy = FreshnessPolicy()
         func lifetime(_ fields: [String]) -> Duration? {
             Origin.response(fields, status: 404).explicitLifetime(policy)
@@ -169,7 +169,7 @@ struct FreshnessTests {
     }
 
     @Test(arguments: [201, 202, 226, 299])
-    func `a success that is not 200 or 203 is fresh only as long as its origin states`(status: Int) {
+    func `A success that is not 200 or 203 is fresh only as long as its origin states`(status: Int) {
         let patient = FreshnessPolicy(defaultFresh: .seconds(99), minFresh: .seconds(9))
         for fields in [[], ["Last-Modified: \(Origin.date(-1000))"], ["Cache-Control: public"]] {
             let freshness = Origin.response(fields, status: status).freshness(patient)
@@ -182,7 +182,7 @@ struct FreshnessTests {
         #expect(Origin.response([], status: 203).freshness(patient).lifetime == .seconds(99))
     }
 
-    @Test func `each basis says where it is from, or is the operator's`() {
+    @Test func `Each basis says where it is from, or is the operator's`() {
         for basis in Freshness.Basis.allCases {
             #expect((basis.section == nil) == (basis == .default || basis == .fixed))
         }

@@ -11,7 +11,7 @@ struct HTTPDateTests {
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
         "SUN, 06 nov 1994 08:49:37 gmt", "sunDAY, 06-NOV-94 08:49:37 Gmt", "sun nOV  6 08:49:37 1994",
     ])
-    func `all three forms of RFC 9110 mean the same second`(text: String) {
+    func `All three forms of RFC 9110 mean the same second`(text: String) {
         #expect(HTTPDate(parsing: text, now: now)?.date == example)
     }
 
@@ -31,7 +31,7 @@ struct HTTPDateTests {
         "Sun, 06 Nov 0000 08:49:37 GMT", "Sun, 06 Nov 1994 08:-9:37 GMT", "Sun, 06-Nov-1994 08:49:37 GMT",
         "784111777", String(repeating: "9", count: 100_000),
     ])
-    func `anything else is no date`(text: String) {
+    func `Anything else is no date`(text: String) {
         #expect(HTTPDate(parsing: text, now: now) == nil)
     }
 
@@ -40,7 +40,7 @@ struct HTTPDateTests {
         #expect(HTTPDate(parsing: "Sun Nov 06 08:49:37 1994", now: now)?.date == example)
     }
 
-    @Test func `a two-digit year lies at most fifty years ahead`() {
+    @Test func `A two-digit year lies at most fifty years ahead`() {
         let year = { (text: String) in HTTPDate(parsing: "Sunday, 06-Nov-\(text) 08:49:37 GMT", now: now)?.description }
         #expect(year("76")?.contains("2076") == true)
         #expect(year("77")?.contains("1977") == true)
@@ -53,11 +53,11 @@ struct HTTPDateTests {
         (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"), (.infinity, "Fri, 31 Dec 9999 23:59:59 GMT"),
         (-.infinity, "Mon, 01 Jan 0001 00:00:00 GMT"),
     ])
-    func `dates are written as IMF-fixdate`(seconds: Double, text: String) {
+    func `Dates are written as IMF-fixdate`(seconds: Double, text: String) {
         #expect(HTTPDate(Date(timeIntervalSince1970: seconds)).description == text)
     }
 
-    @Test func `what was written reads back, over the whole range`() {
+    @Test func `What was written reads back, over the whole range`() {
         var numbers = SystemRandomNumberGenerator()
         for _ in 0..<2_000 {
             let second = Int.random(in: -62_135_596_800...253_402_300_799, using: &numbers)
@@ -66,7 +66,7 @@ struct HTTPDateTests {
         }
     }
 
-    @Test func `the calendar agrees with Foundation's`() throws {
+    @Test func `The calendar agrees with Foundation's`() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(identifier: "UTC"))
         for days in stride(from: -40_000, through: 100_000, by: 37) {

@@ -32,7 +32,7 @@ struct PreconditionsTests {
         Row(noneMatch: #""abc""#, modifiedSince: "Sun, 06 Nov 1994 08:49:36 GMT", outcome: .notModified),
         Row(noneMatch: "abc", modifiedSince: modified, outcome: .proceed),
     ])
-    func `the tag decides, or else the date`(row: Row) {
+    func `The tag decides, or else the date`(row: Row) {
         var fields = HTTPFields()
         fields[.ifNoneMatch] = row.noneMatch
         fields[.ifModifiedSince] = row.modifiedSince
@@ -42,7 +42,7 @@ struct PreconditionsTests {
         #expect(outcome == row.outcome)
     }
 
-    @Test func `a fraction of a second does not make a picture newer than the date it was sent with`() throws {
+    @Test func `A fraction of a second does not make a picture newer than the date it was sent with`() throws {
         let date = try #require(HTTPDate(parsing: Self.modified)).date.addingTimeInterval(0.7)
         let outcome = Preconditions.evaluate(
             method: .get, fields: [.ifModifiedSince: Self.modified], tag: tag, lastModified: date)

@@ -11,12 +11,12 @@ struct ProxyStatusTests {
             "darkroom;error=destination_unavailable;received-status=503"
         ),
     ])
-    func `a status is one line`(status: ProxyStatus, text: String) {
+    func `A status is one line`(status: ProxyStatus, text: String) {
         #expect(status.description == text)
     }
 
     @Test(arguments: ProxyStatus.Failure.allCases)
-    func `the line is a structured field with the parameters of RFC 9209`(failure: ProxyStatus.Failure) throws {
+    func `The line is a structured field with the parameters of RFC 9209`(failure: ProxyStatus.Failure) throws {
         struct Member: Codable {
             struct Parameters: Codable {
                 var error: String
@@ -50,7 +50,7 @@ struct RequestPriorityTests {
         ("u = 1", 3, false), ("urgent", 3, false), ("u=1, &", 3, false), ("u=99999999999999999999", 3, false),
         (String(repeating: "a, ", count: 100) + "u=1", 3, false),
     ])
-    func `what cannot be read counts as not said`(text: String, urgency: Int, isIncremental: Bool) {
+    func `What cannot be read counts as not said`(text: String, urgency: Int, isIncremental: Bool) {
         #expect(RequestPriority(parsing: text) == RequestPriority(urgency: urgency, isIncremental: isIncremental))
     }
 }

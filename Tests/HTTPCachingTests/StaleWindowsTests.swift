@@ -14,7 +14,7 @@ struct StaleWindowsTests {
             (["Cache-Control: stale-while-revalidate=x, stale-if-error"], 0, 0),
             (["CDN-Cache-Control: stale-if-error=9", "Cache-Control: must-revalidate"], 7, 9),
         ] as [([String], Int, Int)])
-    func `the origin's windows come before the operator's`(fields: [String], revalidating: Int, failing: Int) {
+    func `The origin's windows come before the operator's`(fields: [String], revalidating: Int, failing: Int) {
         let freshness = Origin.response(fields).freshness(policy)
         #expect(freshness.staleWhileRevalidate == .seconds(revalidating))
         #expect(freshness.staleIfError == .seconds(failing))
@@ -24,7 +24,7 @@ struct StaleWindowsTests {
     @Test(arguments: [
         "must-revalidate", "proxy-revalidate", "no-cache", "no-cache=\"a\"", "s-maxage=2, must-revalidate",
     ])
-    func `neither opens against an origin that forbids stale answers`(directive: String) {
+    func `Neither opens against an origin that forbids stale answers`(directive: String) {
         let freshness = Origin.response(
             ["Cache-Control: max-age=2, stale-while-revalidate=99, stale-if-error=99, \(directive)"]
         ).freshness(policy)
@@ -38,7 +38,7 @@ struct StaleWindowsTests {
     }
 
     @Test(arguments: ["s-maxage=2", "s-maxage=x"])
-    func `beside s-maxage the windows are those that the origin names, and no others`(directive: String) {
+    func `Beside s-maxage only windows that the origin names apply`(directive: String) {
         let silent = Origin.response(["Cache-Control: \(directive)"]).freshness(policy)
         #expect(silent.staleWhileRevalidate == .zero)
         #expect(silent.staleIfError == .zero)
@@ -63,14 +63,14 @@ struct StaleWindowsTests {
         #expect(!freshness.allowsStaleOnError(at: Origin.later(15)))
     }
 
-    @Test func `what is fresh may answer for a failing origin, even if it must be revalidated once stale`() {
+    @Test func `What is fresh may answer for a failing origin, even if it must be revalidated once stale`() {
         let freshness = Origin.response(["Cache-Control: max-age=10, must-revalidate"]).freshness(policy)
         #expect(freshness.allowsStaleOnError(at: Origin.later(9)))
         #expect(!freshness.allowsStaleOnError(at: Origin.later(10)))
     }
 
     @Test(arguments: ["Vary: *", "Cache-Control: max-age=60, no-cache"])
-    func `what needs validation never answers unasked`(field: String) {
+    func `What needs validation never answers unasked`(field: String) {
         let freshness = Origin.response([field]).freshness(policy)
         #expect(freshness.needsValidation)
         #expect(!freshness.allowsStaleOnError(at: Origin.now))

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomHTTPCaching
 
 struct StoredResponseTests {
-    @Test func `only the fields that a cache reads are kept, as they came`() {
+    @Test func `Only the fields that a cache reads are kept, as they came`() {
         let stored = Origin.response(
             [
                 "Set-Cookie: a", "X-Secret: b", "cache-control: max-age=1", "Cache-Control: public", "ETag: \"t\"",
@@ -40,13 +40,13 @@ struct StoredResponseTests {
             (["CDN-Cache-Control: private", "Cache-Control: max-age=9"], 200, false),
             (["CDN-Cache-Control: max-age=x y", "Cache-Control: no-store"], 200, false),
         ] as [([String], Int, Bool)])
-    func `a shared cache keeps whole pictures that nobody forbids it to keep`(
+    func `A shared cache keeps whole pictures that nobody forbids it to keep`(
         fields: [String], status: Int, mayBeStored: Bool
     ) {
         #expect(Origin.response(fields, status: status).mayBeStored(FreshnessPolicy()) == mayBeStored)
     }
 
-    @Test func `what is no 200 is refused by deaf operators too`() {
+    @Test func `What is no 200 is refused by deaf operators too`() {
         #expect(!Origin.response([], status: 404).mayBeStored(FreshnessPolicy(respectsOrigin: false)))
     }
 
@@ -83,12 +83,12 @@ struct StoredResponseTests {
         #expect(stored.isSelected(bySending: Origin.fields(presented)) == isSelected)
     }
 
-    @Test func `only what Vary names is kept of the request`() {
+    @Test func `Only what Vary names is kept of the request`() {
         let stored = Origin.response(["Vary: accept, *"], sent: ["Accept: a", "Accept: b", "Authorization: s"])
         #expect(stored.requestFields == Origin.fields(["Accept: a", "Accept: b"]))
     }
 
-    @Test func `tags are the members of both fields, each once, within bounds`() {
+    @Test func `Tags are the members of both fields, each once, within bounds`() {
         let stored = Origin.response([
             "Surrogate-Key: a  b\ta", "Surrogate-Key: c,d", "Cache-Tag: e f , b,, g",
             "Cache-Tag: " + String(repeating: "x", count: 257),
@@ -119,11 +119,11 @@ struct ValidationTests {
             (["Last-Modified: 1994-11-06"], []),
             (["ETag: x y", "Last-Modified: \(date)"], ["If-Modified-Since: \(date)"]),
         ] as [([String], [String])])
-    func `the origin is asked with what it sent, if that is valid`(fields: [String], conditions: [String]) {
+    func `The origin is asked with what it sent, if that is valid`(fields: [String], conditions: [String]) {
         #expect(Origin.response(fields).validators == Origin.fields(conditions))
     }
 
-    @Test func `a tag's bytes are sent as they came, though they are no UTF-8`() throws {
+    @Test func `A tag's bytes are sent as they came, though they are no UTF-8`() throws {
         var stored = Origin.response([])
         stored.fields.append(HTTPField(name: .eTag, value: [0x22, 0xe9, 0x22]))
         let field = try #require(stored.validators.first)
@@ -137,12 +137,12 @@ struct ValidationTests {
             (nil, "\"a\"", true), (nil, nil, true), ("\"a\"", "b", false), ("\"a\"", "a", true),
             ("\"a\"", "b c", true),
         ] as [(String?, String?, Bool)])
-    func `a 304 with another tag speaks of another response`(known: String?, told: String?, isConfirmed: Bool) {
+    func `A 304 with another tag speaks of another response`(known: String?, told: String?, isConfirmed: Bool) {
         let stored = Origin.response(known.map { ["ETag: \($0)"] } ?? [])
         #expect(stored.isConfirmed(by: Origin.fields(told.map { ["ETag: \($0)"] } ?? [])) == isConfirmed)
     }
 
-    @Test func `a 304 replaces what it names, and leaves the rest`() {
+    @Test func `A 304 replaces what it names, and leaves the rest`() {
         var stored = Origin.response(
             [
                 "ETag: \"a\"", "Cache-Control: max-age=1", "Cache-Control: public", "Content-Type: image/png",
@@ -165,7 +165,7 @@ struct ValidationTests {
         #expect(freshness.remaining(at: Origin.later(100)) == .seconds(59))
     }
 
-    @Test func `a 304's own Age and Date count`() {
+    @Test func `A 304's own Age and Date count`() {
         let stored = Origin.response(["Cache-Control: max-age=60", "Age: 59"])
         let fresh = stored.freshened(
             by: Origin.fields(["Age: 10", "Date: \(Origin.date(80))"]), sent: [:], requestedAt: Origin.later(100),
@@ -181,7 +181,7 @@ struct RetryAfterTests {
             ("Fri, 31 Dec 9999 23:59:59 GMT", 2_147_483_648), ("-5", nil), ("1.5", nil), ("soon", nil), ("", nil),
             ("1, 2", nil),
         ] as [(String, Int?)])
-    func `a delay is a number of seconds or a date`(text: String, seconds: Int?) {
+    func `A delay is a number of seconds or a date`(text: String, seconds: Int?) {
         let delay = Origin.fields(["Retry-After: \(text)"]).retryAfter(now: Origin.now)
         #expect(delay == seconds.map { .seconds($0) })
         #expect(HTTPFields().retryAfter(now: Origin.now) == nil)

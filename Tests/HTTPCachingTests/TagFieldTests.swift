@@ -31,7 +31,7 @@ struct TagFieldTests {
             (.akamai, "a:b", false), (.akamai, "a*", false), (.akamai, "a!#$%&'+.^_`|~-9", true), (.bunny, "a*", false),
             (.bunny, "a:b", true), (.xkey, "a,b", false), (.xkey, "a:b", true),
         ] as [(TagField, String, Bool)])
-    func `Characters are those that the CDN takes`(field: TagField, tag: String, isAccepted: Bool) {
+    func `A tag may have the characters that the CDN takes`(field: TagField, tag: String, isAccepted: Bool) {
         #expect(field.accepts(tag) == isAccepted)
     }
 

@@ -21,11 +21,11 @@ struct ExactRequestTests {
     }
 
     @Test(arguments: ["", "a", "/a", "http:///x", "http://a/ b", "http://a/\r\nX: y", "http://a/ü", "http://a/\u{0}"])
-    func `a text that would not be one request line is no request`(url: String) {
+    func `A text that would not be one request line is no request`(url: String) {
         #expect(ExactRequest(.GET, url) == nil)
     }
 
-    @Test func `the HTTP client is given the origin alone, and the rest in fields`() {
+    @Test func `The HTTP client is given the origin alone, and the rest in fields`() {
         let request = HTTPClientRequest(.POST, exactly: "http://h:81/%FF?x")
         #expect(request.url == "http://h:81")
         #expect(request.method == .POST)
@@ -34,14 +34,14 @@ struct ExactRequestTests {
         #expect(HTTPClientRequest(exactly: "/%FF").url.isEmpty)
     }
 
-    @Test func `the target and host on the socket are those of the vetted request`() throws {
+    @Test func `The vetted target and host are written to the socket`() throws {
         let (channel, head) = try connection(for: "http://h:81/%FF?'|[")
         channel.writeAndFlush(HTTPClientRequestPart.head(head), promise: nil)
         let bytes = try #require(try channel.readOutbound(as: ByteBuffer.self))
         #expect(String(buffer: bytes) == "GET /%FF?'|[ HTTP/1.1\r\nhost: h:81\r\n\r\n")
     }
 
-    @Test func `a request that was not vetted is not sent`() throws {
+    @Test func `A request that was not vetted is not sent`() throws {
         let (channel, _) = try connection(for: "http://h/")
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["host": "h"])
         #expect(throws: UnvettedRequest.self) { try channel.writeOutbound(HTTPClientRequestPart.head(head)) }
@@ -49,7 +49,7 @@ struct ExactRequestTests {
         #expect(!channel.isActive)
     }
 
-    @Test func `a second request needs its own vetting`() throws {
+    @Test func `A second request needs its own vetting`() throws {
         let (channel, head) = try connection(for: "http://h/")
         try channel.writeOutbound(HTTPClientRequestPart.head(head))
         let second = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/b", headers: ["host": "h"])
@@ -62,7 +62,7 @@ struct ExactRequestTests {
     enum Tampering: CaseIterable { case method, target, host, secondHost }
 
     @Test(arguments: Tampering.allCases)
-    func `a request whose bytes differ from the vetted ones fails at the socket`(tampering: Tampering) throws {
+    func `A request whose bytes differ from the vetted ones fails at the socket`(tampering: Tampering) throws {
         let (channel, head) = try connection(for: "http://h/a")
         let encoder = try channel.pipeline.syncOperations.handler(type: HTTPRequestEncoder.self)
         try channel.pipeline.syncOperations.addHandler(Tamperer(tampering), position: .after(encoder))

@@ -115,14 +115,14 @@ struct ResponseParserTests {
         #expect(Self.outcome(response).failure == .malformed)
     }
 
-    @Test func `the answer to HEAD has no body, whatever its fields say`() {
+    @Test func `The answer to HEAD has no body, whatever its fields say`() {
         let outcome = Self.outcome(ok + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", isHEAD: true)
         #expect(outcome.isWhole && outcome.body.isEmpty)
         let length = Self.outcome(ok + "Content-Length: 5\r\n\r\n", isHEAD: true)
         #expect(length.fields == ["content-length: 5"] && length.keepsConnection)
     }
 
-    @Test func `a head states one length, and that its connection ends if it was repaired`() {
+    @Test func `A head states one length, and that its connection ends if it was repaired`() {
         let both = Self.outcome(
             ok + "A: 1\r\nContent-Length: 9\r\nTransfer-Encoding: x, chunked\r\n\r\n0\r\n\r\n")
         #expect(both.fields == ["A: 1", "transfer-encoding: chunked", "connection: close"])
@@ -130,12 +130,12 @@ struct ResponseParserTests {
         #expect(list.fields == ["content-length: 3", "connection: close"])
     }
 
-    @Test func `lines are folded, and control characters become spaces`() {
+    @Test func `Lines are folded, and control characters become spaces`() {
         let outcome = Self.outcome(ok + "A: 1 \r\n  2\r\nB: a\u{1}b\u{7f}\r\nC :d\r\nContent-Length: 0\r\n\r\n")
         #expect(outcome.fields.prefix(3) == ["A: 1 2", "B: a b ", "C: d"])
     }
 
-    @Test func `a location keeps bytes that are not UTF-8`() {
+    @Test func `A location keeps bytes that are not UTF-8`() {
         let head = Array("HTTP/1.1 302 Found\r\nLocation: /caf".utf8) + [0xe9] + Array("/ü\r\nX: ".utf8) + [0xe9]
         let outcome = Self.outcome(bytes: head + Array("\r\nLocation: /é\r\nContent-Length: 0\r\n\r\n".utf8))
         #expect(outcome.fields.prefix(3) == ["Location: /caf%E9/%C3%BC", "X: \u{fffd}", "Location: /é"])
@@ -171,7 +171,7 @@ struct ResponseParserTests {
         #expect((failure == .malformed) == isRefused)
     }
 
-    @Test func `a body that comes byte by byte is ended after 16,384 reads`() {
+    @Test func `A body that comes byte by byte is ended after 16,384 reads`() {
         var parser = ResponseParser()
         var parts: [HTTPClientResponsePart] = []
         let failure = Self.failure { () throws(ResponseParser.Failure) in
@@ -185,7 +185,7 @@ struct ResponseParserTests {
         #expect(second == .malformed)
     }
 
-    @Test func `chunks of one read are one part`() throws {
+    @Test func `Chunks of one read are one part`() throws {
         var parser = ResponseParser()
         var parts: [HTTPClientResponsePart] = []
         let chunks = String(repeating: "1\r\nx\r\n", count: 1_000)
@@ -195,7 +195,7 @@ struct ResponseParserTests {
         #expect(parts[1] == .body(ByteBuffer(string: String(repeating: "x", count: 1_000))))
     }
 
-    @Test func `the end of a connection before a response is no response`() throws {
+    @Test func `The end of a connection before a response is no response`() throws {
         var parser = ResponseParser()
         var parts: [HTTPClientResponsePart] = []
         try parser.readEnd(into: &parts)

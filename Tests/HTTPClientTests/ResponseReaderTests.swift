@@ -10,7 +10,7 @@ import Testing
 struct ResponseReaderTests {
     private static let regular = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"
 
-    @Test func `a connection is kept after a regular response`() throws {
+    @Test func `A connection is kept after a regular response`() throws {
         let channel = try connection()
         for _ in 0..<2 {
             try ask(channel)
@@ -35,14 +35,14 @@ struct ResponseReaderTests {
         #expect(throws: ChannelError.self) { try ask(channel) }
     }
 
-    @Test func `bytes that nobody asked for close the connection and are not read`() throws {
+    @Test func `Bytes that nobody asked for close the connection and are not read`() throws {
         let channel = try connection()
         try channel.writeInbound(ByteBuffer(string: Self.regular))
         #expect(try parts(channel) == 0)
         #expect(!channel.isActive)
     }
 
-    @Test func `bytes behind a response are not read as another one`() throws {
+    @Test func `Bytes behind a response are not read as another one`() throws {
         let channel = try connection()
         try ask(channel)
         try channel.writeInbound(ByteBuffer(string: Self.regular))
@@ -51,7 +51,7 @@ struct ResponseReaderTests {
         #expect(!channel.isActive)
     }
 
-    @Test func `a malformed response fails once and closes the connection`() throws {
+    @Test func `A malformed response fails once and closes the connection`() throws {
         let channel = try connection()
         try ask(channel)
         #expect(throws: ResponseParser.Failure.malformed) { try channel.writeInbound(ByteBuffer(string: "x\r\n")) }

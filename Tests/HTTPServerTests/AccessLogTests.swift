@@ -5,20 +5,20 @@ import Testing
 @testable import DarkroomHTTPServer
 
 struct AccessLogTests {
-    @Test func `details are sorted by name, without those that have no value`() {
+    @Test func `Details are sorted by name, and details without a value are left out`() {
         let details = AccessLogDetails(["width": .number(3), "origin-error": nil, "format": .text("png")])
         #expect(details.fields.map(\.name) == ["format", "width"])
         #expect(details.fields.map(\.value) == [.text("png"), .number(3)])
         #expect(details.byteCount == "formatpngwidth".utf8.count)
     }
 
-    @Test func `a detail is truncated like all text that clients choose`() throws {
+    @Test func `A detail is truncated like all text that clients choose`() throws {
         let details = AccessLogDetails(["source-host": .text(String(repeating: "ä", count: 10_000))])
         guard case .text(let text) = try #require(details.fields.first).value else { return #expect(Bool(false)) }
         #expect(text.utf8.count < 300 && text.hasSuffix("…"))
     }
 
-    @Test func `an entry has what the endpoint reports, and the kind of a problem`() async throws {
+    @Test func `An entry has what the endpoint reports, and the kind of a problem`() async throws {
         let log = AccessLogRecorder()
         let details = AccessLogDetails(["tier": .text("memory")])
         _ = try await ListenerConfiguration.test(log: log, details: details).respond("/item")
@@ -38,7 +38,7 @@ struct AccessLogTests {
         (true, true, 0, 1), (true, false, 0, 1), (false, false, 0, 1), (false, true, 0, 0), (false, true, 999, 0),
         (false, true, 1_000, 1),
     ])
-    func `hits can be left out, except slow ones`(
+    func `Hits can be left out, except slow ones`(
         logsHits: Bool, isHit: Bool, milliseconds: Int, expected: Int
     ) {
         let log = AccessLogRecorder()
@@ -50,7 +50,7 @@ struct AccessLogTests {
         #expect(log.entries.count == expected)
     }
 
-    @Test func `the endpoint says whether its response is a hit`() async throws {
+    @Test func `The endpoint says whether its response is a hit`() async throws {
         let log = AccessLogRecorder()
         for isHit in [true, false] {
             let details = AccessLogDetails(["tier": .text("\(isHit)")], isHit: isHit)

@@ -34,7 +34,7 @@ private final class StubResponder: ImmediateResponder {
     }
 }
 
-/// Requests that are answered in front of the framework, and those that are not.
+/// Which requests are answered in front of the framework.
 @Suite(.timeLimit(.minutes(5)))
 struct AnswerHandlerTests {
     private static func ask(_ target: String, method: String = "GET", _ fields: String = "") -> String {
@@ -56,7 +56,7 @@ struct AnswerHandlerTests {
         return answer.withLock(\.self)
     }
 
-    @Test func `a response has the encoded head, its own fields and the body`() async throws {
+    @Test func `A response has the encoded head, its own fields and the body`() async throws {
         let answer = try await answer(Self.ask("/fast", "X-Request-Id: 7\r\n"))
         let expected = [
             "HTTP/1.1 200 OK", "Cache-Status: darkroom;hit;ttl=5;detail=memory", "Content-Length: 11",
@@ -68,7 +68,7 @@ struct AnswerHandlerTests {
         #expect(answer.contains(/\r\nDate: [^\r]+ GMT\r\nX-Request-Id: 7\r\n\r\nfast\(\/fast\)HTTP\/1\.1/))
     }
 
-    @Test func `a response to HEAD, and one without content, has no body`() async throws {
+    @Test func `A response to HEAD, and one without content, has no body`() async throws {
         let head = try await answer(Self.ask("/fast", method: "HEAD"))
         #expect(head.contains("Content-Length: 11\r\n"))
         #expect(!head.contains("fast("))
@@ -85,7 +85,7 @@ struct AnswerHandlerTests {
         ask("/item", "If-None-Match: \"a\"\r\nif-none-match: \"b\"\r\n"), ask("http://x/item"),
         ask("/item", "ECT: 3g\r\n"), ask("/item", "RTT: 200\r\n"), ask("/item", "Downlink: 1.5\r\n"),
     ])
-    func `a request that is not plain is left to the framework`(text: String) async throws {
+    func `A request that is not plain is left to the framework`(text: String) async throws {
         let responder = StubResponder()
         let answer = try await answer(text, responder)
         #expect(answer.contains("bytes"))
@@ -96,14 +96,14 @@ struct AnswerHandlerTests {
         ("http://a.org/b//c?d=e", "/b//c?d=e"), ("https://a.org?d=/e", "/?d=/e"), ("http://a.org", "/"),
         ("/b?url=http://c/d", "/b?url=http://c/d"), ("*", "*"),
     ])
-    func `a target in absolute form is read as its path and query`(target: String, expected: String) {
+    func `A target in absolute form is read as its path and query`(target: String, expected: String) {
         let head = RequestHead(HTTPRequestHead(version: .http1_1, method: .GET, uri: target), from: nil)
         #expect(head.target == expected)
         #expect(head.path == String(expected.prefix { $0 != "?" }))
         #expect(head.isPlain == target.hasPrefix("/"))
     }
 
-    @Test func `fields that change no response are no obstacle`() async throws {
+    @Test func `Fields that change no response are no obstacle`() async throws {
         let fields = [
             "User-Agent: a", "Accept: image/webp", "Accept-Encoding: gzip", "Cookie: a=b", "Range: bytes=0-1",
             "Connection: Keep-Alive", "If-None-Match: \"a\"", "If-Modified-Since: x", "Origin: https://a.org",
@@ -121,7 +121,7 @@ struct AnswerHandlerTests {
         #expect(request.clientName == "127.0.0.1")
     }
 
-    @Test func `each response is one entry of the access log, with the request's ids and client`() async throws {
+    @Test func `Each response is one entry of the access log, with the request's ids and client`() async throws {
         let log = AccessLogRecorder()
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
         let fields = "X-Request-Id: 7\r\ntraceparent: 00-\(trace)-00f067aa0ba902b7-01\r\nX-Forwarded-For: 192.0.2.7\r\n"
@@ -141,13 +141,13 @@ struct AnswerHandlerTests {
         #expect(second.requestID != log.entries[2].requestID)
     }
 
-    @Test func `a proxy that is not trusted does not name the client`() async throws {
+    @Test func `A proxy that is not trusted does not name the client`() async throws {
         let responder = StubResponder("/fast")
         _ = try await answer(Self.ask("/fast", "Forwarded: for=192.0.2.7\r\n"), responder)
         #expect(responder.requests.first?.client == IPAddress("127.0.0.1"))
     }
 
-    @Test func `pipelined requests are answered in their order, fast ones among them`() async throws {
+    @Test func `Pipelined requests are answered in their order, fast ones among them`() async throws {
         let (gates, gate) = AsyncStream<Void>.makeStream()
         try await withServer(immediate: StubResponder("/item?fast")) { request in
             if request.uri.query == "gated" { for await _ in gates { break } }
@@ -173,7 +173,7 @@ struct AnswerHandlerTests {
         }
     }
 
-    @Test func `a body that follows a waiting request is read after its response`() async throws {
+    @Test func `A body that follows a waiting request is read after its response`() async throws {
         let (gates, gate) = AsyncStream<Void>.makeStream()
         let (started, reportStart) = AsyncStream<Void>.makeStream()
         try await withServer(immediate: StubResponder("/fast")) { _ in
@@ -195,7 +195,7 @@ struct AnswerHandlerTests {
     }
 
     @Test(arguments: [nil, 12] as [Int?])
-    func `a body of several pieces is complete, and its connection goes on`(contentLength: Int?) async throws {
+    func `A body of several pieces is complete, and its connection goes on`(contentLength: Int?) async throws {
         let pieces = Route("/pieces", runsOnEventLoop: true) { _, _ in
             Response(
                 status: .ok,
@@ -214,7 +214,7 @@ struct AnswerHandlerTests {
         }
     }
 
-    @Test func `a body is read no further once its client is gone`() async throws {
+    @Test func `A body is read no further once its client is gone`() async throws {
         let (ends, reportEnd) = AsyncStream<Void>.makeStream()
         let endless = Route("/endless", runsOnEventLoop: true) { _, _ in
             Response(
@@ -233,7 +233,7 @@ struct AnswerHandlerTests {
         }
     }
 
-    @Test func `a body that cannot be completed ends the connection`() async throws {
+    @Test func `A body that cannot be completed ends the connection`() async throws {
         let broken = Route("/broken", runsOnEventLoop: true) { _, _ in
             Response(
                 status: .ok,
@@ -250,7 +250,7 @@ struct AnswerHandlerTests {
         }
     }
 
-    @Test func `a client that does not read its responses is left to the framework, which waits`() async throws {
+    @Test func `A client that does not read its responses is left to the framework, which waits`() async throws {
         let responder = StubResponder("/item", body: String(repeating: "x", count: 1 << 20))
         try await withServer(immediate: responder) { address in
             let client = try await WireClient.connected(to: address, isReading: false)
@@ -265,7 +265,7 @@ struct AnswerHandlerTests {
         }
     }
 
-    @Test func `a connection is idle after its response, and closed in time`() async throws {
+    @Test func `A connection is idle after its response, and closed in time`() async throws {
         let limits = ConnectionLimits(idleTimeout: .seconds(5))
         try await withServer(limits: limits, immediate: StubResponder()) { address in
             let client = try await WireClient.connected(to: address)
@@ -277,7 +277,7 @@ struct AnswerHandlerTests {
         }
     }
 
-    @Test func `a client beyond its number of connections is not answered`() async throws {
+    @Test func `A client beyond its number of connections is not answered`() async throws {
         try await withServer(
             limits: ConnectionLimits(maxConnectionsPerClient: 1), immediate: StubResponder()
         ) { address in
@@ -291,7 +291,7 @@ struct AnswerHandlerTests {
         }
     }
 
-    @Test func `a malformed request after others is refused after their responses`() async throws {
+    @Test func `A malformed request after others is refused after their responses`() async throws {
         try await withServer(immediate: StubResponder()) { address in
             let client = try await WireClient.connected(to: address)
             try await client.send(Self.ask("/fast") + Self.ask("/fast") + "GET / HTTP/1.1\r\n\r\n")

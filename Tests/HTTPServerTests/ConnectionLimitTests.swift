@@ -14,7 +14,7 @@ struct ConnectionLimitTests {
     private static let short = Duration.seconds(1)
 
     @Test(arguments: ["", "G", "GET / HTTP/1.1\r\nHost: x\r\n", request + "GET / HT"])
-    func `a client that does not finish its header fields in time is disconnected`(text: String) async throws {
+    func `A client that does not finish its header fields in time is disconnected`(text: String) async throws {
         try await withServer(limits: ConnectionLimits(headerTimeout: Self.short)) { address in
             let client = try await WireClient.connected(to: address)
             // On a machine that is slower than the timeout, the server may be gone already.
@@ -27,7 +27,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test func `an idle connection is closed`() async throws {
+    @Test func `An idle connection is closed`() async throws {
         try await withServer(limits: ConnectionLimits(idleTimeout: Self.short)) { address in
             let client = try await WireClient.connected(to: address)
             try await client.send(Self.request)
@@ -36,7 +36,7 @@ struct ConnectionLimitTests {
     }
 
     @Test(arguments: [("/upload", 400), ("/refuse", 429)])
-    func `a body that times out closes the connection after its response`(path: String, status: Int) async throws {
+    func `A body that times out closes the connection after its response`(path: String, status: Int) async throws {
         try await withServer(limits: ConnectionLimits(bodyTimeout: Self.short)) { address in
             let client = try await WireClient.connected(to: address)
             try await client.send(
@@ -47,7 +47,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test func `a client that does not read its response is disconnected, which frees its connection`() async throws {
+    @Test func `A client that does not read its response is disconnected, which frees its connection`() async throws {
         let body = String(repeating: "x", count: 64 << 20)
         let limits = ConnectionLimits(maxConnections: 1, writeTimeout: Self.short)
         try await withServer(limits: limits) { _ in
@@ -63,7 +63,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test func `connections beyond the maximum wait until another ends`() async throws {
+    @Test func `Connections beyond the maximum wait until another ends`() async throws {
         let asked = Mutex<[String]>([])
         try await withServer(limits: ConnectionLimits(maxConnections: 1)) { request in
             asked.withLock { $0.append(request.uri.query ?? "") }
@@ -86,7 +86,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test func `one client cannot have all connections, and may reconnect after closing one`() async throws {
+    @Test func `One client cannot have all connections, and may reconnect after closing one`() async throws {
         try await withServer(limits: ConnectionLimits(maxConnectionsPerClient: 2)) { address in
             let held = [try await WireClient.connected(to: address), try await WireClient.connected(to: address)]
             for client in held {
@@ -109,7 +109,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test func `a trusted proxy may have all connections`() async throws {
+    @Test func `A trusted proxy may have all connections`() async throws {
         let proxies = [try CIDR(parsing: "127.0.0.0/8")]
         try await withServer(limits: ConnectionLimits(maxConnectionsPerClient: 1), proxies: proxies) { address in
             for _ in 0..<3 {
@@ -120,7 +120,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test func `the table holds only clients with connections`() throws {
+    @Test func `The table holds only clients with connections`() throws {
         let table = ConnectionTable(maxPerClient: 2, proxies: TrustedProxies(networks: []))
         let addresses = try ["2001:db8::1", "2001:db8::2", "2001:db8::3"].map { try #require(IPAddress($0)) }
         #expect(addresses.map(table.add) == [true, true, false])

@@ -10,7 +10,7 @@ import Testing
 /// The server on a real socket.
 @Suite(.timeLimit(.minutes(5)))
 struct ConnectionTests {
-    @Test func `a client that disconnects cancels its request`() async throws {
+    @Test func `A client that disconnects cancels its request`() async throws {
         let (started, reportStart) = AsyncStream<Void>.makeStream()
         let (canceled, reportCancellation) = AsyncStream<Void>.makeStream()
         try await withServer { _ throws(Problem) in
@@ -27,7 +27,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `a handler runs on the event loop of its connection only if its route says so, also after a wait`()
+    @Test func `A handler runs on the event loop of its connection only if its route says so, also after a wait`()
         async throws
     {
         let routes = [true, false].map { runsOnEventLoop in
@@ -50,7 +50,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `a connection serves several requests in turn`() async throws {
+    @Test func `A connection serves several requests in turn`() async throws {
         try await withServer { _ in
             .item()
         } use: { address in
@@ -63,7 +63,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `a 304 and a response to HEAD have no body`() async throws {
+    @Test func `A 304 and a response to HEAD have no body`() async throws {
         try await withServer { request in
             request.headers[.ifNoneMatch] == nil ? .item() : Response(status: .notModified)
         } use: { address in
@@ -84,7 +84,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `a client that disconnects cancels the stream of its response`() async throws {
+    @Test func `A client that disconnects cancels the stream of its response`() async throws {
         let (started, reportStart) = AsyncStream<Void>.makeStream()
         let (canceled, reportCancellation) = AsyncStream<Void>.makeStream()
         try await withServer { _ in
@@ -106,7 +106,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `a stream that ends does not keep the server from shutting down while its client stays`() async throws {
+    @Test func `A stream that ends does not keep the server from shutting down while its client stays`() async throws {
         let (gate, openGate) = AsyncStream<Void>.makeStream()
         try await withServer { _ in
             Response(
@@ -125,7 +125,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `a connection accepted during shutdown and never served is closed without a crash`()
+    @Test func `A connection accepted during shutdown and never served is closed without a crash`()
         async throws
     {
         let site = Site(.test())
@@ -141,7 +141,7 @@ struct ConnectionTests {
         try await listener.close()
     }
 
-    @Test func `a client that does not read its response does not keep the server from shutting down`() async throws {
+    @Test func `A client that does not read its response does not keep the server from shutting down`() async throws {
         let (asked, reportRequest) = AsyncStream<Void>.makeStream()
         // More than socket buffers hold.
         let body = String(repeating: "x", count: 64 << 20)
@@ -156,7 +156,7 @@ struct ConnectionTests {
     }
 
     @Test(arguments: [true, false], ["/picture", "/stubborn", "/post"])
-    func `at the end of the grace period a request in flight is answered, and its client did not leave`(
+    func `At the end of the grace period a request in flight is answered, and its client did not leave`(
         runsOnEventLoop: Bool, path: String
     ) async throws {
         let (started, reportStart) = AsyncStream<Void>.makeStream()

@@ -19,7 +19,7 @@ struct ForwardedOriginTests {
             ([("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "a.example:8443")], "https a.example:8443"),
             ([("X-Forwarded-Proto", "HTTPS")], "https -"), ([("X-Forwarded-Host", "[::1]:80")], "- [::1]:80"),
             ([("Forwarded", "for=192.0.2.1;proto=https;host=\"a.example:1\"")], "https a.example:1"),
-            // The last element is the proxy's own; the client may have sent those before.
+            // The last element is the proxy's own; the client may have sent the others.
             ([("Forwarded", "proto=http;host=evil.example, proto=https;host=a.example")], "https a.example"),
             (
                 [("X-Forwarded-Host", "evil.example, a.example"), ("X-Forwarded-Proto", "http, https")],
@@ -31,7 +31,7 @@ struct ForwardedOriginTests {
             ([("X-Forwarded-Proto", "javascript"), ("X-Forwarded-Host", "a/b")], nil),
             ([("X-Forwarded-Host", "a@b")], nil), ([("Forwarded", "host=\"a")], nil), ([], nil),
         ] as [([(String, String)], String?)])
-    func `the last proxy states scheme and host, without contradiction`(
+    func `The last proxy states scheme and host, without contradiction`(
         fields: [(String, String)], expected: String?
     ) throws {
         #expect(try origin(fields) == expected)
@@ -49,18 +49,18 @@ struct LocalClientTests {
     }
 
     @Test(arguments: ["localhost", "localhost:8080", "127.0.0.1:8080", "[::1]:80"])
-    func `a client is local by the listener and its name for the server`(host: String) throws {
+    func `A client is local by the listener and its name for the server`(host: String) throws {
         #expect(try isLocal([("Host", host)]))
         #expect(try !isLocal([("Host", host)], isOnLoopback: false))
     }
 
     @Test(arguments: ["images.example", "images.example:8080", "192.0.2.1", "a b"])
-    func `a client that has another name for the server may be behind a proxy`(host: String) throws {
+    func `A client that has another name for the server may be behind a proxy`(host: String) throws {
         #expect(try !isLocal([("Host", host)]))
     }
 
     @Test(arguments: ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via"])
-    func `a client behind a proxy is not local`(field: String) throws {
+    func `A client behind a proxy is not local`(field: String) throws {
         #expect(try !isLocal([("Host", "localhost"), (field, "x")]))
     }
 }

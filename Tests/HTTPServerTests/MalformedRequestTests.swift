@@ -51,7 +51,7 @@ struct MalformedRequestTests {
         "G@T / HTTP/1.1\r\nHost: x\r\n\r\n",
         "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0",
     ])
-    func `malformed and ambiguous requests get one response, and the connection closes`(text: String)
+    func `Malformed and ambiguous requests get one response, and the connection closes`(text: String)
         async throws
     {
         let answers = try await answers(to: text + Self.next)
@@ -61,10 +61,11 @@ struct MalformedRequestTests {
         #expect(answer.contains("application/problem+json"))
         #expect(answer.contains("/problems/malformed-request"))
         #expect(answer.contains("Connection: close\r\n"))
+        #expect(answer.contains("\r\nDate: ") && answer.contains("\r\nX-Request-Id: "))
     }
 
     @Test(arguments: [(true, "cross-origin"), (false, "same-origin")])
-    func `a malformed request is answered as one of another site if the listener has anything for other sites`(
+    func `A malformed request is answered as one of another site if the listener has anything for other sites`(
         isEmbeddable: Bool, policy: String
     ) async throws {
         let route = Route("/picture", isEmbeddable: isEmbeddable, runsOnEventLoop: true) { _, _ in .item() }
@@ -73,7 +74,7 @@ struct MalformedRequestTests {
         #expect(answer.contains("Content-Security-Policy: default-src 'none'; sandbox\r\n"))
     }
 
-    @Test func `requests before a malformed one are answered first`() async throws {
+    @Test func `Requests before a malformed one are answered first`() async throws {
         let answers = try await answers(to: Self.next + Self.next + "nonsense\r\n\r\n" + Self.next)
         #expect(answers.map { $0.prefix(3) } == ["200", "200", "400"])
     }
@@ -94,7 +95,7 @@ struct MalformedRequestTests {
         // More than socket buffers hold: the response arrives although the request never does.
         ("GET / HTTP/1.1\r\nHost: x\r\nX: \(String(repeating: "a", count: 4 << 20))\r\n\r\n", "431", "head-too-large"),
     ])
-    func `a head that is too large is refused with a problem`(text: String, status: String, kind: String) async throws {
+    func `A head that is too large is refused with a problem`(text: String, status: String, kind: String) async throws {
         let answers = try await answers(to: text)
         #expect(answers.count == 1)
         #expect(answers.first?.hasPrefix(status) == true, "\(answers.first?.prefix(80) ?? "")")
@@ -120,7 +121,7 @@ struct MalformedRequestTests {
         ("GET /ok HTTP/1.0\r\n\r\n", 1),
         ("GET /ok HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", 2),
     ])
-    func `each request gets one response, and the connection closes when nothing can follow`(text: String, count: Int)
+    func `Each request gets one response, and the connection closes when nothing can follow`(text: String, count: Int)
         async throws
     {
         let last = "GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -131,7 +132,7 @@ struct MalformedRequestTests {
     }
 
     @Test(arguments: ["zz\r\n", "3\r\nabcX\r\n", "-1\r\n", "FFFFFFFFFFFFFFFFFF\r\n"])
-    func `a malformed body closes the connection after its response`(chunk: String) async throws {
+    func `A malformed body closes the connection after its response`(chunk: String) async throws {
         let head =
             "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
             + "Transfer-Encoding: chunked\r\n\r\n"
@@ -141,7 +142,7 @@ struct MalformedRequestTests {
         #expect(answers.first?.contains("/problems/") == true)
     }
 
-    @Test func `ten thousand pipelined requests are answered in order or not at all`() async throws {
+    @Test func `Ten thousand pipelined requests are answered in order or not at all`() async throws {
         let text = (0..<10_000).map { "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: \($0)\r\n\r\n" }.joined()
         let answers = try await answers(to: text)
         #expect(answers.count >= ConnectionLimits.maxPipelinedRequests && answers.count < 10_000)

@@ -24,7 +24,7 @@ struct MultipartReaderTests {
     }
 
     @Test(arguments: [1, 2, 3, 5, 7, 64, Int.max])
-    func `the file is the same however the form is cut`(size: Int) throws {
+    func `The file is the same however the form is cut`(size: Int) throws {
         let files = [
             "", "x", "\r", "\r\n", "\r\n--", "\r\n--\r\n--a\r\r\n--", "\r\r\n-", "two\r\nlines\n", "--b", "a--b--\r\n",
         ]
@@ -35,7 +35,7 @@ struct MultipartReaderTests {
         }
     }
 
-    @Test func `a part is a file if it has a file name, in either spelling`() throws {
+    @Test func `A part is a file if it has a file name, in either spelling`() throws {
         let fields = [
             "content-disposition:form-data;name=file;filename=a.jpg",
             "Content-Disposition: form-data; name=\"\"; filename=\"\"",
@@ -68,14 +68,14 @@ struct MultipartReaderTests {
             (form("x", end: "\r\n--c--\r\n"), .incomplete), (form("x", end: "\r\n--b!--\r\n"), .malformedDelimiter),
             (form("x", end: "\r\n--b--\n"), .malformedDelimiter), ("other", .incomplete),
         ] as [(String, MultipartFlaw)])
-    func `what is not one file is refused, with its reason`(form: String, flaw: MultipartFlaw) {
+    func `What is not one file is refused, with its reason`(form: String, flaw: MultipartFlaw) {
         for size in [1, 3, Int.max] {
             #expect(throws: flaw, "\(form)") { try file(form, pieces: size) }
         }
         #expect(flaw.description.hasSuffix("."))
     }
 
-    @Test func `everything but the file is bounded`() {
+    @Test func `Everything but the file is bounded`() {
         let long = String(repeating: "x", count: MultipartReader.maxHeaderBytes)
         for size in [1, 1000, Int.max] {
             #expect(throws: MultipartFlaw.preamble) { try file(long + "\r\n" + Self.form("x"), pieces: size) }
@@ -88,7 +88,7 @@ struct MultipartReaderTests {
         }
     }
 
-    @Test func `a boundary has 1 to 70 characters of its own alphabet`() {
+    @Test func `A boundary has 1 to 70 characters of its own alphabet`() {
         for good in [
             "b", "----WebKitFormBoundary7MA4YWxkTrZu0gW", "a b'()+_,-./:=?", String(repeating: "x", count: 70),
         ] {
@@ -99,7 +99,7 @@ struct MultipartReaderTests {
         }
     }
 
-    @Test func `a media type is read with its parameters, and a malformed one is none`() {
+    @Test func `A media type is read with its parameters, and a malformed one is none`() {
         #expect(MediaType("Image/PNG")?.name == "image/png")
         #expect(MediaType("image/*")?.isImage == true)
         #expect(MediaType("multipart/form-data; Boundary=\"a b\\\"\" ;")?.parameters == ["boundary": "a b\""])

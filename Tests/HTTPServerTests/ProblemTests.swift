@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomHTTPServer
 
 struct ProblemTests {
-    @Test func `the response is an uncacheable problem document`() async throws {
+    @Test func `The response is an uncacheable problem document`() async throws {
         var problem = Problem(.unavailable, "Later.", retryAfterSeconds: 7)
         problem.fields[.vary] = "Accept"
         let response = problem.response(requestID: "7")
@@ -28,7 +28,7 @@ struct ProblemTests {
         "plain", "", "\"quoted\" \\ / and </script>", "caf\u{e9} \u{1f4f7} \u{2028}",
         String(String.UnicodeScalarView((0..<0x90).compactMap(Unicode.Scalar.init))),
     ])
-    func `the document has the bytes that an encoder would write`(text: String) {
+    func `The document has the bytes that an encoder would write`(text: String) {
         var problem = Problem(.unavailable, text)
         #expect(problem.json(requestID: "7") == .json(problem.document(requestID: "7")))
         problem.parameter = text
@@ -38,14 +38,14 @@ struct ProblemTests {
     @Test(arguments: [
         "a%0D%0ASet-Cookie:b", "<script>", "\"'&", String(repeating: "M", count: 10_000),
     ])
-    func `a foreign method is truncated in the problem`(method: String) throws {
+    func `A foreign method is truncated in the problem`(method: String) throws {
         guard let method = HTTPRequest.Method(method) else { return }
         let problem = Problem.methodNotAllowed(method, allow: [.get, .head])
         #expect(problem.detail.utf8.count < 200)
         #expect(problem.detail.contains("GET, HEAD"))
     }
 
-    @Test func `special characters in a page's title are escaped`() {
+    @Test func `Special characters in a page's title are escaped`() {
         let page = HTMLPage(title: #"<script>"&'</script>"#, body: "")
         #expect(!page.html.contains("<script>"))
         #expect(page.html.contains("<h1>&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;</h1>"))
@@ -53,7 +53,7 @@ struct ProblemTests {
         #expect("\"\u{301}".htmlEscaped == "&quot;\u{301}")
     }
 
-    @Test func `a page of a problem has the header fields of the problem`() async throws {
+    @Test func `A page of a problem has the header fields of the problem`() async throws {
         let problem = Problem(.unavailable, "Later.", retryAfterSeconds: 7)
         let page = problem.response(requestID: "7", asPage: true)
         for field in problem.headerFields where field.name != .contentType {

@@ -9,7 +9,7 @@ struct RateTests {
         ("600/m", 600, .seconds(60), "600 requests per minute"),
         ("1000000/h", 1_000_000, .seconds(3600), "1000000 requests per hour"),
     ])
-    func `a rate is a number of requests and a unit of time`(
+    func `A rate is a number of requests and a unit of time`(
         text: String, requests: Int, period: Duration, words: String
     ) throws {
         let rate = try #require(Rate(text))
@@ -22,7 +22,7 @@ struct RateTests {
         "", "20", "/s", "20/", "0/s", "-1/s", "+1/s", "1.5/s", "1000001/s", "20/d", "20/s/s", " 20/s", "20 /s", "20/S",
         "٢/s", "99999999999999999999/s",
     ])
-    func `anything else is not a rate`(text: String) {
+    func `Anything else is not a rate`(text: String) {
         #expect(Rate(text) == nil)
     }
 }
@@ -30,7 +30,7 @@ struct RateTests {
 struct FurtherTokenTests {
     private let clock = TestClock()
 
-    @Test func `a request may take further tokens, or leaves the bucket as it was`() throws {
+    @Test func `A request may take further tokens, or leaves the bucket as it was`() throws {
         let limiter = RateLimiter { [clock] in clock.elapsed }
         let rate = try #require(Rate("4/s"))
         #expect(limiter.admit("a", rate) == nil)
@@ -46,7 +46,7 @@ struct FurtherTokenTests {
         #expect(limiter.admit("a", rate) != nil)
     }
 
-    @Test func `no request takes more than a full bucket`() throws {
+    @Test func `No request takes more than a full bucket`() throws {
         let limiter = RateLimiter { [clock] in clock.elapsed }
         for text in ["1/s", "3/s"] {
             let rate = try #require(Rate(text))
@@ -64,7 +64,7 @@ struct RateLimiterTests {
         RateLimiter(maxClients: maxClients) { [clock] in clock.elapsed }
     }
 
-    @Test func `a client may spend its whole bucket at once, and then tokens as they refill`() throws {
+    @Test func `A client may spend its whole bucket at once, and then tokens as they refill`() throws {
         let limiter = limiter()
         let rate = try #require(Rate("4/s"))
         for _ in 0..<4 { #expect(limiter.admit("a", rate) == nil) }
@@ -81,7 +81,7 @@ struct RateLimiterTests {
     }
 
     @Test(arguments: ["1/s", "7/m", "1000/h", "3/s"])
-    func `within any period, no more requests are admitted than the rate allows`(text: String) throws {
+    func `Within any period, no more requests are admitted than the rate allows`(text: String) throws {
         let rate = try #require(Rate(text))
         let limiter = limiter()
         var admitted: [Duration] = []
@@ -97,7 +97,7 @@ struct RateLimiterTests {
         }
     }
 
-    @Test func `after the period becomes shorter, a client waits no longer than the new one`() throws {
+    @Test func `After the period becomes shorter, a client waits no longer than the new one`() throws {
         let limiter = limiter()
         let (slow, fast) = (try #require(Rate("4/h")), try #require(Rate("4/s")))
         for _ in 0..<4 { #expect(limiter.admit("a", slow) == nil) }
@@ -108,7 +108,7 @@ struct RateLimiterTests {
         #expect(limiter.admit("a", fast) == .milliseconds(250))
     }
 
-    @Test func `a flood of other clients does not refill a busy client's bucket`() throws {
+    @Test func `A flood of other clients does not refill a busy client's bucket`() throws {
         let limiter = limiter(maxClients: 50)
         let rate = try #require(Rate("10/h"))
         for _ in 0..<10 { _ = limiter.admit("busy", rate) }
@@ -116,7 +116,7 @@ struct RateLimiterTests {
         #expect(limiter.admit("busy", rate) != nil)
     }
 
-    @Test func `full buckets are evicted first`() throws {
+    @Test func `Full buckets are evicted first`() throws {
         let limiter = limiter(maxClients: 3)
         let (slow, fast) = (try #require(Rate("1/h")), try #require(Rate("1/s")))
         for client in ["a", "b"] { _ = limiter.admit(client, slow) }

@@ -17,24 +17,24 @@ import Testing
         return nil
     }
 
-    @Test func `a client that takes nothing has the whole time once`() {
+    @Test func `A client that takes nothing has the whole time once`() {
         #expect(seconds(taking: 0, every: 1) == 30)
     }
 
-    @Test func `a client below the rate is out of time, and one above it never is`() throws {
+    @Test func `A client below the rate is out of time, and one above it never is`() throws {
         #expect((58...60).contains(try #require(seconds(taking: 4 << 10, every: 1))))
         #expect((230...240).contains(try #require(seconds(taking: 7 << 10, every: 1))))
         #expect(seconds(taking: 8 << 10, every: 1) == nil)
         #expect(seconds(taking: 16 << 10, every: 1) == nil)
     }
 
-    @Test func `a client may take its bytes in bursts, if they are less than the time apart`() throws {
+    @Test func `A client may take its bytes in bursts, if they are less than the time apart`() throws {
         #expect(seconds(taking: 384 << 10, every: 24) == nil)
         #expect((41...42).contains(try #require(seconds(taking: 96 << 10, every: 24))))
         #expect(seconds(taking: 10 << 20, every: 31) == 30)
     }
 
-    @Test func `time without waiting bytes counts for the client`() {
+    @Test func `Time without waiting bytes counts for the client`() {
         let start = NIODeadline.uptimeNanoseconds(1)
         var allowance = ReadAllowance(limit: .seconds(30), bytesPerSecond: 8 << 10, at: start)
         allowance.update(taken: 0, isWaiting: true, at: start)

@@ -8,7 +8,7 @@ import Testing
 struct RequestBodyTests {
     private static let json = "Host: x\r\nContent-Type: application/json\r\n"
 
-    @Test func `a client that waits is asked for the body by the endpoint that reads it`() async throws {
+    @Test func `A client that waits is asked for the body by the endpoint that reads it`() async throws {
         try await withServer { address in
             let client = try await WireClient.connected(to: address)
             for _ in 0..<2 {
@@ -28,7 +28,7 @@ struct RequestBodyTests {
         "Content-Length: 2\r\n\r\n{}", "Content-Length: 0\r\n\r\n",
         "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
     ])
-    func `a client that does not wait, or has no body, gets the response alone`(rest: String) async throws {
+    func `A client that does not wait, or has no body, gets the response alone`(rest: String) async throws {
         try await withServer { address in
             let client = try await WireClient.connected(to: address)
             try await client.send("POST /upload HTTP/1.1\r\n\(Self.json)Expect: 100-continue\r\n\(rest)")
@@ -43,7 +43,7 @@ struct RequestBodyTests {
     }
 
     @Test(arguments: ["Content-Length: 9999", "Transfer-Encoding: chunked"])
-    func `a body that is refused before it was asked for ends the connection`(framing: String) async throws {
+    func `A body that is refused before it was asked for ends the connection`(framing: String) async throws {
         try await withServer { address in
             let client = try await WireClient.connected(to: address)
             try await client.send("POST /refuse HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\(framing)\r\n\r\n")
@@ -54,7 +54,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test func `a refused request behind another one ends the connection after both responses`() async throws {
+    @Test func `A refused request behind another one ends the connection after both responses`() async throws {
         try await withServer { address in
             let client = try await WireClient.connected(to: address)
             try await client.send(
@@ -67,7 +67,7 @@ struct RequestBodyTests {
     }
 
     @Test(arguments: ["", "Connection: close\r\n"])
-    func `the rest of a body is read after its response`(connection: String) async throws {
+    func `The rest of a body is read after its response`(connection: String) async throws {
         try await withServer { address in
             let client = try await WireClient.connected(to: address)
             let length = 8 << 20

@@ -9,7 +9,7 @@ struct RequestProgressTests {
 
     private func second(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(0) + .seconds(seconds) }
 
-    @Test func `each part of a request has its own timeout, which further bytes do not extend`() {
+    @Test func `Each part of a request has its own timeout, which further bytes do not extend`() {
         var progress = RequestProgress(at: second(0))
         #expect(progress.deadline(limits) == second(10))
         progress.receivedBytes(at: second(5))
@@ -26,7 +26,7 @@ struct RequestProgressTests {
         #expect(progress.deadline(limits) == second(70))
     }
 
-    @Test func `a client that pipelines requests owes nothing while responses are pending`() {
+    @Test func `A client that pipelines requests owes nothing while responses are pending`() {
         var progress = RequestProgress(at: second(0))
         for _ in 0..<2 {
             progress.receivedHead(at: second(1))
@@ -40,7 +40,7 @@ struct RequestProgressTests {
         #expect(progress.deadline(limits) == second(60))
     }
 
-    @Test func `an early response does not extend the time for the body`() {
+    @Test func `An early response does not extend the time for the body`() {
         var progress = RequestProgress(at: second(0))
         progress.receivedHead(at: second(1))
         progress.sentResponse(at: second(2))

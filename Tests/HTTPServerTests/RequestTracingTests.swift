@@ -19,7 +19,7 @@ struct RequestTracingTests {
     private static let span = "00f067aa0ba902b7"
     private static let sampled = "00-\(trace)-\(span)-01"
 
-    @Test func `a request is handled within its trace, which its entry in the log names`() async throws {
+    @Test func `A request is handled within its trace, which its entry in the log names`() async throws {
         let log = AccessLogRecorder()
         let seen = Mutex<ServiceContext?>(nil)
         let listener = ListenerConfiguration.test(log: log, instrument: W3CTraceContext()) { _ in
@@ -58,7 +58,7 @@ struct RequestTracingTests {
         return try #require(tracer.finishedSpans.first)
     }
 
-    @Test func `a span has the attributes of OpenTelemetry's conventions, and no query`() async throws {
+    @Test func `A span has the attributes of OpenTelemetry's conventions, and no query`() async throws {
         let span = try await recorded("/item?url=secret", status: 200, [.authorization: "secret"]) { _ in
             var response = Response.item()
             response.headers[.cacheStatus] = "darkroom;fwd=uri-miss;fwd-status=200;collapsed;detail=original-disk"
@@ -75,7 +75,7 @@ struct RequestTracingTests {
         #expect(span.attributes == expected)
     }
 
-    @Test func `a failure of the server is an error of the problem's kind, one of the client is none`() async throws {
+    @Test func `A failure of the server is an error of the problem's kind, one of the client is none`() async throws {
         let failed = try await recorded("/item", status: 503) { _ throws(Problem) in throw Problem(.unavailable, "No.")
         }
         #expect(failed.status?.code == .error)
@@ -86,7 +86,7 @@ struct RequestTracingTests {
         #expect(refused.operationName == "POST /refuse")
     }
 
-    @Test func `neither a path nor a method that a client made up is a name, and a signature is no attribute`()
+    @Test func `Neither a path nor a method that a client made up is a name, and a signature is no attribute`()
         async throws
     {
         let unknown = try await recorded("/wp-admin", status: 404)
@@ -101,7 +101,7 @@ struct RequestTracingTests {
     }
 
     @Test(arguments: [(nil, 1.0, 1), (nil, 0, 0), ("00-\(trace)-\(span)-00", 1, 0), (sampled, 1, 1), (sampled, 0, 0)])
-    func `the sampler decides, and outgoing requests say so`(parent: String?, ratio: Double, count: Int) async throws {
+    func `The sampler decides, and outgoing requests say so`(parent: String?, ratio: Double, count: Int) async throws {
         let tracer = InMemoryTracer()
         let sent = Mutex<Bool?>(nil)
         let listener = ListenerConfiguration.test(
@@ -140,7 +140,7 @@ struct RequestTracingTests {
         return (tracer.finishedSpans, log.entries)
     }
 
-    @Test func `a response in front of the framework has the same span`() async throws {
+    @Test func `A response in front of the framework has the same span`() async throws {
         let (spans, _) = try await spans(
             of: [
                 "GET /fast?url=secret HTTP/1.1\r\nHost: x\r\n\r\n", "GET /fast/refused HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -158,7 +158,7 @@ struct RequestTracingTests {
         #expect(spans.last?.status?.code == .error)
     }
 
-    @Test func `a trusted proxy's sampled parent is recorded on both ways, and a client's is not`() async throws {
+    @Test func `A trusted proxy's sampled parent is recorded on both ways, and a client's is not`() async throws {
         let requests = ["/fast", "/item"].map {
             "GET \($0) HTTP/1.1\r\nHost: x\r\ntraceparent: \(Self.sampled)\r\n\r\n"
         }

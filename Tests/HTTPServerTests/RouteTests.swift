@@ -16,14 +16,14 @@ struct RouteTests {
         ("/", "/"), ("/item", "/item"), ("/jobs/7", "/jobs/{id}"), ("/jobs/{id}", "/jobs/{id}"),
         ("/jobs/7/events", "/jobs/{id}/events"), ("/signed/a/b", "/signed/{s}/{q}"),
     ])
-    func `a path matches a route segment by segment`(path: String, route: String) {
+    func `A path matches a route segment by segment`(path: String, route: String) {
         #expect(table.place(of: path)?.path == route)
     }
 
     @Test(arguments: [
         "/Item", "/item/7", "/jobs", "/jobs/", "/jobs/7/event", "/signed/a", "//signed//a/", "/signed/a/b/c",
     ])
-    func `a missing or extra segment matches no route`(path: String) {
+    func `A missing or extra segment matches no route`(path: String) {
         #expect(table.place(of: path)?.path == nil)
     }
 
@@ -32,18 +32,18 @@ struct RouteTests {
         ("/jobs/7/", "/jobs/{id}"), ("/jobs//events", "/jobs/{id}"), ("//signed/a/b", "/signed/{s}/{q}"),
         ("/signed//a//b", "/signed/{s}/{q}"),
     ])
-    func `empty segments do not count`(path: String, route: String) {
+    func `Empty segments do not count`(path: String, route: String) {
         #expect(table.place(of: path)?.path == route)
     }
 
     @Test(arguments: ["//ok", "/ok/", "//ok//"])
-    func `a listener ignores empty segments`(path: String) async throws {
+    func `A listener ignores empty segments`(path: String) async throws {
         let listener = ListenerConfiguration.test()
         #expect(try await listener.respond(path).status == .ok)
         #expect(try await listener.respond(path, method: .delete).status == .methodNotAllowed)
     }
 
-    @Test func `routes of one path share their methods`() {
+    @Test func `Routes of one path share their methods`() {
         let routes = [
             Route("/cache", [.delete]) { _, _ in .json(["a"]) }, Route("/cache") { _, _ in .json(["b"]) },
         ]
@@ -51,7 +51,7 @@ struct RouteTests {
         #expect(RouteTable(routes).place(of: "/none") == nil)
     }
 
-    @Test func `two stars match the rest of a path that no other route begins`() {
+    @Test func `Two stars match the rest of a path that no other route begins`() {
         let table = RouteTable(paths: ["/item", "/jobs/{id}", "/{signature}/**", "/cdn/image/**"])
         for path in ["/a/b", "/a/b/c//d", "//a/b"] { #expect(table.place(of: path)?.path == "/{signature}/**") }
         for path in ["/a", "/a/", "/item/b", "/jobs/7/8", "//b", "/cdn/other/b"] {
@@ -61,13 +61,13 @@ struct RouteTests {
         #expect(table.place(of: "/jobs/7")?.path == "/jobs/{id}")
     }
 
-    @Test func `a path in braces matches nothing that another route begins`() {
+    @Test func `A path in braces matches nothing that another route begins`() {
         let table = RouteTable(paths: ["/item", "/{a}/{b}"])
         #expect(table.place(of: "/other/b")?.path == "/{a}/{b}")
         #expect(table.place(of: "/item/b") == nil)
     }
 
-    @Test func `the log has the rest of no path`() {
+    @Test func `The log has the rest of no path`() {
         let table = RouteTable(paths: ["/{signature}/**", "/cdn/image/**", "/jobs/{id}"])
         func logged(_ path: String) -> String? { table.place(of: path)?.logged(path) }
         #expect(logged("/sig/plain/https://a.org?token") == "/…")

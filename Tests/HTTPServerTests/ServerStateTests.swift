@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomHTTPServer
 
 struct ServerStateTests {
-    @Test func `requests count from beginning to end, also while the server drains`() {
+    @Test func `Requests count from beginning to end, also while the server drains`() {
         let state = ServerState()
         state.beginRequest()
         state.beginRequest()
@@ -15,7 +15,7 @@ struct ServerStateTests {
         #expect(state.inFlightRequests == 1)
     }
 
-    @Test func `connections and unsent responses count as memory until they end`() async throws {
+    @Test func `Connections and unsent responses count as memory until they end`() async throws {
         let state = ServerState()
         try await withServer(state: state) { address in
             let clients = [try await WireClient.connected(to: address), try await WireClient.connected(to: address)]
@@ -35,7 +35,7 @@ struct ServerStateTests {
         while state.transientBytes > 0 { await Task.yield() }
     }
 
-    @Test func `a server that starts is ready once it has finished starting`() {
+    @Test func `A server that starts is ready once it has finished starting`() {
         let state = ServerState(isStarting: true)
         #expect(state.isStarting)
         state.finishStarting()

@@ -15,7 +15,7 @@ struct SiteTests {
         return try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
     }
 
-    @Test func `an unknown path is a problem`() async throws {
+    @Test func `An unknown path is a problem`() async throws {
         let document = try await problem(listener.respond("/nowhere?w=1"))
         #expect(document.status == 404)
         #expect(document.type == "/problems/no-such-route")
@@ -23,7 +23,7 @@ struct SiteTests {
     }
 
     @Test(arguments: ["7", "a.B_c-9", String(repeating: "x", count: 128)])
-    func `a valid id of the client is the request's id in the response, the problem and the log`(id: String)
+    func `A valid id of the client is the request's id in the response, the problem and the log`(id: String)
         async throws
     {
         let log = AccessLogRecorder()
@@ -36,7 +36,7 @@ struct SiteTests {
     }
 
     @Test(arguments: ["", " ", "a b", "ä", "a,b", "<b>", "a\"b", "%41", String(repeating: "x", count: 129)])
-    func `an invalid id of the client is ignored`(id: String) async throws {
+    func `An invalid id of the client is ignored`(id: String) async throws {
         #expect(try await listener.respond("/item", fields: [.requestID: id]).headers[.requestID] == "request-7")
         var twice: HTTPFields = [.requestID: "a"]
         twice.append(HTTPField(name: .requestID, value: "b"))
@@ -44,7 +44,7 @@ struct SiteTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.post, .put, .delete, .options, .patch])
-    func `an unsupported method is a problem that lists the supported ones`(method: HTTPRequest.Method)
+    func `An unsupported method is a problem that lists the supported ones`(method: HTTPRequest.Method)
         async throws
     {
         let response = try await listener.respond("/item?x", method: method)
@@ -52,7 +52,7 @@ struct SiteTests {
         #expect(try await problem(response).status == 405)
     }
 
-    @Test func `routes of one path add up to its methods`() async throws {
+    @Test func `Routes of one path add up to its methods`() async throws {
         var listener = listener
         listener.routes.append(Route("/item", [.delete]) { _, _ in .item() })
         let response = try await listener.respond("/item", method: .put)
@@ -60,7 +60,7 @@ struct SiteTests {
         #expect(response.headers[.allow] == "GET, HEAD, DELETE")
     }
 
-    @Test func `a request is one entry in the log, without its query`() async throws {
+    @Test func `A request is one entry in the log, without its query`() async throws {
         let log = AccessLogRecorder()
         let listener = ListenerConfiguration.test(log: log) { _ in
             var response = Response.item()
@@ -82,7 +82,7 @@ struct SiteTests {
         #expect(!"\(entry)".contains("secret"))
     }
 
-    @Test func `a request whose client has disconnected says so`() async throws {
+    @Test func `A request whose client has disconnected says so`() async throws {
         let log = AccessLogRecorder()
         let listener = ListenerConfiguration.test(log: log) { _ in
             withUnsafeCurrentTask { $0?.cancel() }
@@ -92,7 +92,7 @@ struct SiteTests {
         #expect(log.entries.map(\.isDisconnected) == [true])
     }
 
-    @Test func `the log has the client's address behind a trusted proxy, and ignores an untrusted one`() async throws {
+    @Test func `The log has the client's address behind a trusted proxy, and ignores an untrusted one`() async throws {
         for (network, client) in [("192.0.2.0/24", "2001:db8::7"), ("10.0.0.0/8", "192.0.2.7")] {
             let log = AccessLogRecorder()
             let listener = ListenerConfiguration.test(proxies: [try CIDR(parsing: network)], log: log)
@@ -101,7 +101,7 @@ struct SiteTests {
         }
     }
 
-    @Test func `long paths are truncated in the log, and secret ones redacted`() async throws {
+    @Test func `Long paths are truncated in the log, and secret ones redacted`() async throws {
         let log = AccessLogRecorder()
         let listener = ListenerConfiguration.test(log: log)
         _ = try await listener.respond("/" + String(repeating: "ä", count: 10_000))

@@ -91,7 +91,7 @@ import Testing
         return seconds
     }
 
-    @Test func `a client that reads 4 KiB a second is disconnected, and one that reads 16 KiB is not`() throws {
+    @Test func `A client that reads 4 KiB a second is disconnected, and one that reads 16 KiB is not`() throws {
         try withConnection { watch in
             send(15 << 20, watch)
             #expect(read(16 << 10, seconds: 300) == 300)
@@ -103,7 +103,7 @@ import Testing
         #expect(unsent.bytes == 0)
     }
 
-    @Test func `a client that reads nothing is disconnected after the write timeout`() throws {
+    @Test func `A client that reads nothing is disconnected after the write timeout`() throws {
         try withConnection { watch in
             send(1 << 20, watch)
             #expect(read(0, seconds: 300) == 30)
@@ -111,7 +111,7 @@ import Testing
         #expect(reports.all == [.rate])
     }
 
-    @Test func `a slow client is disconnected although its response is written in pieces that it empties`() throws {
+    @Test func `A slow client is disconnected although its response is written in pieces that it empties`() throws {
         try withConnection { watch in
             var pieces = 0
             while channel.isActive, pieces < 100 {
@@ -124,7 +124,7 @@ import Testing
         #expect(reports.all == [.rate])
     }
 
-    @Test func `small responses that a client reads now and then are no slow reading`() throws {
+    @Test func `Small responses that a client reads now and then are no slow reading`() throws {
         try withConnection { watch in
             for _ in 0..<100 {
                 send(20 << 10, watch)
@@ -135,7 +135,7 @@ import Testing
         #expect(unsent.bytes == 0)
     }
 
-    @Test func `bytes that wait count until the client has them, and those that do not wait never do`() throws {
+    @Test func `Bytes that wait count until the client has them, and bytes that do not wait never count`() throws {
         try withConnection { watch in
             socket.takesAll = true
             send(1 << 20, watch)
@@ -161,7 +161,7 @@ import Testing
 /// Slow clients over a socket, with both ways of a response.
 @Suite(.timeLimit(.minutes(5))) struct UnsentBudgetTests {
     @Test(arguments: [false, true])
-    func `when the budget is exceeded, the slowest client is disconnected`(isFast: Bool) async throws {
+    func `When the budget is exceeded, the slowest client is disconnected`(isFast: Bool) async throws {
         let bodyBytes = 32 << 20
         let state = ServerState(unsent: UnsentBytes(budgetBytes: 3 * bodyBytes))
         let responder = isFast ? LargeResponder(bodyBytes: bodyBytes) : nil

@@ -71,19 +71,19 @@ struct TrustedProxiesTests {
         #expect(try client(list: lines) == expected)
     }
 
-    @Test func `where both fields are there they must agree`() throws {
+    @Test func `Where both fields are there they must agree`() throws {
         #expect(try client(forwarded: ["for=192.0.2.60"], list: ["192.0.2.60"]) == "192.0.2.60")
         #expect(try client(forwarded: ["for=192.0.2.1"], list: ["192.0.2.60"]) == "10.0.0.1")
         #expect(try client(forwarded: ["for=junk!"], list: ["192.0.2.60"]) == "10.0.0.1")
     }
 
     @Test(arguments: ["192.0.2.7", "11.0.0.1", "2001:db8::1", "::1"])
-    func `from anywhere else no field is believed`(peer: String) throws {
+    func `From anywhere else no field is believed`(peer: String) throws {
         #expect(try client(of: peer, forwarded: ["for=192.0.2.60"]) == peer)
         #expect(try client(of: peer, list: ["192.0.2.60"]) == peer)
     }
 
-    @Test func `a proxy is known by its IPv4 address on a socket of both families too`() throws {
+    @Test func `A proxy is known by its IPv4 address on a socket of both families too`() throws {
         #expect(try client(of: "::ffff:10.0.0.1", list: ["192.0.2.60"]) == "192.0.2.60")
         #expect(try client(of: "::ffff:192.0.2.7", list: ["192.0.2.60"]) == "192.0.2.7")
     }
@@ -93,12 +93,12 @@ struct TrustedProxiesTests {
         ("2001:db8:1:2::", "2001:db8:1:2::/64"),
         ("::1", "::/64"),
     ])
-    func `a client is an IPv4 address or an IPv6 network of 64 bits`(address: String, name: String) throws {
+    func `A client is an IPv4 address or an IPv6 network of 64 bits`(address: String, name: String) throws {
         #expect(try #require(IPAddress(address)).clientName == name)
     }
 
     /// Whatever a client puts before what the proxies add, it is taken for itself or for one of them.
-    @Test func `a client can't choose who it is`() throws {
+    @Test func `A client can't choose who it is`() throws {
         var numbers = SystemRandomNumberGenerator()
         let pieces = [
             "for=", "192.0.2.1", "10.0.0.1", "10.1.2.3", "\"", "\\", ",", ";", " ", "[", "]", "2001:db8::1", "fd00::1",

@@ -28,7 +28,7 @@ import Testing
             reader, holding: buffers.map(UnsentBytes.Buffer.init), until: .uptimeNanoseconds(1) + .seconds(seconds))
     }
 
-    @Test func `a body that several readers share counts once, until the last of them has it`() {
+    @Test func `A body that several readers share counts once, until the last of them has it`() {
         let unsent = UnsentBytes(budgetBytes: 1_000)
         let (shared, own) = (buffer(300), buffer(100))
         let readers = (0..<3).map { ended.reader("\($0)", of: "client \($0)") }
@@ -47,7 +47,7 @@ import Testing
         #expect(ended.all == [])
     }
 
-    @Test func `beyond the budget, the client with the most bytes loses what it reads most slowly`() {
+    @Test func `Beyond the budget, the client with the most bytes loses what it reads most slowly`() {
         let unsent = UnsentBytes(budgetBytes: 1_000)
         let buffers = (0..<5).map { _ in buffer(200) }
         update(unsent, ended.reader("a 1", of: "a"), [buffers[0]], seconds: 9)
@@ -62,7 +62,7 @@ import Testing
         #expect(unsent.bytes == 850)
     }
 
-    @Test func `one client may have half of the budget`() {
+    @Test func `One client may have half of the budget`() {
         let unsent = UnsentBytes(budgetBytes: 1_000)
         let buffers = (0..<4).map { _ in buffer(200) }
         for (number, seconds) in [Int64(30), 20, 25].enumerated() {
@@ -74,7 +74,7 @@ import Testing
         #expect(unsent.bytes == 600)
     }
 
-    @Test func `clients behind a proxy share no budget of one client`() {
+    @Test func `Clients behind a proxy share no budget of one client`() {
         let unsent = UnsentBytes(budgetBytes: 1_000)
         let buffers = (0..<6).map { _ in buffer(200) }
         for number in 0..<5 {
@@ -85,7 +85,7 @@ import Testing
         #expect(ended.all.count == 1)
     }
 
-    @Test func `a single response may exceed the budget`() {
+    @Test func `A single response may exceed the budget`() {
         let unsent = UnsentBytes(budgetBytes: 1_000)
         let (large, small) = (buffer(3_000), buffer(10))
         let reader = ended.reader("large", of: "a")

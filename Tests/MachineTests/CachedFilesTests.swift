@@ -12,7 +12,7 @@ import Testing
     /// Not on systems that cannot tell what is in memory.
     private static let isSupported: Bool = CachedFiles.open("/", O_RDONLY).map { close($0) } != nil
 
-    @Test(.enabled(if: isSupported)) func `a file that was written a moment ago is read from memory`() throws {
+    @Test(.enabled(if: isSupported)) func `A file that was written a moment ago is read from memory`() throws {
         try write([1, 2, 3, 4])
         let file = try #require(CachedFiles.open(path, O_RDONLY | O_CLOEXEC))
         defer { close(file) }
@@ -23,11 +23,11 @@ import Testing
         #expect(CachedFiles.read(file, into: UnsafeMutableRawBufferPointer(start: nil, count: 0), at: 0) == 0)
     }
 
-    @Test func `a file that is missing is not opened`() {
+    @Test func `A file that is missing is not opened`() {
         #expect(CachedFiles.open(path, O_RDONLY) == nil)
     }
 
-    @Test func `the reading function of libraries reads in both ways, and fails without a file`() throws {
+    @Test func `The reading function of libraries reads in both ways, and fails without a file`() throws {
         try write([1, 2, 3, 4])
         let file = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(file) }

@@ -31,14 +31,14 @@ import Testing
         (reading(used: 100, available: 500, stalled: 0.2), true, true),
         (reading(used: 950, available: 500, stalled: 0), true, true),
     ])
-    func `pressure begins at one bound and ends at a lower one`(
+    func `Pressure begins at one bound and ends at a lower one`(
         reading: MemoryPressure.Reading, begins: Bool, lasts: Bool
     ) {
         #expect(reading.level(after: .none) == (begins ? .high : .none))
         #expect(reading.level(after: .high) == (lasts ? .high : .none))
     }
 
-    @Test func `the use of a group excludes the file cache, which the kernel reclaims by itself`() throws {
+    @Test func `The use of a group excludes the file cache, which the kernel reclaims by itself`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/\n", to: "/proc/self/cgroup")
         try kernel.setGroup("", usedMiB: 95, maxMiB: 100, fileCacheMiB: 30)
@@ -48,7 +48,7 @@ import Testing
         #expect(kernel.pressure.reading().used == Amount(bytes: 0, ofBytes: 100 << 20))
     }
 
-    @Test func `the lower of two limits of a group counts`() throws {
+    @Test func `The lower of two limits of a group counts`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/app\n", to: "/proc/self/cgroup")
         try kernel.setGroup("/app", usedMiB: 70, maxMiB: 100, highMiB: 80)
@@ -57,7 +57,7 @@ import Testing
         #expect(kernel.pressure.reading().used?.ofBytes == 100 << 20)
     }
 
-    @Test func `the nested group nearest to its limit counts`() throws {
+    @Test func `The nested group nearest to its limit counts`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/tenant/app/web\n", to: "/proc/self/cgroup")
         try kernel.setGroup("/tenant/app/web", usedMiB: 10, maxMiB: nil)
@@ -71,7 +71,7 @@ import Testing
     /// With version 1 the process has a group in each hierarchy; only the memory group matters.
     static let version1Lines = "9:name=systemd:/other\n4:cpu,memory:/docker/1f2e\n3:cpuset:/other\n0::/other\n"
 
-    @Test func `version 1 is read where it accounts for memory`() throws {
+    @Test func `Version 1 is read where it accounts for memory`() throws {
         let kernel = try FakeKernel()
         try kernel.write(Self.version1Lines, to: "/proc/self/cgroup")
         try kernel.setVersion1Group("/docker/1f2e", usedMiB: 95, limitMiB: 100, fileCacheMiB: 20)
@@ -79,14 +79,14 @@ import Testing
         #expect(kernel.pressure.reading().used == Amount(bytes: 75 << 20, ofBytes: 100 << 20))
     }
 
-    @Test func `in a container where the host's path doesn't exist, the top is the container's own group`() throws {
+    @Test func `In a container where the host's path doesn't exist, the top is the container's own group`() throws {
         let kernel = try FakeKernel()
         try kernel.write(Self.version1Lines, to: "/proc/self/cgroup")
         try kernel.setVersion1Group("", usedMiB: 95, limitMiB: 100)
         #expect(kernel.pressure.reading().used == Amount(bytes: 95 << 20, ofBytes: 100 << 20))
     }
 
-    @Test func `a path out of the mounted hierarchy counts as the top`() throws {
+    @Test func `A path out of the mounted hierarchy counts as the top`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/../neighbor\n", to: "/proc/self/cgroup")
         try kernel.setGroup("/../neighbor", usedMiB: 100, maxMiB: 100)
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [nil, 1000, 4000])
-    func `a limit above the machine's memory is none`(limitMiB: Int?) throws {
+    func `A limit above the machine's memory is none`(limitMiB: Int?) throws {
         let kernel = try FakeKernel(availableMiB: 40)
         try kernel.write("0::/\n", to: "/proc/self/cgroup")
         try kernel.setGroup("", usedMiB: 950, maxMiB: limitMiB)
@@ -106,7 +106,7 @@ import Testing
         #expect(reading.level(after: .none) == .high)
     }
 
-    @Test func `the stalls of the process's own group take precedence over those of the machine`() throws {
+    @Test func `The stalls of the process's own group take precedence over the machine's`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/app\n", to: "/proc/self/cgroup")
         try kernel.setStalled(percent: "12.50")
@@ -115,7 +115,7 @@ import Testing
         #expect(kernel.pressure.reading().stalledShare == 0.03)
     }
 
-    @Test func `a machine without these files has no pressure`() throws {
+    @Test func `A machine without these files has no pressure`() throws {
         let reading = try FakeKernel(availableMiB: nil).pressure.reading()
         #expect(reading == Self.reading())
         #expect(reading.level(after: .high) == .none)
@@ -134,7 +134,7 @@ import Testing
     ]
 
     @Test(arguments: files, nonsense)
-    func `a malformed file is no pressure`(path: String, text: String) throws {
+    func `A malformed file is no pressure`(path: String, text: String) throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/\n", to: "/proc/self/cgroup")
         try kernel.setGroup("", usedMiB: 10, maxMiB: 100)
@@ -150,7 +150,7 @@ import Testing
         "MemTotal: 18014398509481985 kB\nMemAvailable: 0 kB\n",
         "MemTotal: 1000 kB\nMemAvailable: 10 kB\n" + String(repeating: "\n", count: 64 << 10),
     ])
-    func `implausible figures of the machine are ignored, and the group is judged without them`(text: String) throws {
+    func `Implausible figures of the machine are ignored, and the group is judged without them`(text: String) throws {
         let kernel = try FakeKernel()
         try kernel.write(text, to: "/proc/meminfo")
         try kernel.write("0::/\n", to: "/proc/self/cgroup")
@@ -160,7 +160,7 @@ import Testing
         #expect(reading.level(after: .none) == .high)
     }
 
-    @Test func `use without statistics is ignored, since it may be file cache alone`() throws {
+    @Test func `Use without statistics is ignored, since it may be file cache alone`() throws {
         let kernel = try FakeKernel()
         try kernel.write("0::/\n", to: "/proc/self/cgroup")
         try kernel.setGroup("", usedMiB: 100, maxMiB: 100)
@@ -169,7 +169,7 @@ import Testing
         #expect(kernel.pressure.reading().level(after: .none) == .none)
     }
 
-    @Test func `reading never waits for a pipe or fails on a folder`() throws {
+    @Test func `Reading never waits for a pipe or fails on a folder`() throws {
         let kernel = try FakeKernel(availableMiB: nil)
         let path = kernel.realPath("/proc/meminfo")
         try FileManager.default.createDirectory(atPath: kernel.realPath("/proc"), withIntermediateDirectories: true)
@@ -181,7 +181,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `the machine that runs this test reports its available memory`() throws {
+        @Test func `The machine that runs this test reports its available memory`() throws {
             let available = try #require(MemoryPressure().reading().available)
             #expect(available.bytes > 0)
             #expect(available.bytes < available.ofBytes)

@@ -39,7 +39,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func `a watch decides at each reading, once a second`(
+    func `A watch decides at each reading, once a second`(
         title: String, steps: [(reading: MemoryPressure.Reading, step: PressureWatch.Step)]
     ) {
         var watch = PressureWatch()
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `caches shrink under pressure, and the log has the sizes before and after, and the end`() async throws {
+    @Test func `Caches shrink under pressure, and the log has the sizes before and after, and the end`() async throws {
         let kernel = try FakeKernel()
         let log = LogRecorder()
         let (first, second) = (FakeCache(bytes: 10_000), FakeCache(bytes: 1000))
@@ -84,7 +84,7 @@ import Testing
         await run.value
     }
 
-    @Test func `a cache that filled up during a long pressure shrinks again, and that is logged`() async throws {
+    @Test func `A cache that filled up during a long pressure shrinks again, and that is logged`() async throws {
         let kernel = try FakeKernel(availableMiB: 1)
         let log = LogRecorder()
         let cache = FakeCache(bytes: 1000)
@@ -104,7 +104,7 @@ import Testing
         await run.value
     }
 
-    @Test func `a peak is over at the second reading of a quarter of it`() {
+    @Test func `A peak is over at the second reading of a quarter of it`() {
         let mebibyte = 1 << 20
         let readings = [
             (31, false), (0, false), (0, false), (40, false), (11, false), (10, false), (12, false), (10, false),
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `memory is returned after a peak, without pressure and without a log line`() async throws {
+    @Test func `Memory is returned after a peak, without pressure and without a log line`() async throws {
         let log = LogRecorder()
         let responses = FakeCache(bytes: 100 << 20)
         let relief = PressureRelief(

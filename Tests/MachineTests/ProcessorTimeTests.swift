@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomMachine
 
 @Suite struct ProcessorTimeTests {
-    @Test func `the time of this process grows while it computes`() throws {
+    @Test func `The time of this process grows while it computes`() throws {
         let before = try #require(ProcessorTime.ofThisProcess)
         var after = before
         while after - before < .milliseconds(1) { after = try #require(ProcessorTime.ofThisProcess) }

@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: ["", "x", "1-0", "-1", "0-99999999999", "0-1-2", "5,", "\0"])
-    func `A malformed list of processors leaves those of the machine`(list: String) throws {
+    func `A malformed list of processors counts as none`(list: String) throws {
         let kernel = try FakeKernel()
         try kernel.write("Cpus_allowed_list:\t\(list)\n", to: "/proc/self/status")
         let count = ResourceLimits(root: kernel.realPath("")).processorCount

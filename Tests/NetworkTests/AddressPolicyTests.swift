@@ -63,7 +63,7 @@ struct AddressPolicyTests {
         #expect(address.embeddedIPv4.map(\.description) == inner)
     }
 
-    @Test func `an ISATAP address in public space is judged by the address inside`() {
+    @Test func `An ISATAP address in public space is judged by the address inside`() {
         #expect(!permits("2a00::5efe:10.0.0.1"))
         #expect(permits("2a00::5efe:9.9.9.9"))
     }
@@ -83,7 +83,7 @@ struct AddressPolicyTests {
         #expect(policy.permits(try #require(IPAddress(text))) == permitted)
     }
 
-    @Test func `an allowed translation prefix opens no forbidden inner address`() throws {
+    @Test func `An allowed translation prefix opens no forbidden inner address`() throws {
         let policy = AddressPolicy(allowNetworks: [try CIDR(parsing: "64:ff9b::/96")])
         #expect(policy.permits(try #require(IPAddress("64:ff9b::9.9.9.9"))))
         #expect(!policy.permits(try #require(IPAddress("64:ff9b::10.0.0.1"))))
@@ -116,12 +116,12 @@ struct HostPolicyTests {
         #expect(policy.permits(host: try #require(url.host)) == matches)
     }
 
-    @Test func `without patterns any host may be asked`() {
+    @Test func `Without patterns any host may be asked`() {
         #expect(HostPolicy().permits(host: .name("example.com")))
         #expect(!HostPolicy(allowHosts: ["a", "b"]).permits(host: .name("c")))
     }
 
-    @Test func `a pattern of many stars costs no time`() {
+    @Test func `A pattern of many stars costs no time`() {
         let policy = HostPolicy(allowHosts: [String(repeating: "*a", count: 100) + "b"])
         #expect(!policy.permits(host: .name(String(repeating: "a", count: 4000))))
     }

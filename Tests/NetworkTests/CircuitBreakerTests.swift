@@ -116,7 +116,7 @@ struct CircuitBreakerTests {
         #expect(trial.verdict() == expected, "\(sentence)")
     }
 
-    @Test func `rests double up to a minute`() {
+    @Test func `Rests double up to a minute`() {
         var trial = Trial()
         trial.follow(.fail(5))
         var rests: [Duration] = []
@@ -129,7 +129,7 @@ struct CircuitBreakerTests {
     }
 
     @Test(arguments: [(0, Duration.milliseconds(800)), (0.5, .seconds(1)), (1, .milliseconds(1200))])
-    func `rests differ by a fifth either way`(random: Double, rest: Duration) {
+    func `Rests differ by a fifth either way`(random: Double, rest: Duration) {
         var trial = Trial()
         trial.random = random
         trial.follow(.fail(5))
@@ -140,7 +140,7 @@ struct CircuitBreakerTests {
         #expect(abs((actual - rest) / .seconds(1)) < 1e-9)
     }
 
-    @Test func `only the first and the last of an outage are worth telling`() {
+    @Test func `Only the first and the last of an outage are worth telling`() {
         var breaker = CircuitBreaker()
         var now = ContinuousClock.now
         for _ in 0..<4 { #expect(breaker.record(.failed, of: .ordinary, at: now, random: 0.5) == nil) }

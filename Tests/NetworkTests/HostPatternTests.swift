@@ -36,7 +36,7 @@ struct HostPatternTests {
     }
 
     @Test(arguments: ["10.0.0.0/8", "192.0.2.7/32", "fd00::/8"])
-    func `a network is no pattern of hosts`(text: String) {
+    func `A network is no pattern of hosts`(text: String) {
         #expect(throws: HostPattern.Flaw.network) { try HostPattern(parsing: text) }
     }
 
@@ -44,7 +44,7 @@ struct HostPatternTests {
         ("https://BÜCHER.de/a", "bücher.de"), ("http://[0:0::1]:80/", "[::1]"), ("http://127.1/", "127.1"),
         ("http://a.b.example.com./", "*.EXAMPLE.com."), ("http://[2001:db8::7]/", "[2001:db8::*]"),
     ])
-    func `a host matches the pattern that spells it as its URL does`(url: String, pattern: String) throws {
+    func `A host matches the pattern that spells it as its URL does`(url: String, pattern: String) throws {
         let policy = HostPolicy(allowHosts: [try HostPattern(parsing: pattern).text])
         #expect(policy.permits(host: try #require(SourceURL(parsing: url).host)))
     }

@@ -35,14 +35,14 @@ struct IPAddressTests {
     @Test(arguments: [
         ("10.0.0.0/8", "10.255.0.1", "11.0.0.0"), ("0.0.0.0/0", "9.9.9.9", "::"), ("1.2.3.4", "1.2.3.4", "1.2.3.5"),
     ])
-    func `networks contain their addresses and no others`(network: String, inside: String, outside: String) throws {
+    func `Networks contain their addresses and no others`(network: String, inside: String, outside: String) throws {
         let cidr = try CIDR(parsing: network)
         #expect(cidr.contains(try #require(IPAddress(inside))))
         #expect(!cidr.contains(try #require(IPAddress(outside))))
         #expect(try CIDR(parsing: "\(cidr)") == cidr)
     }
 
-    @Test func `wide and narrow IPv6 networks contain their addresses`() throws {
+    @Test func `Wide and narrow IPv6 networks contain their addresses`() throws {
         let loopback = try #require(IPAddress("::1"))
         #expect(try CIDR(parsing: "::/0").contains(loopback))
         #expect(try CIDR(parsing: "::1/128").contains(loopback))

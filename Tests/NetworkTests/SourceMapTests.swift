@@ -33,7 +33,7 @@ struct SourceMapTests {
         ("https://other.example/x", "https://other.example/x", "https://other.example/x"),
         ("s3://media/other", "s3://media/other", "s3://media/other"),
     ])
-    func `a name stands for the beginning of a URL`(text: String, canonical: String, spelling: String) throws {
+    func `A name stands for the beginning of a URL`(text: String, canonical: String, spelling: String) throws {
         let source = try map.source(text)
         #expect(source.url.canonical == canonical)
         #expect(source.spelling == spelling)
@@ -47,19 +47,19 @@ struct SourceMapTests {
         "..%252fx", "%25252e%25252e%25252fx", "..;/x", "..;a=b/x", "%2e%2e%3b/x", "%25252525252e", "?x", "#x", "..%3fx",
         "%2f", "%2fx", "%5Cx", "%252fx", "\r\n%2f", "\t../x", ".\t./x", ".\n.\\x",
     ])
-    func `a path that might lead out of its target is refused, whatever decodes it`(path: String) {
+    func `A path that might lead out of its target is refused, whatever decodes it`(path: String) {
         for name in ["shop", "cdn", "pics", "root", "all"] {
             #expect(throws: SourceURLError.invalidRelativePath) { try map.source("\(name):\(path)") }
         }
     }
 
-    @Test func `only sources of web servers have a query`() {
+    @Test func `Only sources of web servers have a query`() {
         for text in ["shop:a?x", "shop:a#x", "pics:a?x"] {
             #expect(throws: SourceURLError.invalidRelativePath) { try map.source(text) }
         }
     }
 
-    @Test func `an error reveals nothing about the target`() {
+    @Test func `An error reveals nothing about the target`() {
         let long = String(repeating: "x", count: 2000)
         for text in ["shop:\(long)", "shop:%ff", "shop:%00", "cdn:../x", "shop:\(long)\(long)\(long)\(long)\(long)"] {
             do throws(SourceURLError) {
@@ -87,7 +87,7 @@ struct SourceMapTests {
         ("x", "shop:a/"), ("x", "ftp://a.example/"), ("x", "/a/"), ("x", ""), ("x", "https://a.example\\"),
         ("x", "https://a.example/b\\"),
     ])
-    func `a name or target that is not valid is refused without repeating the target`(name: String, target: String) {
+    func `A name or target that is not valid is refused without repeating the target`(name: String, target: String) {
         var map = map
         do throws(SourceMap.Flaw) {
             try map.add(name, target)
@@ -97,7 +97,7 @@ struct SourceMapTests {
         }
     }
 
-    @Test func `a prefix may begin with a name`() throws {
+    @Test func `A prefix may begin with a name`() throws {
         #expect(try map.prefix("shop:shoes/") == "s3://media/products/shoes/")
         #expect(try map.prefix("shop:") == "s3://media/products/")
         #expect(try map.prefix("https://a.example/") == "https://a.example/")
@@ -110,7 +110,7 @@ struct SourceMapTests {
         ("https://img.example.com:8443/a/b/..%2f..%2fc", false), ("http://img.example.com:8443/a/b/c", false),
         ("https://img.example.com/a/b/c", false), ("http://10.0.0.5/x", true), ("http://10.0.0.6/x", false),
     ])
-    func `a URL below a target is known`(text: String, isContained: Bool) throws {
+    func `A URL below a target is known`(text: String, isContained: Bool) throws {
         #expect(try map.contains(SourceURL(parsing: text)) == isContained)
     }
 }

@@ -8,7 +8,7 @@ struct SourcePrefixTests {
         "https://a.example", "https://a.example/b", "https://a.example/?b/", "https://a.example/#/",
         "https://me:secret@a.example/", "https://a.example\\", "s3://media", "ftp://a.example/", "a.example/", "/", "",
     ])
-    func `a text that cannot precede paths is no prefix`(text: String) {
+    func `A text that cannot precede paths is no prefix`(text: String) {
         #expect(SourcePrefix(text) == nil)
     }
 
@@ -19,7 +19,7 @@ struct SourcePrefixTests {
         ("https://a.example/", " c", "https://a.example/%20c"),
         ("s3://media/b/", "c", "s3://media/b/c"), ("local:///", "b/c", "local:///b/c"),
     ])
-    func `a source begins with its prefix, canonically spelled`(prefix: String, path: String, url: String) throws {
+    func `A source begins with its prefix, canonically spelled`(prefix: String, path: String, url: String) throws {
         let prefix = try #require(SourcePrefix(prefix))
         let source = try prefix.source(at: path)
         #expect(source.canonical == url)
@@ -27,7 +27,7 @@ struct SourcePrefixTests {
     }
 
     @Test(arguments: ["", "/c", "\\c", "../b2/c", "%2e%2e/c", "%252e%252e/c", "..;/c", ".\t./c", "..%5cc", "?c"])
-    func `no path leads out of a prefix`(path: String) throws {
+    func `No path leads out of a prefix`(path: String) throws {
         for text in ["https://a.example/b/", "s3://media/b/", "local:///b/"] {
             let prefix = try #require(SourcePrefix(text))
             #expect(throws: SourceURLError.invalidRelativePath) { try prefix.source(at: path) }
@@ -40,7 +40,7 @@ struct SourcePrefixTests {
         ("https://a.example@evil.example/b/c", false), ("http://a.example/b/c", false), ("https://a.example/b", false),
         ("https://a.example:8443/b/c", false),
     ])
-    func `a prefix contains the URLs below it, once they are normalized`(url: String, isContained: Bool) throws {
+    func `A prefix contains the URLs below it, once they are normalized`(url: String, isContained: Bool) throws {
         let prefix = try #require(SourcePrefix("https://a.example/b/"))
         #expect(try prefix.contains(SourceURL(parsing: url)) == isContained)
     }

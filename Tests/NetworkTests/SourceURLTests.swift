@@ -125,7 +125,7 @@ struct SourceURLTests {
             "s3://media/" + String(repeating: "%C3%A9", count: 512)
         ),
     ])
-    func `the key of an object is decoded once and has one spelling`(
+    func `The key of an object is decoded once and has one spelling`(
         text: String, key: String, canonical: String
     ) throws {
         let url = try SourceURL(parsing: text)
@@ -153,13 +153,13 @@ struct SourceURLTests {
         #expect((try? base.resolving(redirect: location))?.canonical == expected)
     }
 
-    @Test func `a color has four channels, and no other URL has any`() throws {
+    @Test func `A color has four channels, and no other URL has any`() throws {
         #expect(try SourceURL(parsing: "color:///0180ff").gradient?.start == [1, 128, 255, 255])
         #expect(try SourceURL(parsing: "color:///0180ff0a").gradient?.start == [1, 128, 255, 10])
         #expect(try SourceURL(parsing: "local:///0180ff").gradient == nil)
     }
 
-    @Test func `a gradient leads from one color to another, by default downward`() throws {
+    @Test func `A gradient leads from one color to another, by default downward`() throws {
         let gradient = try #require(SourceURL(parsing: "color:///0180ff,0203040a,7").gradient)
         #expect(gradient.start == [1, 128, 255, 255] && gradient.end == [2, 3, 4, 10] && gradient.angle == 7)
         #expect(try SourceURL(parsing: "color:///0180ff,020304").gradient?.angle == 180)
@@ -167,11 +167,11 @@ struct SourceURLTests {
         #expect(sized.angle == 180 && sized.width == 600 && sized.height == 40)
     }
 
-    @Test func `what logs show leaves out the query`() throws {
+    @Test func `What logs show leaves out the query`() throws {
         #expect(try SourceURL(parsing: "https://u:secret@h/a?token=1").description == "https://h/a?…")
     }
 
-    @Test func `errors name the scheme and what is allowed`() {
+    @Test func `Errors name the scheme and what is allowed`() {
         #expect(
             "\(SourceURLError.unsupportedScheme("ftp"))"
                 == "The scheme 'ftp' is not supported; use http, https, s3 or local.")

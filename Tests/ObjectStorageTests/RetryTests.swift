@@ -1,4 +1,3 @@
-import DarkroomHTTPCaching
 import DarkroomTestClock
 import DarkroomTestOrigin
 import Foundation
@@ -156,48 +155,6 @@ struct RetryTests {
             _ = try await stub.store.get(.media("k"), maxBytes: 9, within: limit)
             #expect(clock.withLock { $0 } == ["19700101T000000Z", "20261122T100000Z", "20261122T100000Z"])
         }
-    }
-
-    @Test(arguments: [
-        (6.0, 0.0), (-6, 0), (7, 7), (-600, -600), (3_600, 3_600), (90_000, 0),
-    ])
-    func `The clock follows the dates of answers that differ clearly`(
-        difference: TimeInterval, correction: TimeInterval
-    ) async throws {
-        let now = Date(timeIntervalSince1970: 1_800_000_000)
-        let system = { @Sendable in now }
-        try await StubStore.run(now: system) { _ in
-            Reply.object("x", fields: ["Date: \(HTTPDate(now + difference))"])
-        } testing: { stub in
-            _ = try await stub.store.get(.media("k"), maxBytes: 9, within: limit)
-            #expect(stub.store.clockOffset == correction)
-        }
-    }
-
-    @Test func `A clock that is right again is no longer corrected, and answers that took long say nothing`() {
-        let start = Date(timeIntervalSince1970: 1_800_000_000)
-        let system = Mutex(start)
-        let clock = StoreClock { system.withLock { $0 } }
-        clock.correct(to: start + 3_600)
-        clock.follow(start + 3_605, sentAt: start)
-        #expect(clock.correction == 3_600)
-        clock.follow(start, sentAt: start - 6)
-        #expect(clock.correction == 3_600)
-        clock.follow(start, sentAt: start + 1)
-        #expect(clock.correction == 3_600)
-        clock.follow(start - 1, sentAt: start - 1)
-        #expect(clock.correction == 0)
-    }
-
-    @Test func `A clock that is about as wrong as is left alone does not jump to and fro`() {
-        let now = Date(timeIntervalSince1970: 1_800_000_000)
-        let clock = StoreClock { now }
-        var corrections: [TimeInterval] = []
-        for difference in [6.0, 7, 5, 4, 7, 3, 5, 6] {
-            clock.follow(now + difference, sentAt: now - 1)
-            corrections.append(clock.correction)
-        }
-        #expect(corrections == [0, 7, 7, 7, 7, 0, 0, 0])
     }
 
     @Test func `A store that is never content with the time is not asked forever`() async throws {

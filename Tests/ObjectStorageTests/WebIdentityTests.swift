@@ -43,7 +43,7 @@ struct WebIdentityTests {
         (nil, "https://sts.amazonaws.com/"), ("eu-west-1", "https://sts.eu-west-1.amazonaws.com/"),
         ("cn-north-1", "https://sts.cn-north-1.amazonaws.com.cn/"),
     ])
-    func `The service is that of the region`(region: String?, url: String) throws {
+    func `Each region has its service`(region: String?, url: String) throws {
         let environment = environment.merging(region.map { ["AWS_REGION": $0] } ?? [:]) { $1 }
         #expect(try WebIdentity(environment: environment)?.service == url)
     }

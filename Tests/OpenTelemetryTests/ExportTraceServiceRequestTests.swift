@@ -28,7 +28,7 @@ struct ExportTraceServiceRequestTests {
         String(buffer: try ExportTraceServiceRequest([record], of: .test).json)
     }
 
-    @Test func `a span is encoded as the specification says`() throws {
+    @Test func `A span is encoded as the specification says`() throws {
         var record = try record(.server, parent: Self.parent, isRemote: true, state: "a=1")
         record.attributes = [
             "text": "a/b", "flag": true, "small": .int32(-1), "large": .int64(.max), "share": 0.5,
@@ -68,7 +68,7 @@ struct ExportTraceServiceRequestTests {
         #expect(try json(record) == expected.joined())
     }
 
-    @Test func `fields with default values are omitted`() throws {
+    @Test func `Fields with default values are omitted`() throws {
         let json = try json(try record(.internal))
         for field in ["parentSpanId", "traceState", "events", "links", "status", "dropped"] {
             #expect(!json.contains(field), "\(field)")
@@ -79,11 +79,11 @@ struct ExportTraceServiceRequestTests {
     @Test(arguments: [
         (SpanKind.internal, 1), (.server, 2), (.client, 3), (.producer, 4), (.consumer, 5),
     ])
-    func `a kind is a number`(kind: SpanKind, number: Int) throws {
+    func `A kind is a number`(kind: SpanKind, number: Int) throws {
         #expect(try json(try record(kind)).contains(#""kind":\#(number),"#))
     }
 
-    @Test func `what a span lost to its limits is counted`() throws {
+    @Test func `What a span lost to its limits is counted`() throws {
         var record = try record(.internal)
         for _ in 0..<130 { record.add(SpanEvent(name: "event")) }
         record.status = SpanStatus(code: .ok)
@@ -112,7 +112,7 @@ struct TelemetryResourceTests {
     }
 
     @Test(arguments: ["novalue", "=x", "a=%zz", "host.name=b,novalue"])
-    func `attributes that cannot be read are ignored altogether`(text: String) {
+    func `Attributes that cannot be read are ignored altogether`(text: String) {
         #expect(attributes(["OTEL_RESOURCE_ATTRIBUTES": text]) == attributes([:]))
         #expect(attributes(["OTEL_SERVICE_NAME": ""])["service.name"] == "darkroom")
     }

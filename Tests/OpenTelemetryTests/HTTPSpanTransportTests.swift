@@ -20,7 +20,7 @@ struct HTTPSpanTransportTests {
             endpoint: collector.url, fields: fields, eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
     }
 
-    @Test func `a batch is one POST of JSON to the path of traces, with the operator's fields`() async throws {
+    @Test func `A batch is one POST of JSON to the path of traces, with the operator's fields`() async throws {
         let collector = TestCollector()
         try await collector.start()
         let transport = transport(collector, [("Authorization", "Bearer abc"), ("content-type", "text/plain")])
@@ -34,7 +34,7 @@ struct HTTPSpanTransportTests {
         #expect(String(buffer: request.body) == "{}")
     }
 
-    @Test func `a collector that answers 503 and then 200 gets the batch once more, and it counts once`() async throws {
+    @Test func `A collector that answers 503 and then 200 gets the batch once more, and it counts once`() async throws {
         let collector = TestCollector { request in
             request.index == 0 ? .init(503, fields: [("Retry-After", "7")]) : .init()
         }
@@ -58,7 +58,7 @@ struct HTTPSpanTransportTests {
         #expect(log.lines.isEmpty)
     }
 
-    @Test func `a collector that cannot be reached may be asked again`() async throws {
+    @Test func `A collector that cannot be reached may be asked again`() async throws {
         let collector = TestCollector()
         try await collector.start()
         let transport = transport(collector)
@@ -72,7 +72,7 @@ struct HTTPSpanTransportTests {
     }
 
     @Test(arguments: ["000 x", "050 x", "099 x", "101 Switching Protocols"])
-    func `after an invalid status, or one that was not requested, a collector may be asked again`(
+    func `After an invalid status, or one that was not requested, a collector may be asked again`(
         status: String
     ) async throws {
         for rest in ["Content-Length: 0\r\n\r\n", "Content-Length: 3\r\n\r\nabc", "\r\n"] {
@@ -111,7 +111,7 @@ struct HTTPSpanTransportTests {
         (503, "", .postponed(for: .seconds(9), reason: "the collector answered with status 503")),
         (504, "", .postponed(for: .seconds(9), reason: "the collector answered with status 504")),
     ])
-    func `a status is read as the specification says`(status: Int, body: String, delivery: SpanDelivery) {
+    func `A status is read as the specification says`(status: Int, body: String, delivery: SpanDelivery) {
         let headers: HTTPHeaders = ["Retry-After": "9"]
         #expect(
             HTTPSpanTransport.delivery(status: status, headers, ByteBuffer(string: body), now: Date()) == delivery)

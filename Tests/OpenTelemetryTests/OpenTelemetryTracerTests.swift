@@ -30,7 +30,7 @@ struct OpenTelemetryTracerTests {
         DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: nanoseconds)
     }
 
-    @Test func `a span continues the trace of its context, and nested spans are its children`() throws {
+    @Test func `A span continues the trace of its context, and nested spans are its children`() throws {
         let parent = TraceParent(isSampled: true)
         let received = context(["traceparent": parent.text, "tracestate": "a=1"])
         tracer.withSpan("outer", context: received, ofKind: .server) { outer in
@@ -54,7 +54,7 @@ struct OpenTelemetryTracerTests {
         #expect(outer.start <= inner.start && inner.end <= outer.end)
     }
 
-    @Test func `a span without a context begins a trace`() throws {
+    @Test func `A span without a context begins a trace`() throws {
         let (first, second) = (tracer.startSpan("a", context: .topLevel), tracer.startSpan("b", context: .topLevel))
         first.end()
         second.end()
@@ -63,7 +63,7 @@ struct OpenTelemetryTracerTests {
         #expect(Set(spans.map(\.span.traceID)).count == 2)
     }
 
-    @Test func `a trace that is not sampled records nothing, and its requests say so`() throws {
+    @Test func `A trace that is not sampled records nothing, and its requests say so`() throws {
         let never = OpenTelemetryTracer(sampler: TraceSampler(ratio: 0), queue: queue)
         for fields in [[:], ["traceparent": TraceParent(isSampled: true).text]] {
             let outer = never.startSpan("outer", context: context(fields), ofKind: .server)
@@ -82,7 +82,7 @@ struct OpenTelemetryTracerTests {
         #expect(queue.count == 0)
     }
 
-    @Test func `a decision that was made before is followed`() {
+    @Test func `A decision that was made before is followed`() {
         let context = context([:])
         context.trace?.decide(isSampled: false)
         #expect(!tracer.startSpan("a", context: context, ofKind: .server).isRecording)
@@ -92,7 +92,7 @@ struct OpenTelemetryTracerTests {
         #expect(never.startSpan("a", context: sampled, ofKind: .server).isRecording)
     }
 
-    @Test func `a span records until its first end`() throws {
+    @Test func `A span records until its first end`() throws {
         struct Failure: Error, CustomStringConvertible { let description = "no luck" }
         let span = tracer.startSpan("a", context: .topLevel, at: at(50))
         span.operationName = "b"
@@ -120,7 +120,7 @@ struct OpenTelemetryTracerTests {
         #expect(record.status == SpanStatus(code: .error, message: "failed"))
     }
 
-    @Test func `a span ends no earlier than it starts, and has a bounded number of events and links`() throws {
+    @Test func `A span ends no earlier than it starts, and has a bounded number of events and links`() throws {
         let span = tracer.startSpan("a", context: .topLevel, at: at(50))
         for _ in 0..<130 {
             span.addEvent("event")

@@ -55,7 +55,7 @@ struct SpanExporterTests {
             now: { clock.instant })
     }
 
-    @Test func `spans are sent together some seconds after the first one`() async {
+    @Test func `Spans are sent together some seconds after the first one`() async {
         let (queue, transport) = (SpanQueue(), FakeTransport())
         async let run: Void = exporter(queue, transport).run()
         queue.add(1)
@@ -69,7 +69,7 @@ struct SpanExporterTests {
         #expect(transport.isShutDown)
     }
 
-    @Test func `a full batch is sent at once, one request at a time`() async {
+    @Test func `A full batch is sent at once, one request at a time`() async {
         let (queue, transport) = (SpanQueue(), FakeTransport(hangs: true))
         let task = Task { await exporter(queue, transport).run() }
         queue.add(1_100)
@@ -80,7 +80,7 @@ struct SpanExporterTests {
         #expect(queue.counts == SpanQueue.Counts(exported: 0, dropped: 1_100))
     }
 
-    @Test func `a busy collector gets the batch again, after ever longer pauses`() async {
+    @Test func `A busy collector gets the batch again, after ever longer pauses`() async {
         let busy = SpanDelivery.postponed(for: nil, reason: "busy")
         let (queue, transport) = (SpanQueue(), FakeTransport([busy, busy, .postponed(for: .seconds(9), reason: "x")]))
         async let run: Void = exporter(queue, transport).run()
@@ -101,7 +101,7 @@ struct SpanExporterTests {
         #expect(log.lines.isEmpty)
     }
 
-    @Test func `a batch that is postponed five times is dropped`() async {
+    @Test func `A batch that is postponed five times is dropped`() async {
         let busy = Array(repeating: SpanDelivery.postponed(for: .seconds(3600), reason: "busy"), count: 5)
         let (queue, transport) = (SpanQueue(), FakeTransport(busy))
         async let run: Void = exporter(queue, transport).run()
@@ -120,7 +120,7 @@ struct SpanExporterTests {
         #expect(log.lines == ["warning: trace spans were not delivered [\"reason\": busy, \"spans\": 1]"])
     }
 
-    @Test func `a refused batch is not repeated, and one line a minute reports the loss`() async {
+    @Test func `A refused batch is not repeated, and one line a minute reports the loss`() async {
         let (queue, transport) = (
             SpanQueue(),
             FakeTransport([
@@ -144,7 +144,7 @@ struct SpanExporterTests {
             ])
     }
 
-    @Test func `shutdown delivers what is queued at once, and does not pause for a busy collector`() async {
+    @Test func `Shutdown delivers what is queued at once, and does not pause for a busy collector`() async {
         let (queue, transport) = (SpanQueue(), FakeTransport([.postponed(for: .seconds(60), reason: "busy")]))
         queue.add(600)
         queue.close()
@@ -154,7 +154,7 @@ struct SpanExporterTests {
         #expect(queue.counts == SpanQueue.Counts(exported: 88, dropped: 512))
     }
 
-    @Test func `a pause ends with shutdown, for one more attempt`() async {
+    @Test func `A pause ends with shutdown, for one more attempt`() async {
         let (queue, transport) = (SpanQueue(), FakeTransport([.postponed(for: .seconds(60), reason: "busy")]))
         async let run: Void = exporter(queue, transport).run()
         queue.add(1)
@@ -167,7 +167,7 @@ struct SpanExporterTests {
         #expect(queue.counts == SpanQueue.Counts(exported: 1, dropped: 0))
     }
 
-    @Test func `a collector that hangs holds up neither spans nor, beyond a grace, shutdown`() async {
+    @Test func `A collector that hangs holds up neither spans nor, beyond a grace, shutdown`() async {
         let (queue, transport) = (SpanQueue(capacity: 10), FakeTransport(hangs: true))
         async let run: Void = exporter(queue, transport).run()
         queue.add(1)

@@ -5,7 +5,7 @@ import Tracing
 
 @Suite(.timeLimit(.minutes(5)))
 struct SpanQueueTests {
-    @Test func `spans beyond the capacity are dropped and counted`() {
+    @Test func `Spans beyond the capacity are dropped and counted`() {
         let queue = SpanQueue(capacity: 3)
         queue.add(5)
         #expect(queue.count == 3)
@@ -16,7 +16,7 @@ struct SpanQueueTests {
         #expect(queue.counts.dropped == 2)
     }
 
-    @Test func `a wait ends when enough spans wait`() async {
+    @Test func `A wait ends when enough spans wait`() async {
         let queue = SpanQueue()
         async let wait: Void = queue.wait(forCount: 2)
         queue.add(2)
@@ -25,7 +25,7 @@ struct SpanQueueTests {
         #expect(queue.count == 2)
     }
 
-    @Test func `a wait ends when the queue is closed, which still takes spans`() async {
+    @Test func `A wait ends when the queue is closed, which still takes spans`() async {
         let queue = SpanQueue()
         async let wait: Void = queue.waitForClose()
         queue.close()
@@ -35,7 +35,7 @@ struct SpanQueueTests {
         #expect(queue.count == 1)
     }
 
-    @Test func `a wait ends when its task is canceled`() async {
+    @Test func `A wait ends when its task is canceled`() async {
         let queue = SpanQueue()
         let task = Task { await queue.waitForClose() }
         task.cancel()

@@ -22,7 +22,7 @@ struct OutageTests {
         for _ in 0..<5 { #expect(await client.failure(of: url) == .unreachable(.reset)) }
     }
 
-    @Test func `after five failures a host is not asked until its rest is over, and an answer ends the outage`()
+    @Test func `After five failures a host is not asked until its rest is over, and an answer ends the outage`()
         async throws
     {
         let circuits = CircuitBreakerTable.forTests(time)
@@ -57,7 +57,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `others fail fast while a probe is on its way`() async throws {
+    @Test func `Others fail fast while a probe is on its way`() async throws {
         let answer = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
         try await withOrigin(circuits: .forTests(time)) {
             $0.index == 10 ? [.wait(answer.futureResult), .respond()] : Self.recovering($0)
@@ -74,7 +74,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `a canceled probe is left to the next request`() async throws {
+    @Test func `A canceled probe is left to the next request`() async throws {
         try await withOrigin(circuits: .forTests(time)) {
             $0.index == 10 ? [.stall] : Self.recovering($0)
         } _: { client, origin async throws in
@@ -89,7 +89,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `a redirect to a dead host does not discredit the host that sent it`() async throws {
+    @Test func `A redirect to a dead host does not discredit the host that sent it`() async throws {
         try await withOrigin(circuits: .forTests(time)) {
             $0.target == "/away" ? [.redirect(to: "http://dead.test/")] : [.respond()]
         } _: { client, origin async throws in
@@ -100,7 +100,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `answers of every kind, slow ones included, are no outage`() async throws {
+    @Test func `Answers of every kind, slow ones included, are no outage`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.maxRedirects = 0 }
         let circuits = CircuitBreakerTable.forTests(time)
         try await withOrigin(settings, circuits: circuits) { request in
@@ -118,7 +118,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `hanging until the deadline is a failure of the host and no cancellation`() async throws {
+    @Test func `Hanging until the deadline is a failure of the host and no cancellation`() async throws {
         let nameLookup = HangingNameLookup()
         let clock = TestClock()
         let circuits = CircuitBreakerTable.forTests(time)
@@ -136,7 +136,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `an outage that is forgotten is over`() async throws {
+    @Test func `An outage that is forgotten is over`() async throws {
         try await withOrigin(circuits: .forTests(time), script: Self.recovering) { client, origin async throws in
             let url = try origin.url()
             await bringDown(url, client)
@@ -147,7 +147,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `the log reports the host, begin and end of an outage`() async throws {
+    @Test func `The log reports the host, begin and end of an outage`() async throws {
         let log = LogRecorder(level: .info)
         try await withOrigin(circuits: .forTests(time, logger: log.logger), script: Self.recovering) {
             client, origin async throws in
@@ -179,7 +179,7 @@ struct CircuitBreakerTableTests {
         time.advance(by: .milliseconds(1))
     }
 
-    @Test func `hosts above the capacity are removed, those that failed once before those in an outage`()
+    @Test func `Above the capacity, hosts that failed once are removed before hosts in an outage`()
         async throws
     {
         let circuits = CircuitBreakerTable(capacity: 16, now: { time.instant }, random: { 0.5 }, logger: .silent)
@@ -193,7 +193,7 @@ struct CircuitBreakerTableTests {
         #expect(throws: OriginError.self) { try circuits.check(down) }
     }
 
-    @Test func `a host that answers is not remembered`() async throws {
+    @Test func `A host that answers is not remembered`() async throws {
         let circuits = CircuitBreakerTable.forTests(time)
         try await fail("shaky", 4, circuits)
         #expect(circuits.count == 1)

@@ -11,7 +11,7 @@ struct ConditionalRequestTests {
         .ifNoneMatch: "\"a\"", .ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT",
     ]
 
-    @Test func `an original that is still right is not sent again, and its connection stays good`() async throws {
+    @Test func `An original that is still right is not sent again, and its connection stays good`() async throws {
         try await withOrigin { _ in
             [.notModified(fields: ["ETag: \"a\"", "Cache-Control: max-age=60", "Content-Length: 7"])]
         } _: { client, origin async throws in
@@ -30,7 +30,7 @@ struct ConditionalRequestTests {
         }
     }
 
-    @Test func `an original that changed comes whole`() async throws {
+    @Test func `An original that changed comes whole`() async throws {
         try await withOrigin { _ in
             [.respond(fields: ["ETag: \"b\""])]
         } _: { client, origin async throws in
@@ -39,7 +39,7 @@ struct ConditionalRequestTests {
         }
     }
 
-    @Test func `bytes after a 304 on its connection have no effect`() async throws {
+    @Test func `Bytes after a 304 on its connection have no effect`() async throws {
         // One write: bytes that come after the next request are a response to it.
         let both = "HTTP/1.1 304 Not Modified\r\n\r\nHTTP/1.1 200 OK\r\n\r\nevil"
         try await withOrigin {
@@ -50,7 +50,7 @@ struct ConditionalRequestTests {
         }
     }
 
-    @Test func `validators are sent to the URL that they belong to and to no other`() async throws {
+    @Test func `Validators are sent to the URL that they belong to and to no other`() async throws {
         try await withOrigin { _ in
             [.respond()]
         } _: { client, origin async throws in
@@ -62,7 +62,7 @@ struct ConditionalRequestTests {
         }
     }
 
-    @Test func `a 304 that was not asked for is refused, whatever fields the caller added`() async throws {
+    @Test func `A 304 that was not asked for is refused, whatever fields the caller added`() async throws {
         try await withOrigin { _ in
             [.notModified()]
         } _: { client, origin async throws in
@@ -77,7 +77,7 @@ struct ConditionalRequestTests {
         }
     }
 
-    @Test func `validators find their URL behind redirects, those to other origins included`() async throws {
+    @Test func `Validators find their URL behind redirects, also to other origins`() async throws {
         let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
         try await withOrigin(nameLookup: nameLookup) { request in
             let port = request.fields["host"]?.split(separator: ":").last ?? ""
@@ -94,7 +94,7 @@ struct ConditionalRequestTests {
         }
     }
 
-    @Test func `validators do not follow a redirect away from their URL`() async throws {
+    @Test func `Validators do not follow a redirect away from their URL`() async throws {
         try await withOrigin {
             $0.target == "/a" ? [.redirect(to: "/b")] : [.notModified()]
         } _: { client, origin async throws in
@@ -104,7 +104,7 @@ struct ConditionalRequestTests {
         }
     }
 
-    @Test func `a response knows the fields that may have chosen it`() async throws {
+    @Test func `A response knows the fields that may have chosen it`() async throws {
         let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
         try await withOrigin(nameLookup: nameLookup) { request in
             let port = request.fields["host"]?.split(separator: ":").last ?? ""

@@ -49,7 +49,7 @@ struct ContentDecoderTests {
     }
 
     @Test(arguments: encoded)
-    func `each coding is decoded, however the bytes are divided`(codings: String, base64: String) throws {
+    func `Each coding is decoded, however the bytes are divided`(codings: String, base64: String) throws {
         let bytes = try Self.bytes(base64)
         #expect(try Self.decode(codings, [bytes]) == (Self.content, true))
         #expect(try Self.decode(codings, bytes.map { [$0] }) == (Self.content, true))
@@ -57,21 +57,21 @@ struct ContentDecoderTests {
         #expect(!isWhole && Self.content.hasPrefix(beginning))
     }
 
-    @Test func `a format of zstd before 1.0 is refused, however the bytes are divided`() throws {
+    @Test func `A format of zstd before 1.0 is refused, however the bytes are divided`() throws {
         let bytes = try Self.bytes("JbUv/QBYdQAAOHBpY3R1cnRyfWU=")
         for parts in [[bytes], bytes.map { [$0] }] {
             #expect(throws: OriginError.unacceptableEncoding) { try Self.decode("zstd", parts) }
         }
     }
 
-    @Test func `several frames of zstd are decoded, however the bytes are divided`() throws {
+    @Test func `Several frames of zstd are decoded, however the bytes are divided`() throws {
         let bytes = try Self.bytes("KLUv/QBYdQAAOHBpY3R1cmUBAEhRxQg=")
         for parts in [[bytes + bytes], (bytes + bytes).map { [$0] }] {
             #expect(try Self.decode("zstd", parts) == (Self.content + Self.content, true))
         }
     }
 
-    @Test func `what follows the end is ignored, however the bytes are divided`() throws {
+    @Test func `What follows the end is ignored, however the bytes are divided`() throws {
         let bytes = try Self.bytes(Self.gzip)
         let followed = bytes + [0xA3] + bytes
         #expect(try Self.decode("gzip", [followed]).0 == Self.content)
@@ -80,7 +80,7 @@ struct ContentDecoderTests {
     }
 
     @Test(arguments: encoded)
-    func `a body is decoded on its way from the origin`(codings: String, base64: String) async throws {
+    func `A body is decoded on its way from the origin`(codings: String, base64: String) async throws {
         let body = ByteBuffer(bytes: try Self.bytes(base64))
         try await withOrigin { _ in
             [.respond(fields: ["Content-Encoding: \(codings)", "ETag: \"e\""], bytes: body)]
@@ -93,7 +93,7 @@ struct ContentDecoderTests {
     }
 
     @Test(arguments: encoded)
-    func `an object is decoded on its way from the store`(codings: String, base64: String) async throws {
+    func `An object is decoded on its way from the store`(codings: String, base64: String) async throws {
         let body = ByteBuffer(bytes: try Self.bytes(base64))
         try await StubSources.run { _ in
             [.respond(fields: ["ETag: \"e\"", "Content-Encoding: \(codings)"], bytes: body)]
@@ -103,7 +103,7 @@ struct ContentDecoderTests {
     }
 
     @Test(arguments: ["", "identity", "aws-chunked", "UTF-8", "none", "binary", "x, y"])
-    func `words that are no coding mean nothing`(codings: String) async throws {
+    func `Words that are no coding mean nothing`(codings: String) async throws {
         try await withOrigin { _ in
             [.respond(fields: ["Content-Encoding: \(codings)"])]
         } _: { client, origin async throws in
@@ -112,7 +112,7 @@ struct ContentDecoderTests {
     }
 
     @Test(
-        "bodies that are not what their codings say are refused, and those that are cut off are incomplete",
+        "bodies that are not what their codings say are refused, and truncated bodies are incomplete",
         arguments: [
             ("gzip", "cGljdHVyZQ==", .unacceptableEncoding), ("br", "////////", .unacceptableEncoding),
             ("zstd", "cGljdHVyZQ==", .unacceptableEncoding), ("deflate", "////", .unacceptableEncoding),
@@ -130,7 +130,7 @@ struct ContentDecoderTests {
         }
     }
 
-    @Test func `decoded bytes count for the limit of sources`() async throws {
+    @Test func `Decoded bytes count for the limit of sources`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.maxSourceBytes = 209 }
         let body = ByteBuffer(bytes: try Self.bytes(Self.gzip))
         try await withOrigin(settings) { _ in

@@ -25,7 +25,7 @@ struct CorpusTests {
             .filter { expected.contains($0.expected) }
     }
 
-    @Test func `every address of the reference table is judged as listed`() throws {
+    @Test func `Every address of the reference table is judged as listed`() throws {
         let rows = try Corpus.text("ssrf/ip-ranges.tsv").split(separator: "\n").dropFirst()
         #expect(rows.count > 50)
         for row in rows {
@@ -48,7 +48,7 @@ struct CorpusTests {
         await client.shutdown()
     }
 
-    @Test func `names that resolve to forbidden addresses are refused after one look-up`() async throws {
+    @Test func `Names that resolve to forbidden addresses are refused after one look-up`() async throws {
         for row in try urlCases("block-after-dns") {
             let url = try SourceURL(parsing: row.url)
             let nameLookup = ScriptedNameLookup([row.whatwgHost: [["127.0.0.1"]]])
@@ -72,7 +72,7 @@ struct CorpusTests {
         }
     }
 
-    @Test func `other schemes are refused by name`() throws {
+    @Test func `Other schemes are refused by name`() throws {
         for row in try urlCases("reject-scheme") {
             let scheme = row.url.split(separator: ":")[0].lowercased()
             #expect(throws: SourceURLError.unsupportedScheme(scheme), "\(row)") { try SourceURL(parsing: row.url) }

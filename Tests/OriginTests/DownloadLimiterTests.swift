@@ -77,7 +77,7 @@ struct DownloadLimiterTests {
         }
     }
 
-    @Test func `the queue of a host is ordered by priority, then by arrival`() async {
+    @Test func `The queue of a host is ordered by priority, then by arrival`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 9)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
@@ -86,7 +86,7 @@ struct DownloadLimiterTests {
         await downloads.expectStarts(["high", "a", "b", "c", "low", "background"], after: "first", &starts)
     }
 
-    @Test func `the order holds across hosts`() async {
+    @Test func `The order holds across hosts`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
@@ -95,7 +95,7 @@ struct DownloadLimiterTests {
         await downloads.expectStarts(["a", "b", "c"], after: "first", &starts)
     }
 
-    @Test func `among equals the client with the fewest downloads goes first`() async {
+    @Test func `Among equals the client with the fewest downloads goes first`() async {
         let downloads = Downloads(downloadsPerHost: 9, maxDownloads: 2)
         var starts = downloads.started.makeAsyncIterator()
         for name in ["greedy 1", "greedy 2"] {
@@ -108,7 +108,7 @@ struct DownloadLimiterTests {
         downloads.finish("greedy 2")
     }
 
-    @Test func `downloads of one client that hang at a host leave its last slot to others`() async {
+    @Test func `Downloads of one client that hang at a host leave its last slot to others`() async {
         let downloads = Downloads(downloadsPerHost: 3, maxDownloads: 9)
         var starts = downloads.started.makeAsyncIterator()
         for name in ["hanging 1", "hanging 2"] {
@@ -128,7 +128,7 @@ struct DownloadLimiterTests {
         #expect(await second.value)
     }
 
-    @Test func `a waiting download starts as soon as a client joins that has no download at the host`() async {
+    @Test func `A waiting download starts as soon as a client joins that has no download at the host`() async {
         let downloads = Downloads(downloadsPerHost: 2, maxDownloads: 9)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("hanging", client: "greedy")
@@ -147,7 +147,7 @@ struct DownloadLimiterTests {
         #expect(await second.value)
     }
 
-    @Test func `a full line takes a download by any of its clients`() async {
+    @Test func `A full line takes a download by any of its clients`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first", client: "greedy")
@@ -166,7 +166,7 @@ struct DownloadLimiterTests {
         _ = await polite.value
     }
 
-    @Test func `downloads of one client leave an eighth of all slots to others`() async {
+    @Test func `Downloads of one client leave an eighth of all slots to others`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 8)
         var starts = downloads.started.makeAsyncIterator()
         for number in 1...7 {
@@ -182,7 +182,7 @@ struct DownloadLimiterTests {
         #expect(await eighth.value)
     }
 
-    @Test func `a priority that rises while waiting counts when a slot comes free`() async {
+    @Test func `A priority that rises while waiting counts when a slot comes free`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 9)
         let rising = Mutex(OriginRequest.Priority.background)
         var starts = downloads.started.makeAsyncIterator()
@@ -202,7 +202,7 @@ struct DownloadLimiterTests {
         ("background", .background), ("low", .low), ("a", .normal), ("b", .normal), ("high", .high), ("c", .normal),
     ]
 
-    @Test func `a host at its limit does not delay another one`() async {
+    @Test func `A host at its limit does not delay another one`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 2)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("h1")
@@ -219,7 +219,7 @@ struct DownloadLimiterTests {
         #expect(await waiting.value)
     }
 
-    @Test func `all hosts together stay under the total`() async {
+    @Test func `All hosts together stay under the total`() async {
         let downloads = Downloads(downloadsPerHost: 2, maxDownloads: 2)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("a", host: "a")
@@ -233,7 +233,7 @@ struct DownloadLimiterTests {
         downloads.finish("c")
     }
 
-    @Test func `when too many wait, a client with few takes the place of one with many`() async {
+    @Test func `When too many wait, a client with few takes the place of one with many`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first", client: "greedy")
@@ -258,7 +258,7 @@ struct DownloadLimiterTests {
         #expect(await polite.value)
     }
 
-    @Test func `a canceled download leaves the queue, and the next one starts`() async {
+    @Test func `A canceled download leaves the queue, and the next one starts`() async {
         let downloads = Downloads(downloadsPerHost: 1, maxDownloads: 1)
         var starts = downloads.started.makeAsyncIterator()
         _ = downloads.run("first")
@@ -274,7 +274,7 @@ struct DownloadLimiterTests {
         #expect(downloads.limiter.waitingCount == 0)
     }
 
-    @Test func `a download canceled before it is queued never gets a slot`() async {
+    @Test func `A download canceled before it is queued never gets a slot`() async {
         let limiter = DownloadLimiter(downloadsPerHost: 1, maxDownloads: 1)
         let urgency: @Sendable () -> OriginRequest.Priority = { .normal }
         let task = Task {

@@ -31,7 +31,7 @@ struct DownloadProgressTests {
         }
     }
 
-    @Test func `every part is reported on arrival, together with all before it`() async throws {
+    @Test func `Every part is reported on arrival, together with all before it`() async throws {
         let second = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
         try await withOrigin { _ in
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\npict"), .wait(second.futureResult), .send("ure")]
@@ -49,7 +49,7 @@ struct DownloadProgressTests {
         }
     }
 
-    @Test func `what the origin does not announce is not expected`() async throws {
+    @Test func `What the origin does not announce is not expected`() async throws {
         try await withOrigin { _ in
             [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\npicture\r\n0\r\n\r\n")]
         } _: { client, origin async throws in
@@ -61,7 +61,7 @@ struct DownloadProgressTests {
     }
 
     @Test(arguments: [100, 1_000_000])
-    func `a body is hashed while it arrives, and a large one is ready for another process`(count: Int) async throws {
+    func `A body is hashed while it arrives, and a large one is ready for another process`(count: Int) async throws {
         let body = ByteBuffer(bytes: (0..<count).map { UInt8(truncatingIfNeeded: $0 * 31 >> 3) })
         try await withOrigin { _ in
             [.respond(bytes: body)]
@@ -75,7 +75,7 @@ struct DownloadProgressTests {
         }
     }
 
-    @Test func `the body of a redirect is not reported`() async throws {
+    @Test func `The body of a redirect is not reported`() async throws {
         try await withOrigin { request in
             request.target == "/" ? [.respond("302 Found", fields: ["Location: /b"], body: "gone")] : [.respond()]
         } _: { client, origin async throws in
@@ -85,7 +85,7 @@ struct DownloadProgressTests {
         }
     }
 
-    @Test func `bytes above the limit are not reported`() async throws {
+    @Test func `Bytes above the limit are not reported`() async throws {
         try await withOrigin(try .loopback { $0.maxSourceBytes = 10 }) { _ in
             [.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), .sendForever("12345")]
         } _: { client, origin async throws in

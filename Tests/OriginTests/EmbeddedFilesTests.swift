@@ -11,14 +11,14 @@ struct EmbeddedFilesTests {
         EmbeddedFiles(["/samples/a.svg": Array("<svg/>".utf8)], behind: LocalFiles(root: root))
     }
 
-    @Test func `a file is answered whole`() async throws {
+    @Test func `A file is answered whole`() async throws {
         let url = try SourceURL(parsing: "local:///samples/a.svg")
         #expect(files().refusal(of: url) == nil)
         let response = try await files().fetch(url)
         #expect(response.status == .ok && String(buffer: response.body) == "<svg/>")
     }
 
-    @Test func `files of a folder take precedence, and do not hide others`() async throws {
+    @Test func `Files of a folder take precedence, and do not hide others`() async throws {
         let root = FileManager.default.temporaryDirectory.appendingPathComponent("darkroom-\(UUID().uuidString)")
         let folder = root.appendingPathComponent("samples")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -38,13 +38,13 @@ struct EmbeddedFilesTests {
     @Test(arguments: [
         "local:///samples/b.svg", "local:///etc/passwd", "local:///samples/../samples/a.svg", "local:///",
     ])
-    func `every other path is refused like a local file without a root`(url: String) async throws {
+    func `Every other path is refused like a local file without a root`(url: String) async throws {
         let url = try SourceURL(parsing: url)
         #expect(files().refusal(of: url) == .notAllowed(.local))
         await #expect(throws: OriginError.notAllowed(.local)) { try await files().fetch(url) }
     }
 
-    @Test func `another scheme is not a file`() async throws {
+    @Test func `Another scheme is not a file`() async throws {
         let url = try SourceURL(parsing: "https://example.com/samples/a.svg")
         await #expect(throws: OriginError.self) { try await files().fetch(url) }
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomOrigin
 
 struct GuardedHTTPClientTests {
-    @Test func `a download brings body, status, fields and times`() async throws {
+    @Test func `A download brings body, status, fields and times`() async throws {
         let before = Date()
         try await withOrigin { _ in
             [.respond(fields: ["ETag: \"a\"", "Set-X: 1", "Set-X: 2"])]
@@ -24,7 +24,7 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `requests say who asks and nothing about the client`() async throws {
+    @Test func `Requests say who asks and nothing about the client`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback {
             $0.userAgent = "darkroom/1.0"
             $0.viaPseudonym = "lab"
@@ -44,7 +44,7 @@ struct GuardedHTTPClientTests {
     @Test(arguments: [
         ("/a.svg", "gzip, br"), ("/A.SVG?v=1", "gzip, br"), ("/svg", "identity"), ("/a?b=.svg", "identity"),
     ])
-    func `compression is requested for drawings`(target: String, codings: String) async throws {
+    func `Compression is requested for drawings`(target: String, codings: String) async throws {
         try await withOrigin { _ in
             [.respond()]
         } _: { client, origin async throws in
@@ -53,7 +53,7 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `extra fields are sent unless they are the fetcher's own`() async throws {
+    @Test func `Extra fields are sent unless they are the fetcher's own`() async throws {
         let extra: HTTPFields = [
             .authorization: "Bearer x", .userAgent: "custom", HTTPField.Name(parsed: "Host") ?? .te: "evil",
             .acceptEncoding: "gzip",
@@ -91,7 +91,7 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `connections are kept alive and used again`() async throws {
+    @Test func `Connections are kept alive and used again`() async throws {
         try await withOrigin { _ in
             [.respond()]
         } _: { client, origin async throws in
@@ -100,7 +100,7 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `a chunked body without length arrives whole`() async throws {
+    @Test func `A chunked body without length arrives whole`() async throws {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n3\r\nefg\r\n0\r\n\r\n"
         try await withOrigin { _ in
             [.send(chunked)]
@@ -109,7 +109,7 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `a body that the end of the connection ends arrives whole`() async throws {
+    @Test func `A body that the end of the connection ends arrives whole`() async throws {
         try await withOrigin { _ in
             [.send("HTTP/1.0 200 OK\r\n\r\nabc"), .send("def"), .close]
         } _: { client, origin async throws in
@@ -117,7 +117,7 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `an announced length over the limit is refused before the body`() async throws {
+    @Test func `An announced length over the limit is refused before the body`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.maxSourceBytes = 10 }
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n"
         try await withOrigin(settings) { _ in
@@ -128,7 +128,7 @@ struct GuardedHTTPClientTests {
     }
 
     @Test(arguments: [(10, nil), (11, OriginError.tooLarge(limitBytes: 10))])
-    func `bodies are counted as they arrive`(bytes: Int, expected: OriginError?) async throws {
+    func `Bodies are counted as they arrive`(bytes: Int, expected: OriginError?) async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.maxSourceBytes = 10 }
         let chunks = (0..<bytes).map { _ in TestOrigin.Step.send("1\r\nx\r\n") }
         let head = TestOrigin.Step.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -139,7 +139,7 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `an endless body is broken off at the limit`() async throws {
+    @Test func `An endless body is broken off at the limit`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.maxSourceBytes = 1 << 20 }
         let chunk = "10000\r\n" + String(repeating: "x", count: 0x10000) + "\r\n"
         try await withOrigin(settings) { _ in
@@ -150,7 +150,7 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `a length that promises too little yields that much and ends the connection`() async throws {
+    @Test func `A length that promises too little yields that much and ends the connection`() async throws {
         let lie = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef"
         try await withOrigin {
             $0.index == 0 ? [.send(lie)] : [.respond()]
@@ -160,7 +160,7 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `a length that promises too much is a broken transfer`() async throws {
+    @Test func `A length that promises too much is a broken transfer`() async throws {
         let lie = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\nabcdef"
         let settings = try GuardedHTTPClient.Settings.loopback { $0.maxSourceBytes = 2_000_000_000 }
         try await withOrigin(settings) { _ in
@@ -196,7 +196,7 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `a refusal says for how long it may be remembered, and nothing else`() async throws {
+    @Test func `A refusal says for how long it may be remembered, and nothing else`() async throws {
         let before = Date()
         let kept: HTTPFields = [
             .cacheControl: "max-age=5", .retryAfter: "7", .age: "1", .date: "x", .expires: "0", .eTag: "\"e\"",
@@ -218,14 +218,14 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `a refusal keeps no more than two kilobytes of fields`() {
+    @Test func `A refusal keeps no more than two kilobytes of fields`() {
         let long = String(repeating: "x", count: UnusableResponse.maxFieldBytes)
         let refusal = UnusableResponse(
             status: 404, headers: [.cacheControl: long, .retryAfter: "7"], requestedAt: .now, receivedAt: .now)
         #expect(refusal.headers == [.retryAfter: "7"])
     }
 
-    @Test func `after shutdown every fetch is cancelled`() async throws {
+    @Test func `After shutdown every fetch is cancelled`() async throws {
         try await withOrigin { _ in
             [.respond()]
         } _: { client, origin async throws in
@@ -235,7 +235,7 @@ struct GuardedHTTPClientTests {
         }
     }
 
-    @Test func `a local URL is none of its business`() async throws {
+    @Test func `A local URL is none of its business`() async throws {
         try await withOrigin { _ in
             []
         } _: { client, _ async throws in

@@ -39,7 +39,7 @@ final class LocalFilesTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    @Test func `a file is read whole, with its date`() async throws {
+    @Test func `A file is read whole, with its date`() async throws {
         let response = try await LocalFiles(root: root.path).fetch(SourceURL(parsing: "local:///a.jpg?v=2"))
         #expect(String(buffer: response.body) == "picture")
         #expect(response.headers[.lastModified] == "Sun, 06 Nov 1994 08:49:37 GMT")
@@ -47,7 +47,7 @@ final class LocalFilesTests {
         #expect(response.status == .ok && !response.isNotModified)
     }
 
-    @Test func `a file that its tag or its date still names is not read again`() async throws {
+    @Test func `A file that its tag or its date still names is not read again`() async throws {
         let local = LocalFiles(root: root.path)
         let url = try SourceURL(parsing: "local:///a.jpg")
         let first = try await local.fetch(url)
@@ -73,7 +73,7 @@ final class LocalFilesTests {
         #expect(String(buffer: response.body) == "picture" && !response.isNotModified)
     }
 
-    @Test func `validators of another file are not looked at`() async throws {
+    @Test func `Validators of another file are not looked at`() async throws {
         let local = LocalFiles(root: root.path)
         let url = try SourceURL(parsing: "local:///a.jpg")
         let tag = try #require(try await local.fetch(url).headers[.eTag])
@@ -82,7 +82,7 @@ final class LocalFilesTests {
         #expect(try await !local.revalidate(url, [.ifNoneMatch: tag], of: nil).isNotModified)
     }
 
-    @Test func `a file that is rewritten or replaced within a second has another tag`() async throws {
+    @Test func `A file that is rewritten or replaced within a second has another tag`() async throws {
         let local = LocalFiles(root: root.path)
         let file = root.appending(path: "a.jpg")
         let url = try SourceURL(parsing: "local:///a.jpg")
@@ -105,7 +105,7 @@ final class LocalFilesTests {
         #expect(tags.count == 4)
     }
 
-    @Test func `names are decoded once`() async throws {
+    @Test func `Names are decoded once`() async throws {
         let local = LocalFiles(root: root.path)
         #expect(
             String(buffer: try await local.fetch(SourceURL(parsing: "local:///sub%20dir/%C3%BC.jpg")).body) == "deep")
@@ -134,20 +134,20 @@ final class LocalFilesTests {
             await LocalFiles(root: root.path).failure(of: try SourceURL(parsing: "local://" + path)) == .localNotFound)
     }
 
-    @Test func `devices are refused`() async throws {
+    @Test func `Devices are refused`() async throws {
         let devices = LocalFiles(root: "/dev")
         #expect(try await devices.failure(of: SourceURL(parsing: "local:///null")) == .notAllowed(.path))
         #expect(try await devices.failure(of: SourceURL(parsing: "local:///zero")) == .notAllowed(.path))
     }
 
-    @Test func `the limit is inclusive, and an empty file is no original`() async throws {
+    @Test func `The limit is inclusive, and an empty file is no original`() async throws {
         let url = try SourceURL(parsing: "local:///a.jpg")
         #expect(await LocalFiles(root: root.path, maxSourceBytes: 7).failure(of: url) == nil)
         #expect(await LocalFiles(root: root.path, maxSourceBytes: 6).failure(of: url) == .tooLarge(limitBytes: 6))
         #expect(try await LocalFiles(root: root.path).failure(of: SourceURL(parsing: "local:///empty")) == .emptyBody)
     }
 
-    @Test func `without a root there are no local sources`() async throws {
+    @Test func `Without a root there are no local sources`() async throws {
         #expect(
             await LocalFiles(root: nil).failure(of: try SourceURL(parsing: "local:///a.jpg")) == .notAllowed(.local))
         #expect(
@@ -155,7 +155,7 @@ final class LocalFilesTests {
                 == .localNotFound)
     }
 
-    @Test func `the router picks by scheme`() async throws {
+    @Test func `The router picks by scheme`() async throws {
         let router = OriginRouter(remote: Fails(with: .loop), local: Fails(with: .localNotFound))
         #expect(try await router.failure(of: SourceURL(parsing: "local:///a")) == .localNotFound)
         #expect(try await router.failure(of: SourceURL(parsing: "http://a/")) == .loop)
@@ -167,7 +167,7 @@ final class LocalFilesTests {
             ("http://a.test/", 403, true), ("s3://media/a", 403, true), ("http://b.test/", 403, false),
             ("s3://other/a", 403, false), ("http://a.test/", 401, false), ("http://a.test/", 500, false),
         ])
-    func `a 403 means that there is no original where the operator says so`(
+    func `A 403 means that there is no original where the operator says so`(
         url: String, status: Int, isMissing: Bool
     ) async throws {
         let response = UnusableResponse(status: status, requestedAt: .distantPast, receivedAt: .distantPast)

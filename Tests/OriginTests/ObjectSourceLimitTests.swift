@@ -15,14 +15,14 @@ import Testing
 /// Limits on objects: sizes, time, slots, bytes in flight and circuits.
 @Suite(.timeLimit(.minutes(5)))
 struct ObjectSourceLimitTests {
-    @Test func `an object of 5 GB is refused at its announced length`() async throws {
+    @Test func `An object of 5 GB is refused at its announced length`() async throws {
         let result = try await StubSources.failure(maxSourceBytes: 1000) { _ in
             [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 5368709120\r\n\r\n"), .sendForever("x")]
         }
         #expect(result.error == .tooLarge(limitBytes: 1000))
     }
 
-    @Test func `an object of unknown length is counted while it arrives`() async throws {
+    @Test func `An object of unknown length is counted while it arrives`() async throws {
         let result = try await StubSources.failure(maxSourceBytes: 10_000) { _ in
             [
                 .send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nTransfer-Encoding: chunked\r\n\r\n"),
@@ -32,7 +32,7 @@ struct ObjectSourceLimitTests {
         #expect(result.error == .tooLarge(limitBytes: 10_000))
     }
 
-    @Test func `an object that ends early is no image, and is not read on from another version`() async throws {
+    @Test func `An object that ends early is no image, and is not read on from another version`() async throws {
         let result = try await StubSources.failure { request in
             [
                 .send("HTTP/1.1 200 OK\r\nETag: \"\(request.index)\"\r\nContent-Length: 100\r\n\r\nhalf of it"),
@@ -43,12 +43,12 @@ struct ObjectSourceLimitTests {
         #expect(result.requests == 1)
     }
 
-    @Test func `an empty object is no image`() async throws {
+    @Test func `An empty object is no image`() async throws {
         #expect(
             try await StubSources.failure { _ in [.respond(fields: ["ETag: \"e\""], body: "")] }.error == .emptyBody)
     }
 
-    @Test func `a store that stalls before its answer or within the object is given up at the deadline`() async throws {
+    @Test func `A store that stalls before its answer or within the object is given up at the deadline`() async throws {
         let head = "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 100000\r\n\r\n"
         for (steps, phase) in [([TestOrigin.Step.stall], OriginError.Phase.response), ([.send(head), .drip], .body)] {
             let result = try await StubSources.failure(downloadTimeout: .seconds(5)) { _ in steps }
@@ -56,7 +56,7 @@ struct ObjectSourceLimitTests {
         }
     }
 
-    @Test func `canceling ends the transfer`() async throws {
+    @Test func `Canceling ends the transfer`() async throws {
         try await StubSources.run { _ in
             [.stall]
         } testing: { stub in
@@ -69,7 +69,7 @@ struct ObjectSourceLimitTests {
         }
     }
 
-    @Test func `progress is reported with the announced length`() async throws {
+    @Test func `Progress is reported with the announced length`() async throws {
         let gate = NIOSingletons.posixEventLoopGroup.next().makePromise(of: Void.self)
         let reports = Mutex<[[Int?]]>([])
         let head = "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 8\r\n\r\nfour"
@@ -88,7 +88,7 @@ struct ObjectSourceLimitTests {
         }
     }
 
-    @Test func `the bytes of an object count among those in flight until they are released`() async throws {
+    @Test func `The bytes of an object count as in flight until they are released`() async throws {
         try await StubSources.run { _ in
             [StubSources.object]
         } testing: { stub in
@@ -100,7 +100,7 @@ struct ObjectSourceLimitTests {
         }
     }
 
-    @Test func `an object waits for the byte budget, and its deadline is not the store's fault`() async throws {
+    @Test func `An object waits for the byte budget, and its deadline is not the store's fault`() async throws {
         let head = "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 100\r\n\r\n"
         let body = String(repeating: "x", count: 100)
         let change: (inout GuardedHTTPClient.Settings) -> Void = {
@@ -116,7 +116,7 @@ struct ObjectSourceLimitTests {
         }
     }
 
-    @Test func `downloads of one bucket wait for each other`() async throws {
+    @Test func `Downloads of one bucket wait for each other`() async throws {
         let gate = NIOSingletons.posixEventLoopGroup.next().makePromise(of: Void.self)
         let serially: (inout GuardedHTTPClient.Settings) -> Void = { $0.downloadsPerHost = 1 }
         try await StubSources.run(serially) { _ in
@@ -132,7 +132,7 @@ struct ObjectSourceLimitTests {
         }
     }
 
-    @Test func `a store that is gone is not asked until its rest is over, and a purge ends it`() async throws {
+    @Test func `A store that is gone is not asked until its rest is over, and a purge ends it`() async throws {
         let time = TestClock()
         try await StubSources.run(circuits: .forTests(time)) { _ in
             [.reset]

@@ -15,7 +15,7 @@ import Testing
 /// What is read from a store, and how its failures are reported.
 @Suite(.timeLimit(.minutes(5)))
 struct ObjectSourcesTests {
-    @Test func `an object is read whole, with the fields that matter to caching`() async throws {
+    @Test func `An object is read whole, with the fields that matter to caching`() async throws {
         try await StubSources.run { _ in
             [StubSources.object]
         } testing: { stub in
@@ -31,7 +31,7 @@ struct ObjectSourcesTests {
         }
     }
 
-    @Test func `fields of the caller are not sent to a store`() async throws {
+    @Test func `Fields of the caller are not sent to a store`() async throws {
         try await StubSources.run { _ in
             [StubSources.object]
         } testing: { stub in
@@ -41,7 +41,7 @@ struct ObjectSourcesTests {
         }
     }
 
-    @Test func `validators of the same object are sent, and 304 keeps it`() async throws {
+    @Test func `Validators of the same object are sent, and 304 keeps it`() async throws {
         try await StubSources.run { _ in
             [.notModified(fields: ["ETag: \"e\"", "Cache-Control: max-age=9"])]
         } testing: {
@@ -67,7 +67,7 @@ struct ObjectSourcesTests {
         ("s3://shop//products/x", false), ("s3://shop/Products/x", false), ("s3://private-bucket/x", false),
         ("s3://other/products/x", false),
     ])
-    func `only listed buckets and prefixes are read`(text: String, isAllowed: Bool) async throws {
+    func `Only listed buckets and prefixes are read`(text: String, isAllowed: Bool) async throws {
         try await StubSources.run { _ in
             [StubSources.object]
         } testing: { stub in
@@ -79,7 +79,7 @@ struct ObjectSourcesTests {
         }
     }
 
-    @Test func `other schemes are not read from a store, nor objects by web clients`() async throws {
+    @Test func `Other schemes are not read from a store, nor objects by web clients`() async throws {
         try await StubSources.run { _ in
             [StubSources.object]
         } testing: { stub in
@@ -96,7 +96,7 @@ struct ObjectSourcesTests {
         }
     }
 
-    @Test func `a web server cannot redirect to an object`() async throws {
+    @Test func `A web server cannot redirect to an object`() async throws {
         let script: @Sendable (TestOrigin.Request) -> [TestOrigin.Step] = { _ in [.redirect(to: "s3://media/a.jpg")] }
         try await withOrigin(script: script) { client, origin in
             let url = try origin.url()
@@ -118,7 +118,7 @@ struct ObjectSourcesTests {
         ("503 Slow Down", "SlowDown", .unexpectedStatus(503), false),
         ("500 Oops", "InternalError", .unexpectedStatus(500), false),
     ])
-    func `answers of the store are told apart, and faults of the configuration are logged`(
+    func `Answers of the store are told apart, and faults of the configuration are logged`(
         status: String, code: String, error: OriginError, isLogged: Bool
     ) async throws {
         let result = try await StubSources.failure { _ in
@@ -130,7 +130,7 @@ struct ObjectSourcesTests {
         #expect(!result.log.joined().contains("secret"))
     }
 
-    @Test func `a web server in place of a store is a fault of the configuration, logged until it is over`()
+    @Test func `A web server in place of a store is a fault of the configuration, logged until it is over`()
         async throws
     {
         let script: @Sendable (TestOrigin.Request) -> [TestOrigin.Step] = { request in
@@ -148,7 +148,7 @@ struct ObjectSourcesTests {
         }
     }
 
-    @Test func `a redirect is not followed`() async throws {
+    @Test func `A redirect is not followed`() async throws {
         let other = TestOrigin { _ in [StubSources.object] }
         try await other.start()
         let port = other.port
@@ -161,7 +161,7 @@ struct ObjectSourcesTests {
     }
 
     @Test(arguments: ["gzip", "GZIP", "br, identity", "aws-chunked, gzip"])
-    func `an object that is not encoded as it says is refused as HTTP sources are`(coding: String) async throws {
+    func `An object that is not encoded as it says is refused as HTTP sources are`(coding: String) async throws {
         let result = try await StubSources.failure { _ in
             [.respond(fields: ["ETag: \"e\"", "Content-Encoding: \(coding)"])]
         }
@@ -169,7 +169,7 @@ struct ObjectSourcesTests {
     }
 
     @Test(arguments: ["identity", "aws-chunked", "aws-chunked , Identity", ""])
-    func `what an upload was encoded with does not matter`(coding: String) async throws {
+    func `What an upload was encoded with does not matter`(coding: String) async throws {
         let result = try await StubSources.failure { _ in
             [.respond(fields: ["ETag: \"e\"", "Content-Encoding: \(coding)"])]
         }

@@ -10,7 +10,7 @@ import Testing
 /// Resets, stalls, deadlines and cancellation.
 struct OriginErrorTests {
     @Test(arguments: [TestOrigin.Step.reset, .close])
-    func `a reset before a byte of response is retried once`(ending: TestOrigin.Step) async throws {
+    func `A reset before a byte of response is retried once`(ending: TestOrigin.Step) async throws {
         try await withOrigin {
             $0.index == 0 ? [ending] : [.respond()]
         } _: { client, origin async throws in
@@ -26,7 +26,7 @@ struct OriginErrorTests {
     }
 
     @Test(arguments: ["000 x", "050 x", "099 x", "101 Switching Protocols"])
-    func `an invalid status, or one that was not requested, is malformed`(status: String) async throws {
+    func `An invalid status, or one that was not requested, is malformed`(status: String) async throws {
         for rest in ["Content-Length: 0\r\n\r\n", "Content-Length: 3\r\n\r\nabc", "\r\n"] {
             try await withOrigin { _ in
                 [.send("HTTP/1.1 \(status)\r\n\(rest)"), .close]
@@ -37,7 +37,7 @@ struct OriginErrorTests {
     }
 
     @Test(arguments: [TestOrigin.Step.reset, .close])
-    func `a reset after the response began is not retried`(ending: TestOrigin.Step) async throws {
+    func `A reset after the response began is not retried`(ending: TestOrigin.Step) async throws {
         let half = TestOrigin.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
         try await withOrigin { _ in
             [half, ending]
@@ -47,7 +47,7 @@ struct OriginErrorTests {
         }
     }
 
-    @Test func `there is one retry for a whole chain of redirects`() async throws {
+    @Test func `There is one retry for a whole chain of redirects`() async throws {
         try await withOrigin { request in
             switch request.index {
             case 0: [.reset]
@@ -60,7 +60,7 @@ struct OriginErrorTests {
         }
     }
 
-    @Test func `a server that hung up on an idle connection costs a retry at most`() async throws {
+    @Test func `A server that hung up on an idle connection costs a retry at most`() async throws {
         try await withOrigin { _ in
             [.respond(), .close]
         } _: { client, origin async throws in
@@ -87,7 +87,7 @@ struct OriginErrorTests {
         }
     }
 
-    @Test func `the deadline covers a chain of redirects`() async throws {
+    @Test func `The deadline covers a chain of redirects`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback {
             $0.downloadTimeout = .milliseconds(150)
             $0.maxRedirects = .max - 1
@@ -102,7 +102,7 @@ struct OriginErrorTests {
         }
     }
 
-    @Test func `the deadline covers a look-up that hangs`() async throws {
+    @Test func `The deadline covers a look-up that hangs`() async throws {
         let (nameLookup, clock) = (HangingNameLookup(), TestClock())
         try await withOrigin(nameLookup: nameLookup, clock: clock) { _ in
             []
@@ -115,7 +115,7 @@ struct OriginErrorTests {
         }
     }
 
-    @Test func `the deadline covers waiting for a slot`() async throws {
+    @Test func `The deadline covers waiting for a slot`() async throws {
         let clock = TestClock()
         let settings = try GuardedHTTPClient.Settings.loopback { $0.maxInFlightBytes = 1 }
         try await withOrigin(settings, clock: clock) { _ in
@@ -134,7 +134,7 @@ struct OriginErrorTests {
         }
     }
 
-    @Test func `connecting has a limit of its own`() async throws {
+    @Test func `Connecting has a limit of its own`() async throws {
         let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
         let settings = try GuardedHTTPClient.Settings.loopback { $0.connectTimeout = .milliseconds(100) }
@@ -147,7 +147,7 @@ struct OriginErrorTests {
         try await silent.close()
     }
 
-    @Test func `cancelling the task ends the transfer`() async throws {
+    @Test func `Cancelling the task ends the transfer`() async throws {
         try await withOrigin { _ in
             [.send("HTTP/1.1 200 OK\r\n\r\n"), .drip]
         } _: { client, origin async throws in
@@ -160,7 +160,7 @@ struct OriginErrorTests {
         }
     }
 
-    @Test func `shutdown ends a running transfer`() async throws {
+    @Test func `Shutdown ends a running transfer`() async throws {
         try await withOrigin { _ in
             [.stall]
         } _: { client, origin async throws in
@@ -172,7 +172,7 @@ struct OriginErrorTests {
         }
     }
 
-    @Test func `a host that answers no TLS is not trusted`() async throws {
+    @Test func `A host that answers no TLS is not trusted`() async throws {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { $0.pipeline.addHandler(PlainGreeting()) }
             .bind(host: "127.0.0.1", port: 0).get()

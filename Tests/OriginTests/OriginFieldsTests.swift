@@ -12,7 +12,7 @@ struct OriginFieldsTests {
         OriginFields.Rule(host: "*", fields: [.range: "bytes=0-1"]),
     ])
 
-    @Test func `the fields of a host are sent to it, and to no other host`() async throws {
+    @Test func `The fields of a host are sent to it, and to no other host`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.fields = fields }
         let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
         try await withOrigin(settings, nameLookup: nameLookup) { request in
@@ -27,7 +27,7 @@ struct OriginFieldsTests {
         }
     }
 
-    @Test func `what selected a response is known without the secret, and changes with it`() async throws {
+    @Test func `What selected a response is known without the secret, and changes with it`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.fields = fields }
         try await withOrigin(settings) { _ in
             [.respond()]
@@ -45,7 +45,7 @@ struct OriginFieldsTests {
         }
     }
 
-    @Test func `a delegate's field takes precedence`() async throws {
+    @Test func `A delegate's field takes precedence`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.fields = fields }
         try await withOrigin(settings) { _ in
             [.respond()]

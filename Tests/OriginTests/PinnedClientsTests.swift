@@ -16,7 +16,7 @@ struct PinnedClientsTests {
         return PinnedTransport.makeClients(settings: settings, eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
     }
 
-    @Test func `a host at an address keeps its client`() async throws {
+    @Test func `A host at an address keeps its client`() async throws {
         let clients = makeClients()
         let first = try #require(await clients.withClient(for: key("a")) { ObjectIdentifier($0) })
         #expect(await clients.withClient(for: key("a")) { ObjectIdentifier($0) } == first)
@@ -24,7 +24,7 @@ struct PinnedClientsTests {
         await clients.shutdown()
     }
 
-    @Test func `the least recently used client makes room`() async throws {
+    @Test func `The least recently used client makes room`() async throws {
         let clients = makeClients()
         let first = try #require(await clients.withClient(for: key("a")) { ObjectIdentifier($0) })
         for host in ["b", "a", "c"] { await clients.withClient(for: key(host)) { _ in } }
@@ -33,7 +33,7 @@ struct PinnedClientsTests {
         await clients.shutdown()
     }
 
-    @Test func `a client in use is never retired`() async {
+    @Test func `A client in use is never retired`() async {
         let clients = makeClients()
         await clients.withClient(for: key("a")) { _ in
             await clients.withClient(for: key("b")) { _ in
@@ -47,13 +47,13 @@ struct PinnedClientsTests {
         await clients.shutdown()
     }
 
-    @Test func `after shutdown no client is lent`() async {
+    @Test func `After shutdown no client is lent`() async {
         let clients = makeClients()
         await clients.shutdown()
         #expect(await clients.withClient(for: key("a")) { _ in true } == nil)
     }
 
-    @Test func `clients are shut down with their table, even without a call to shutdown`() async {
+    @Test func `Clients are shut down with their table, even without a call to shutdown`() async {
         let clients = makeClients()
         await clients.withClient(for: key("a")) { _ in }
     }

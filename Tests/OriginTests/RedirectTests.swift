@@ -25,7 +25,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
-    func `redirects are followed to the final URL`(status: String) async throws {
+    func `Redirects are followed to the final URL`(status: String) async throws {
         try await withOrigin {
             $0.target == "/a/b" ? [.redirect(status, to: "../c?d#e")] : [.respond()]
         } _: { client, origin async throws in
@@ -35,7 +35,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func `as many redirects as allowed are followed, and no more`() async throws {
+    @Test func `As many redirects as allowed are followed, and no more`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.maxRedirects = 2 }
         try await withOrigin(settings) { request in
             request.target == "/3" ? [.respond()] : [.redirect(to: "/\((Int(request.target.dropFirst()) ?? 0) + 1)")]
@@ -46,7 +46,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func `a circle of redirects ends`() async throws {
+    @Test func `A circle of redirects ends`() async throws {
         try await withOrigin { _ in
             [.redirect(to: "/")]
         } _: { client, origin async throws in
@@ -75,7 +75,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func `a redirect without a location is refused`() async throws {
+    @Test func `A redirect without a location is refused`() async throws {
         try await withOrigin {
             $0.target == "/" ? [.respond("302 Found")] : [.redirect(to: "")]
         } _: { client, origin async throws in
@@ -85,7 +85,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func `a redirect to a host that is not listed is refused`() async throws {
+    @Test func `A redirect to a host that is not listed is refused`() async throws {
         let settings = try GuardedHTTPClient.Settings.loopback { $0.hosts = HostPolicy(allowHosts: ["127.0.0.1"]) }
         let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
         try await withOrigin(settings, nameLookup: nameLookup) { _ in
@@ -96,7 +96,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func `extra fields stay with the origin they were meant for`() async throws {
+    @Test func `Extra fields stay with the origin they were meant for`() async throws {
         let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
         try await withOrigin(nameLookup: nameLookup) { request in
             switch request.target {
@@ -111,7 +111,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func `a redirect from https to http is followed without the operator's fields`() async throws {
+    @Test func `A redirect from https to http is followed without the operator's fields`() async throws {
         let plain = TestOrigin { _ in [.respond()] }
         try await plain.start()
         let target = try plain.url("/plain").canonical
@@ -131,7 +131,7 @@ struct RedirectTests {
         try await plain.stop()
     }
 
-    @Test func `cookies that redirects set are sent back to the same origin, and forgotten`() async throws {
+    @Test func `Cookies that redirects set are sent back to the same origin, and forgotten`() async throws {
         let nameLookup = ScriptedNameLookup(["other.test": [["127.0.0.1"]]])
         try await withOrigin(nameLookup: nameLookup) { request in
             let cookie = request.fields["cookie"]
@@ -159,14 +159,14 @@ struct RedirectCookiesTests {
             (["a"], nil), (["=1"], nil), ([""], nil), (["a="], "a="), (["a=1", "a=; Max-Age=0"], nil),
             (["a=" + String(repeating: "x", count: 5_000)], nil),
         ] as [([String], String?)])
-    func `each name has its last value, within limits`(lines: [String], value: String?) {
+    func `Each name has its last value, within limits`(lines: [String], value: String?) {
         var cookies = RedirectCookies()
         cookies.store(lines, from: "http://a")
         #expect(cookies.value(for: "http://a") == value)
         #expect(cookies.value(for: "http://b") == nil)
     }
 
-    @Test func `a thousand cookies are twenty`() {
+    @Test func `A thousand cookies are twenty`() {
         var cookies = RedirectCookies()
         for origin in ["http://a", "http://b"] {
             cookies.store((0..<1_000).map { "a\($0)=1" }, from: origin)

@@ -21,13 +21,13 @@ struct RefusalTests {
             ("http://10.0.0.1/a.jpg", .notAllowed(.address)), ("http://[::1]/a.jpg", .notAllowed(.address)),
             ("http://93.184.216.34/a.jpg", nil), ("http://127.0.0.1/a.jpg", .notAllowed(.address)),
         ] as [(String, OriginError?)])
-    func `a literal address and a port are judged at once, a name is not looked up`(
+    func `A literal address and a port are judged at once, a name is not looked up`(
         url: String, expected: OriginError?
     ) throws {
         #expect(try refusal(of: url) == expected)
     }
 
-    @Test func `allow-lists count`() throws {
+    @Test func `Allow-lists count`() throws {
         let hosts = HostPolicy(allowHosts: ["*.example.com"])
         #expect(try refusal(of: "https://example.org/", hosts: hosts) == .notAllowed(.host))
         #expect(try refusal(of: "https://a.example.com/", hosts: hosts) == nil)
@@ -37,7 +37,7 @@ struct RefusalTests {
         #expect(try refusal(of: "http://inside.test:8080/", allowing: ["10.0.0.0/8"]) == nil)
     }
 
-    @Test func `local files are refused without a root, and paths that could leave it`() throws {
+    @Test func `Local files are refused without a root, and paths that could leave it`() throws {
         let rooted = LocalFiles(root: "/nowhere")
         let router = OriginRouter(
             remote: GuardedHTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton), local: rooted)

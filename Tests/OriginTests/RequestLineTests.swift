@@ -24,7 +24,7 @@ struct RequestLineTests {
         }
     }
 
-    @Test func `a name of the source map never leads to another path of its host`() async throws {
+    @Test func `A name of the source map never leads to another path of its host`() async throws {
         try await withOrigin { _ in
             [.respond()]
         } _: { client, origin async throws in
@@ -35,7 +35,7 @@ struct RequestLineTests {
         }
     }
 
-    @Test func `a redirect to escapes that are not UTF-8 keeps them`() async throws {
+    @Test func `A redirect to escapes that are not UTF-8 keeps them`() async throws {
         try await withOrigin {
             $0.target == "/" ? [.redirect(to: "/caf%E9?%fc")] : [.respond()]
         } _: { client, origin async throws in
@@ -44,7 +44,7 @@ struct RequestLineTests {
         }
     }
 
-    @Test func `the request line that an origin receives is the vetted URL, for 10,000 random URLs`() async throws {
+    @Test func `The request line that an origin receives is the vetted URL, for 10,000 random URLs`() async throws {
         var random = SeededRandom(seed: 43)
         let targets = (0..<10_000).map { _ in Self.randomTarget(&random) }
         try await withOrigin { _ in

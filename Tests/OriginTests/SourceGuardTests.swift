@@ -8,12 +8,12 @@ import Testing
 
 struct SourceGuardTests {
     @Test(arguments: ["127.0.0.1", "::1", "2001:db8::8:800:200c:417a", "::ffff:10.0.0.1"])
-    func `socket addresses carry over`(text: String) throws {
+    func `Socket addresses carry over`(text: String) throws {
         #expect(IPAddress(try SocketAddress(ipAddress: text, port: 80)) == IPAddress(text))
         #expect(IPAddress(try SocketAddress(unixDomainSocketPath: "/x")) == nil)
     }
 
-    @Test func `a name is resolved once per download, and the connection goes to that answer`() async throws {
+    @Test func `A name is resolved once per download, and the connection goes to that answer`() async throws {
         let nameLookup = ScriptedNameLookup(["rebind.test": [["127.0.0.1"], ["10.0.0.1"]]])
         try await withOrigin(nameLookup: nameLookup) { _ in
             [.respond()]
@@ -26,7 +26,7 @@ struct SourceGuardTests {
         }
     }
 
-    @Test func `one forbidden address makes the name forbidden`() async throws {
+    @Test func `One forbidden address makes the name forbidden`() async throws {
         let nameLookup = ScriptedNameLookup([
             "mixed.test": [["127.0.0.1", "10.0.0.1"]], "six.test": [["127.0.0.1", "::1"]],
         ])
@@ -39,7 +39,7 @@ struct SourceGuardTests {
         }
     }
 
-    @Test func `the next vetted address is tried if one cannot be connected to`() async throws {
+    @Test func `The next vetted address is tried if one cannot be connected to`() async throws {
         let nameLookup = ScriptedNameLookup(["two.test": [["127.0.0.2", "127.0.0.1"]], "dead.test": [["127.0.0.2"]]])
         let settings = try GuardedHTTPClient.Settings.loopback {
             // Waiting out the connect timeout at an address that refused would end as timed out.
@@ -54,7 +54,7 @@ struct SourceGuardTests {
         }
     }
 
-    @Test func `international and unusual names are resolved in their canonical spelling`() async throws {
+    @Test func `International and unusual names are resolved in their canonical spelling`() async throws {
         let nameLookup = ScriptedNameLookup(["xn--bcher-kva.test": [["127.0.0.1"]], "a_b.test.": [["127.0.0.1"]]])
         try await withOrigin(nameLookup: nameLookup) { _ in
             [.respond()]
@@ -65,7 +65,7 @@ struct SourceGuardTests {
         }
     }
 
-    @Test func `a name without addresses is unreachable`() async throws {
+    @Test func `A name without addresses is unreachable`() async throws {
         try await withOrigin(nameLookup: ScriptedNameLookup(["empty.test": [[]]])) { _ in
             []
         } _: { client, origin async throws in
@@ -99,7 +99,7 @@ struct SourceGuardTests {
                 == (expected == .notAllowed(.host) || expected == .notAllowed(.port) && networks.isEmpty))
     }
 
-    @Test func `a connection to an address other than the vetted one is closed before it is used`() async throws {
+    @Test func `A connection to an address other than the vetted one is closed before it is used`() async throws {
         try await withOrigin { _ in
             [.respond()]
         } _: { _, origin async throws in
@@ -114,7 +114,7 @@ struct SourceGuardTests {
         }
     }
 
-    @Test func `lookups are for the client of the download, also behind redirects`() async throws {
+    @Test func `Lookups are for the client of the download, also behind redirects`() async throws {
         let nameLookup = ScriptedNameLookup(["first.test": [["127.0.0.1"]], "second.test": [["127.0.0.1"]]])
         try await withOrigin(nameLookup: nameLookup) { request in
             guard request.target == "/" else { return [.respond()] }

@@ -13,7 +13,7 @@ import Testing
 @testable import DarkroomObjectStorage
 @testable import DarkroomOrigin
 
-/// A stub of an object store, and sources in it: `media` allows all keys, `shop` those below `products/` and `sale/`.
+/// A stub of an object store, and sources in it: `media` allows all keys, `shop` only `products/` and `sale/`.
 struct StubSources {
     let store: TestOrigin
     let sources: ObjectSources

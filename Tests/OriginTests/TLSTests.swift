@@ -23,12 +23,12 @@ struct TLSTests {
         return failures.withLock { $0 }
     }
 
-    @Test func `an untrusted certificate is refused`() async throws {
+    @Test func `An untrusted certificate is refused`() async throws {
         let failures = try await failures(insecureTLSHosts: [], hosts: ["trusted.test", "other.test", "127.0.0.1"])
         #expect(failures == Array(repeating: .unreachable(.certificate), count: 3))
     }
 
-    @Test func `certificates are not verified for the hosts that are named, whatever name they bear`() async throws {
+    @Test func `Certificates are not verified for the hosts that are named, whatever name they bear`() async throws {
         let hosts = ["trusted.test", "trusted.test.", "127.0.0.1", "other.test"]
         let failures = try await failures(insecureTLSHosts: ["TRUSTED.*", "127.0.0.1"], hosts: hosts)
         #expect(failures == [nil, nil, nil, .unreachable(.certificate)])

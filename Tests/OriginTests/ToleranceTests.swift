@@ -32,7 +32,7 @@ struct ToleranceTests {
         }
     }
 
-    @Test func `what follows a response never reaches another request`() async throws {
+    @Test func `What follows a response never reaches another request`() async throws {
         let injected = ok + "Content-Length: 8\r\n\r\ninjected"
         try await withOrigin { request in
             request.target == "/evil" ? [.send(ok + "Content-Length: 4\r\n\r\nevil" + injected)] : [.respond()]
@@ -78,7 +78,7 @@ struct ToleranceTests {
         }
     }
 
-    @Test func `a location keeps bytes that are not UTF-8`() async throws {
+    @Test func `A location keeps bytes that are not UTF-8`() async throws {
         var redirect = ByteBuffer(string: "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /caf")
         redirect.writeInteger(UInt8(0xe9))
         redirect.writeString(".jpg\r\n\r\n")

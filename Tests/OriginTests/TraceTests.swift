@@ -34,18 +34,18 @@ struct TraceTests {
         return ServiceContext.withValue(context) { HTTPFields.trace(for: request, by: WordCarrier()) }
     }
 
-    @Test func `the trace of the task goes along, as far as its fields are fields`() throws {
+    @Test func `The trace of the task goes along, as far as its fields are fields`() throws {
         let name = try #require(HTTPField.Name("trace-word"))
         #expect(try carried(.normal, in: "hello") == [name: "hello"])
         #expect(try carried(.low, in: "hello") == [name: "hello"])
     }
 
-    @Test func `work in the background and outside of a request carries none`() throws {
+    @Test func `Work in the background and outside of a request carries none`() throws {
         #expect(try carried(.background, in: "hello").isEmpty)
         #expect(try carried(.high, in: nil).isEmpty)
     }
 
-    @Test func `the trace goes in place of fields of its names, is sent once, and does not count for Vary`() throws {
+    @Test func `The trace goes in place of fields of its names, is sent once, and does not count for Vary`() throws {
         let name = try #require(HTTPField.Name("traceparent"))
         let request = OriginRequest(url: try SourceURL(parsing: "https://a.org/"), headers: [name: "a caller's"])
         let headers = RequestHeaders(request, userAgent: "u", viaPseudonym: "v", trace: [name: "ours"])

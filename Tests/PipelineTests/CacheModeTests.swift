@@ -60,7 +60,7 @@ struct CacheModeTests {
     }
 
     @Test(arguments: [CacheMode.reload, .noStore])
-    func `reload and no-store are never answered with a stale image`(mode: CacheMode) async throws {
+    func `Reload and no-store are never answered with a stale image`(mode: CacheMode) async throws {
         let bench = try Bench(.control("max-age=60, stale-if-error=600", etag: "a"))
         try await bench.ask()
         bench.origin.answer(.status(500))
@@ -85,7 +85,7 @@ struct CacheModeTests {
         #expect(bench.origin.requests.map(\.validators.isEmpty) == [true, true])
     }
 
-    @Test func `refresh answers from the cache and revalidates in the background`() async throws {
+    @Test func `Refresh answers from the cache and revalidates in the background`() async throws {
         let bench = try Bench(.control("max-age=60", etag: "a"))
         try await bench.ask()
         bench.wall.advance(seconds: 10)

@@ -36,7 +36,7 @@ struct EdgeTagTests {
         #expect(try await bench.pipeline.explain(bench.request(width: 30)).tags.kept == expected)
     }
 
-    @Test func `Tags beyond those that are stored with an image are named, each once`() async throws {
+    @Test func `Tags that are not stored with an image are named, each once`() async throws {
         let bench = try Bench(Self.tagged((0..<5_000).map { "t\($0)" }.joined(separator: " ") + " t4999"))
         let tags = try await bench.pipeline.edgeTags(of: bench.ask())
         #expect(tags.kept.count == 3 + 128 && tags.kept.last == "t127")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import DarkroomPipeline
 
-/// Remembered failures that are answered without waiting: only those that waiting would end with too.
+/// A remembered failure is answered without waiting only if waiting would end with it too.
 @Suite(.timeLimit(.minutes(5)))
 struct FailureAtOnceTests {
     private static let missing = PipelineError.remembered(.notFound(status: 404), retryAfterSeconds: 60)
@@ -37,7 +37,7 @@ struct FailureAtOnceTests {
     }
 
     @Test(arguments: [404, 410, 403, 429, 500, 503])
-    func `a status that is remembered fails a request at once, until it expires`(status: Int) async throws {
+    func `A status that is remembered fails a request at once, until it expires`(status: Int) async throws {
         let bench = try await failed(.status(status, [.cacheControl: "max-age=60"]))
         let request = try bench.request()
         await expectFailure(bench.pipeline.failureNow(of: request), of: request, bench)
@@ -47,7 +47,7 @@ struct FailureAtOnceTests {
     }
 
     @Test(arguments: [PurgeTarget.source(.example), .host("example.com"), .everything])
-    func `a purge ends it at once`(target: PurgeTarget) async throws {
+    func `A purge ends it at once`(target: PurgeTarget) async throws {
         let bench = try await failed()
         let request = try bench.request()
         await expectFailure(Self.missing, of: request, bench)
@@ -55,7 +55,7 @@ struct FailureAtOnceTests {
         #expect(bench.pipeline.failureNow(of: request) == nil)
     }
 
-    @Test func `only a client with permission asks the origin again`() async throws {
+    @Test func `Only a client with permission asks the origin again`() async throws {
         let bench = try await failed()
         let noCache: HTTPFields = [.cacheControl: "no-cache"]
         await expectFailure(
@@ -64,7 +64,7 @@ struct FailureAtOnceTests {
         #expect(bench.pipeline.failureNow(of: try bench.request(mode: .reload)) == nil)
     }
 
-    @Test func `a request that accepts only a cached image fails for that reason, whatever is remembered`()
+    @Test func `A request that accepts only a cached image fails for that reason, whatever is remembered`()
         async throws
     {
         let bench = try await failed()
@@ -73,7 +73,7 @@ struct FailureAtOnceTests {
         await expectFailure(.notCached, of: other, bench)
     }
 
-    @Test func `a fallback is waited for, if it replaces this failure`() async throws {
+    @Test func `A fallback is waited for, if it replaces this failure`() async throws {
         let bench = try await failed()
         var request = try bench.request()
         request.fallback = try SourceURL(parsing: "http://example.com/b.png")
@@ -84,7 +84,7 @@ struct FailureAtOnceTests {
         #expect(bench.pipeline.failureNow(of: request) == nil)
     }
 
-    @Test func `content that does not decode fails the requests that need it, and no others`() async throws {
+    @Test func `Content that does not decode fails the requests that need it, and no others`() async throws {
         let bench = try Bench(.control("max-age=600", etag: "t"))
         bench.processing.damage(page: 2)
         var request = try bench.request()
@@ -94,7 +94,7 @@ struct FailureAtOnceTests {
         #expect(bench.pipeline.failureNow(of: try bench.request()) == nil)
     }
 
-    @Test func `a known image is waited for: it may be stale, and useful`() async throws {
+    @Test func `A known image is waited for: it may be stale, and useful`() async throws {
         let bench = try Bench(.control("max-age=60, stale-if-error=600"))
         try await bench.ask()
         await bench.settle()
@@ -106,14 +106,14 @@ struct FailureAtOnceTests {
         }
     }
 
-    @Test func `another address with the same key does not fail`() async throws {
+    @Test func `Another address with the same key does not fail`() async throws {
         let rule = QueryDroppingFilter.Rule(hostPattern: "example.com", parameterPatterns: ["token"])
         let bench = try await failed(keyFilter: QueryDroppingFilter(rules: [rule]))
         await expectFailure(Self.missing, of: try bench.request(), bench)
         #expect(bench.pipeline.failureNow(of: try bench.request("http://example.com/a.png?token=x")) == nil)
     }
 
-    @Test func `a source that is refused today is refused, not missing`() async throws {
+    @Test func `A source that is refused today is refused, not missing`() async throws {
         let bench = try await failed()
         let lookup = bench.pipeline.lookup(for: try bench.request())
         bench.origin.refuse("/a.png", .notAllowed(.host))
@@ -122,7 +122,7 @@ struct FailureAtOnceTests {
         }
     }
 
-    @Test func `an image that is drawn is looked at first`() async throws {
+    @Test func `An image that is drawn is looked at first`() async throws {
         let bench = try Bench.withMark()
         bench.origin.answer("/a.png", .status(404))
         let request = try bench.markedRequest()

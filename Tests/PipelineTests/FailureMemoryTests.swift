@@ -173,7 +173,7 @@ struct FailureMemoryTests {
         _ = try await bench.pipeline.image(for: animation)
     }
 
-    @Test func `A failure of one address is not that of another address with the same key`() async throws {
+    @Test func `A failure of one address does not fail another address with the same key`() async throws {
         let rule = QueryDroppingFilter.Rule(hostPattern: "example.com", parameterPatterns: ["token"])
         let bench = try Bench(.control("max-age=60"), keyFilter: QueryDroppingFilter(rules: [rule]))
         bench.origin.answer(.status(403))
@@ -225,7 +225,7 @@ struct FailureMemoryTests {
         #expect(bench.origin.fetches.value == 2)
     }
 
-    @Test func `reload fetches the content although the last one did not decode`() async throws {
+    @Test func `Reload fetches the content although the last one did not decode`() async throws {
         let bench = try Bench()
         bench.origin.answer(.picture(ByteBuffer(string: "hello"), .control("max-age=600", etag: "t")))
         _ = try await bench.failure()

@@ -55,7 +55,7 @@ struct PartTests {
         return "\(name) \(status)"
     }
 
-    @Test func `every image is fetched once, and a hit contacts no origin`() async throws {
+    @Test func `Every image is fetched once, and a hit contacts no origin`() async throws {
         let bench = try bench()
         let first = try await ask(bench)
         #expect(first.cache.variant == nil && first.cache.isStored && first.partFailure == nil)
@@ -67,7 +67,7 @@ struct PartTests {
         #expect(bench.origin.fetches.value == 3)
     }
 
-    @Test func `a layer shows the image of its name`() async throws {
+    @Test func `A layer shows the image of its name`() async throws {
         let bench = try bench()
         let image = try await ask(bench)
         var exchanged = try request(bench)
@@ -79,7 +79,7 @@ struct PartTests {
         #expect(try await bench.pipeline.image(for: exchanged).body != image.body)
     }
 
-    @Test func `an image is as fresh as the least fresh of its images`() async throws {
+    @Test func `An image is as fresh as the least fresh of its images`() async throws {
         let bench = try bench(.control("max-age=300", etag: "a"), .control("max-age=60", etag: "b"))
         let image = try await ask(bench)
         #expect(image.remaining == .seconds(60) && image.partRecords.count == 2)
@@ -90,7 +90,7 @@ struct PartTests {
         #expect(bench.fetches(of: "/a-part.png") == 1 && bench.fetches(of: "/a.png") == 1)
     }
 
-    @Test func `a failed image fails the request, and is remembered`() async throws {
+    @Test func `A failed image fails the request, and is remembered`() async throws {
         let bench = try bench()
         bench.origin.answer("/b-part.png", .status(404, .control("max-age=60")))
         let error = await bench.failure(of: try request(bench))
@@ -102,7 +102,7 @@ struct PartTests {
         #expect(bench.fetches(of: "/b-part.png") == 1)
     }
 
-    @Test func `a failed image may be left out, for as long as a fallback is used`() async throws {
+    @Test func `A failed image may be left out, for as long as a fallback is used`() async throws {
         let bench = try bench()
         let whole = try await ask(bench)
         bench.origin.answer("/b-part.png", .status(404, .control("max-age=60")))
@@ -121,7 +121,7 @@ struct PartTests {
         #expect(healed.body == whole.body && healed.partFailure == nil)
     }
 
-    @Test func `a fallback replaces a failed image, under the same rules`() async throws {
+    @Test func `A fallback replaces a failed image, under the same rules`() async throws {
         let bench = try bench()
         bench.origin.answer("/b-part.png", .status(404, .control("max-age=60")))
         let fallback = try SourceURL(parsing: "http://one.net/a-part.png")
@@ -132,7 +132,7 @@ struct PartTests {
         #expect(refused == .mark(.notAllowed("The source's host is not allowed."), name: "a"))
     }
 
-    @Test func `a fallback that fails too counts as the failure of its image`() async throws {
+    @Test func `A fallback that fails too counts as the failure of its image`() async throws {
         let bench = try bench()
         for path in ["/b-part.png", "/c.png"] { bench.origin.answer(path, .status(404, .control("max-age=60"))) }
         let fallback = try SourceURL(parsing: "http://one.net/c.png")
@@ -143,7 +143,7 @@ struct PartTests {
     }
 
     @Test(arguments: [false, true])
-    func `an image of a forbidden host is refused before anything is fetched, left out or not`(
+    func `An image of a forbidden host is refused before anything is fetched, left out or not`(
         mayBeLeftOut: Bool
     ) async throws {
         let bench = try bench()
@@ -153,7 +153,7 @@ struct PartTests {
         #expect(bench.origin.fetches.value == 0)
     }
 
-    @Test func `a purge of one image's source renews the result`() async throws {
+    @Test func `A purge of one image's source renews the result`() async throws {
         let bench = try bench()
         let image = try await ask(bench)
         bench.origin.answer("/b-part.png", .picture(try Bench.mark(Self.green), .control("max-age=600", etag: "c")))
@@ -162,7 +162,7 @@ struct PartTests {
         #expect(bench.fetches(of: "/b-part.png") == 2 && bench.fetches(of: "/a-part.png") == 1)
     }
 
-    @Test func `a result has the tags of all its images`() async throws {
+    @Test func `A result has the tags of all its images`() async throws {
         let bench = try bench()
         let tags = bench.pipeline.edgeTags(of: try await ask(bench)).kept
         #expect(["h-example.com", "h-one.net", "h-two.net"].allSatisfy(tags.contains))
@@ -171,12 +171,12 @@ struct PartTests {
         #expect(bench.pipeline.edgeTags(of: image).kept.contains("h-two.net"))
     }
 
-    @Test func `an image that may not be stored keeps the result out of the caches`() async throws {
+    @Test func `An image that may not be stored keeps the result out of the caches`() async throws {
         let bench = try bench(.control("no-store"))
         #expect(try await !ask(bench).cache.isStored)
     }
 
-    @Test func `an explanation lists the images in the order of the request`() async throws {
+    @Test func `An explanation lists the images in the order of the request`() async throws {
         let bench = try bench()
         let before = try await bench.pipeline.explain(request(bench), fetch: true)
         #expect(before.parts.map(\.name) == ["a", "b"] && before.parts.allSatisfy { $0.contentDigest == nil })
@@ -190,7 +190,7 @@ struct PartTests {
         #expect(after.parts.allSatisfy { $0.contentDigest?.count == 64 })
     }
 
-    @Test func `errors of an image's own steps name its parameter`() async throws {
+    @Test func `Errors of an image's own steps name its parameter`() async throws {
         let bench = try bench()
         var request = try request(bench)
         guard case .picture(var picture) = request.recipe.layers[1].content else { return }

@@ -20,10 +20,15 @@ struct SharedClockTests {
         (0, 3_600), (3_600, 0), (0, -3_600), (-3_600, 0), (3_600, -3_600), (-3_600, 3_600),
     ]
 
-    private static func cluster() throws -> Cluster {
+    /// The errors of two clocks that the store's answers correct.
+    static let correctedErrors = [0, 1, 3, 5.9, 6.1, 10, 3_600].flatMap { error -> [(TimeInterval, TimeInterval)] in
+        [(error, -error), (-error, error), (error, 0), (-error, 0), (0, error), (0, -error)]
+    }
+
+    private static func cluster(gate: Gate? = nil) throws -> Cluster {
         var fields = HTTPFields.control("max-age=7200", etag: "a")
         fields[.surrogateKey] = "shoes"
-        return try Cluster(fields)
+        return try Cluster(fields, gate: gate)
     }
 
     @Test(arguments: errors, targets)
@@ -60,9 +65,105 @@ struct SharedClockTests {
         #expect(try await second.ask().cache.forwarded == .miss)
     }
 
-    @Test func `The tolerance covers two clocks whose errors are not corrected`() {
-        let most = 2 * StoreClock.leastSkew + StoreClock.longestExchange + 1
+    @Test func `The tolerance covers the errors of two clocks whose store answers within a second`() {
+        let most = 2 * StoreClock.greatestError(afterExchangeOf: 1)
         #expect(PurgeFollower.clockTolerance >= Int64(most * 1_000))
+    }
+
+    @Test(arguments: correctedErrors, targets)
+    func `What a server fetched eight seconds after a purge is kept when it learns of the purge`(
+        errors: (TimeInterval, TimeInterval), target: PurgeTarget
+    ) async throws {
+        let cluster = try Self.cluster()
+        let (first, second) = (
+            await cluster.node(secondsAhead: errors.0, learnsTime: true),
+            await cluster.node(secondsAhead: errors.1, learnsTime: true)
+        )
+        await first.pipeline.purge(target)
+        cluster.wall.advance(seconds: 8)
+        #expect(try await second.ask().cache.forwarded == .miss)
+        #expect(await second.pipeline.carryOutPurges())
+        #expect(try await second.tier() == .shared)
+        #expect(try await first.tier() == .shared)
+        #expect(cluster.origin.fetches.value == 1)
+    }
+
+    @Test(arguments: correctedErrors, targets)
+    func `What a server is fetching when it learns of a purge is kept if it was requested eight seconds later`(
+        errors: (TimeInterval, TimeInterval), target: PurgeTarget
+    ) async throws {
+        let gate = Gate()
+        let cluster = try Self.cluster(gate: gate)
+        let (first, second) = (
+            await cluster.node(secondsAhead: errors.0, learnsTime: true),
+            await cluster.node(secondsAhead: errors.1, learnsTime: true)
+        )
+        await first.pipeline.purge(target)
+        cluster.wall.advance(seconds: 8)
+        let image = Task { try await second.ask() }
+        await cluster.origin.fetches.reaches(1)
+        #expect(await second.pipeline.carryOutPurges())
+        gate.open()
+        _ = try await image.value
+        #expect(try await second.tier() == .memory)
+        #expect(try await first.tier() == .shared)
+    }
+
+    @Test(arguments: correctedErrors, targets)
+    func `What a server was fetching before a purge is not used, whether or not it knows of the purge`(
+        errors: (TimeInterval, TimeInterval), target: PurgeTarget
+    ) async throws {
+        for learns in [false, true] {
+            let gate = Gate()
+            let cluster = try Self.cluster(gate: gate)
+            let (first, second) = (
+                await cluster.node(secondsAhead: errors.0, learnsTime: true),
+                await cluster.node(secondsAhead: errors.1, learnsTime: true)
+            )
+            let image = Task { try await second.ask() }
+            await cluster.origin.fetches.reaches(1)
+            await first.pipeline.purge(target)
+            if learns { #expect(await second.pipeline.carryOutPurges()) }
+            gate.open()
+            _ = try await image.value
+            #expect(try await first.ask().cache.forwarded == .miss)
+            #expect(await second.pipeline.carryOutPurges())
+            #expect(try await second.tier() == .shared)
+            #expect(cluster.origin.fetches.value == 2)
+        }
+    }
+
+    @Test(arguments: [TimeInterval(3_600), -3_600], targets)
+    func `The first purge of a server that the store has not told the time has the right time`(
+        error: TimeInterval, target: PurgeTarget
+    ) async throws {
+        let cluster = try Self.cluster()
+        let other = await cluster.node()
+        try await other.ask()
+        cluster.wall.advance(seconds: 1)
+        let node = await cluster.node(readsPurges: false, secondsAhead: error, learnsTime: true)
+        #expect(await node.pipeline.purge(target).propagation == .within(.seconds(6)))
+        cluster.wall.advance(seconds: 8)
+        let late = await cluster.node(readsPurges: false)
+        try await late.ask("http://example.com/late.png")
+        #expect(await other.pipeline.carryOutPurges())
+        #expect(try await other.ask().cache.forwarded == .miss)
+        #expect(try await other.tier("http://example.com/late.png") == .shared)
+    }
+
+    @Test func `What a server stores before the store has told it the time has the right order`() async throws {
+        let cluster = try Self.cluster()
+        let other = await cluster.node()
+        cluster.bucket.fail { operation, name in
+            operation != .write && name.hasPrefix("1/s/") ? .unreachable(.refused) : nil
+        }
+        try await cluster.node(readsPurges: false, secondsAhead: 3_600, learnsTime: true).ask()
+        cluster.bucket.fail(nil)
+        #expect(cluster.bucket.names.contains { $0.contains("/v-") })
+        cluster.wall.advance(seconds: 1)
+        cluster.bucket.fail { operation, _ in operation == .delete ? .unreachable(.refused) : nil }
+        await other.pipeline.purge(.host("example.com"))
+        #expect(try await other.ask().cache.forwarded == .miss)
     }
 
     @Test(arguments: errors)

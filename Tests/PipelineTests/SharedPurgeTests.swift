@@ -357,7 +357,7 @@ struct SharedPurgeTests {
         #expect(objects() == left)
     }
 
-    @Test func `Old purges are deleted, those of hosts and tags only when no object can be older`() async throws {
+    @Test func `Old purges are deleted, purges of hosts and tags only when no object can be older`() async throws {
         let cluster = try Self.cluster()
         let node = await cluster.node()
         await node.pipeline.purge(.source(.example))

@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomCache
 @testable import DarkroomPipeline
 
-/// The work and the entries that requests share, and those that they must not share.
+/// The work and the entries that requests share or must not share.
 @Suite(.timeLimit(.minutes(5)))
 struct SharingTests {
     /// A request that read the caches before another one filled them, and continues afterward.

@@ -51,7 +51,7 @@ struct SourceDataTests {
         #expect(bench.memory.statistics.entries == 0 && bench.disk.count == 0)
     }
 
-    @Test func `The result is the same as that of a download`() async throws {
+    @Test func `Sent bytes give the same result as a download`() async throws {
         let bench = try Bench()
         let downloaded = try await bench.ask()
         let sent = try await bench.pipeline.image(for: request(Pictures.red.get()))

@@ -75,7 +75,7 @@ struct StatedFailureTests {
     }
 
     @Test(arguments: [429, 503])
-    func `an origin that asks for a day is asked again after five minutes, and another source at once`(
+    func `An origin that asks for a day is asked again after five minutes, and another source at once`(
         status: Int
     ) async throws {
         let bench = try Bench(freshness: FreshnessPolicy())
@@ -96,7 +96,7 @@ struct StatedFailureTests {
     }
 
     @Test(arguments: [(403, false), (404, false), (429, true), (500, true), (503, true)])
-    func `a stale image is served while the origin fails or limits requests, not when it refuses`(
+    func `A stale image is served while the origin fails or limits requests, not when it refuses`(
         status: Int, permits: Bool
     ) {
         let error = PipelineError.originFailed(OriginFailure("No.", receivedStatus: status))

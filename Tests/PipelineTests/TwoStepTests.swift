@@ -140,7 +140,9 @@ struct TwoStepTests {
         #expect(bench.pipeline.formatUpgrades.interimAnswers == 21)
     }
 
-    @Test func `A request that waits for the best format shares the work of those that did not`() async throws {
+    @Test func `A request that waits for the best format shares the work that an earlier request left behind`()
+        async throws
+    {
         let bench = try bench()
         let release = bench.processing.hold(.avif)
         let first = try await bench.pipeline.image(for: request(bench))

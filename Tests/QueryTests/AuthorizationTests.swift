@@ -19,7 +19,7 @@ struct AuthorizationTests {
     private func authorizer(_ keys: SigningKey..., presetsOnly: Bool = false) throws -> Authorizer {
         var presets = Presets()
         try presets.add("avatar", "w=96&h=96&fit=cover", limits: QueryLimits())
-        return Authorizer(keys: keys, presets: presets, presetsOnly: presetsOnly) { Self.now }
+        return Authorizer(keys: keys, presets: presets, presetsOnly: presetsOnly)
     }
 
     private func signed(_ query: String, by key: SigningKey, path: String = "/image") throws -> QueryString {
@@ -29,14 +29,14 @@ struct AuthorizationTests {
         return parameters
     }
 
-    @Test func `without keys every request is authorized as it is`() throws {
+    @Test func `Without keys every request is authorized as it is`() throws {
         let query = try QueryString(parsing: source + "&w=9")
         let authorization = try authorizer().authorize(query, path: "/image", presets: .accepted, isAdmin: false)
         #expect(authorization.query == query)
         #expect(authorization.key == nil && !authorization.isPersonal)
     }
 
-    @Test func `with keys a request needs a signature or the admin token`() throws {
+    @Test func `With keys a request needs a signature or the admin token`() throws {
         let key = try key()
         let authorizer = try authorizer(key)
         let query = try QueryString(parsing: source)
@@ -54,7 +54,7 @@ struct AuthorizationTests {
     }
 
     /// wsrv.nl has several names for a parameter, of which the first counts.
-    @Test func `the order of a signed query changes nothing, although the order of its parameters may`() throws {
+    @Test func `The order of a signed query changes nothing, although the order of its parameters may`() throws {
         let key = try key()
         let authorizer = try authorizer(key)
         let grammar = ImageQueryGrammar(limits: QueryLimits(), dialect: .wsrv)
@@ -73,7 +73,7 @@ struct AuthorizationTests {
         #expect(try image(bare) == expected)
     }
 
-    @Test func `the ID of a key has one spelling`() throws {
+    @Test func `The ID of a key has one spelling`() throws {
         let key = try key("K1")
         // The Kelvin sign, which is equal to a K in Unicode.
         let signed = try signed(source, by: key)
@@ -84,16 +84,16 @@ struct AuthorizationTests {
         }
     }
 
-    @Test func `a signed URL expires at the second that it names`() throws {
+    @Test func `A signed URL expires at the second that it names`() throws {
         let key = try key()
         let authorizer = try authorizer(key)
         let good = try signed(source + "&exp=1800000001", by: key)
         let authorization = try authorizer.authorize(good, path: "/image", presets: .accepted, isAdmin: false)
         #expect(authorization.remaining(at: Self.now) == .seconds(1))
         #expect(!authorization.query.contains("exp"))
-        let late = try signed(source + "&exp=1800000000", by: key)
+        try authorization.requireCurrent(at: Self.now)
         #expect(throws: AuthorizationError.signatureExpired) {
-            try authorizer.authorize(late, path: "/image", presets: .accepted, isAdmin: false)
+            try authorization.requireCurrent(at: Self.now.addingTimeInterval(1))
         }
     }
 
@@ -102,7 +102,7 @@ struct AuthorizationTests {
         ("", AuthorizationError.presetsOnly(parameter: nil)), ("&w=96", .presetsOnly(parameter: "w")),
         ("&preset=avatar&w=96", .presetsOnly(parameter: "w")),
     ])
-    func `where images are made with presets only, other parameters are refused`(
+    func `Where images are made with presets only, other parameters are refused`(
         query: String, error: AuthorizationError?
     ) throws {
         let authorizer = try authorizer(presetsOnly: true)
@@ -120,7 +120,7 @@ struct AuthorizationTests {
         }
     }
 
-    @Test func `a key allows its own presets and hosts`() throws {
+    @Test func `A key allows its own presets and hosts`() throws {
         let key = try key(hosts: ["example.com"], presets: ["hero"])
         let authorizer = try authorizer(key)
         #expect(throws: AuthorizationError.presetNotAllowed) {
@@ -144,7 +144,7 @@ struct AuthorizationTests {
         ("s3://media", true), ("s3://*", true), ("*", true), ("s3://me*", true), ("media", false), ("*.com", false),
         ("s3://other", false), ("https://*", false), ("*media", false),
     ])
-    func `objects are allowed by patterns for objects only`(pattern: String, isAllowed: Bool) throws {
+    func `Objects are allowed by patterns for objects only`(pattern: String, isAllowed: Bool) throws {
         let authorization = Authorization(key: try key(hosts: [pattern]))
         let object = try ImageRequest(url: "s3://media/a.jpg")
         let host = try ImageRequest(url: "https://media/a.jpg")
@@ -152,7 +152,7 @@ struct AuthorizationTests {
         #expect(((try? authorization.requireSources(of: host)) != nil) == ["*", "media", "*media"].contains(pattern))
     }
 
-    @Test func `a repeated parameter is refused before the signature is checked`() throws {
+    @Test func `A repeated parameter is refused before the signature is checked`() throws {
         let error = #expect(throws: AuthorizationError.self) {
             try authorizer(key()).authorize(
                 QueryString(parsing: "url=x&s=a&s=b"), path: "/image", presets: .accepted, isAdmin: false)
@@ -165,7 +165,7 @@ struct AuthorizationTests {
         AuthorizationError.signatureRequired, .signatureWrong, .signatureExpired, .presetsOnly(parameter: nil),
         .presetsOnly(parameter: "w"), .presetNotAllowed, .sourceNotAllowed(parameter: "url"),
     ])
-    func `every refusal is a sentence`(error: AuthorizationError) {
+    func `Every refusal is a sentence`(error: AuthorizationError) {
         #expect(error.detail.hasSuffix("."))
     }
 

@@ -78,13 +78,13 @@ struct CanonicalQueryTests {
             "url=x&default=y&w=1&scaledown=true&resample=linear&cache=force-cache&filename=a.jpg"
         ),
     ])
-    func `a query has one spelling, in the documentation's order`(query: String, text: String) throws {
+    func `A query has one spelling, in the documentation's order`(query: String, text: String) throws {
         #expect(try canonical(query) == text)
         #expect(try canonical(text) == text)
     }
 
     @Test(arguments: ImageParametersTests.rows)
-    func `each value of each parameter means the same when it is written down`(row: ImageParametersTests.Row) throws {
+    func `Each value of each parameter means the same when it is written down`(row: ImageParametersTests.Row) throws {
         for value in row.good {
             for rest in ["", "&w=30&h=20&fit=cover", "&w=30&h=20&fit=contain", "&output=webp"] {
                 let pair = row.name + (value.map { "=\($0)" } ?? "")
@@ -94,7 +94,7 @@ struct CanonicalQueryTests {
         }
     }
 
-    @Test func `ten thousand random queries mean the same when they are written down`() throws {
+    @Test func `Ten thousand random queries mean the same when they are written down`() throws {
         var numbers = SystemRandomNumberGenerator()
         var parsed = 0
         for _ in 0..<10_000 {
@@ -118,7 +118,7 @@ struct CanonicalQueryTests {
         #expect(parsed > 500)
     }
 
-    @Test func `what a server takes as given is left out there, and said elsewhere`() throws {
+    @Test func `What a server takes as given is left out there, and said elsewhere`() throws {
         let showing = QueryLimits(defaultDamaged: .show)
         for (given, here, there) in [
             ("url=x", "url=x", "url=x&damaged=show"), ("url=x&damaged=refuse", "url=x&damaged=refuse", "url=x"),

@@ -9,7 +9,7 @@ struct ClientHintsTests {
             QueryString(parsing: "url=x" + query), hints: ClientHints(pixelRatio: ratio, width: width))
     }
 
-    @Test func `client hints give a size that the URL leaves open`() throws {
+    @Test func `Client hints give a size that the URL leaves open`() throws {
         let grammar = ImageQueryGrammar()
         #expect(try parse("", ratio: "2", width: "801").recipe.box.width == 850)
         #expect(try parse("&w=400", ratio: "1.5", width: "801").recipe.box.width == 600)
@@ -30,7 +30,7 @@ struct ClientHintsTests {
         ("0.5", 100), ("1", 100), ("1.01", 150), ("1.25", 150), ("1.5", 150), ("2.625", 300), ("4", 400), ("5", 400),
         ("8", 400),
     ])
-    func `ratios are rounded up to a few`(ratio: String, expected: Int) throws {
+    func `Ratios are rounded up to a few`(ratio: String, expected: Int) throws {
         #expect(try parse("&w=100", ratio: ratio).recipe.box.width == expected)
     }
 
@@ -40,7 +40,7 @@ struct ClientHintsTests {
         "&ar=1:2&dpr=3&min-h=900",
         "&w=100&min-w=90&dpr=2",
     ])
-    func `a hint never makes a query invalid`(query: String) throws {
+    func `A hint never makes a query invalid`(query: String) throws {
         _ = try parse(query)
         for ratio in [nil, "1", "1.7", "3", "8"] {
             for width in [nil, "1", "49", "777", "8191", "99999"] {
@@ -51,14 +51,14 @@ struct ClientHintsTests {
         }
     }
 
-    @Test func `a hinted width is as large as a ratio and least sides permit`() throws {
+    @Test func `A hinted width is as large as a ratio and least sides permit`() throws {
         #expect(try parse("&ar=1:3", width: "9000").recipe.box == Box(width: 2730, height: 8190))
         #expect(try parse("&ar=2:1&min-h=100", width: "10").recipe.box.width == 200)
         // No width has this ratio.
         #expect(try parse("&ar=1:9000", width: "100").recipe.box.width == nil)
     }
 
-    @Test func `a hinted width is in pixels of the screen, other lengths are in CSS pixels`() throws {
+    @Test func `A hinted width is in pixels of the screen, other lengths are in CSS pixels`() throws {
         let hinted = try parse("&mark=a&markw=20&markx=5&min-w=100", ratio: "2", width: "800")
         #expect(hinted.recipe.box.width == 800 && hinted.recipe.box.minWidth == 200)
         #expect(hinted.recipe.mark?.width == .pixels(40) && hinted.recipe.mark?.x == .pixels(10))

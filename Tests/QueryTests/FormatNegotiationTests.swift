@@ -39,7 +39,7 @@ struct FormatNegotiationTests {
         ("image/avif", "webp", ""), ("image/*;q=1,*/*", "avif,webp", ""),
         ("image/avif;q=0.2,image/AVIF;q=0.8,image/webp;q=0.5", "avif,webp", "avif,webp"),
     ])
-    func `the client's weights come first, then the order of the list`(
+    func `The client's weights come first, then the order of the list`(
         accept: String, formats: String, expected: String
     ) throws {
         #expect(AcceptField(accept).named(of: try list(formats)) == (try list(expected)))
@@ -47,7 +47,7 @@ struct FormatNegotiationTests {
 
     /// A field made of known members, against the weights that it was made of.
     @Test(arguments: 0..<200)
-    func `the formats of a random field are those with the greatest weights`(seed: UInt64) throws {
+    func `A random field chooses the formats with the greatest weights`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let formats = FormatList.candidates.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
         var weights: [OutputFormat: Int] = [:]
@@ -73,14 +73,14 @@ struct FormatNegotiationTests {
         #expect(AcceptField(accept).named(of: list).formats == expected, "\(accept) of \(list.text)")
     }
 
-    @Test func `a list has each format once, and is written as it was read`() throws {
+    @Test func `A list has each format once, and is written as it was read`() throws {
         for text in ["webp", "avif,webp", "jxl,avif,webp", "webp,jxl"] { #expect(try list(text).text == text) }
         for text in ["", "png", "webp,webp", "avif,", "avif, webp", "webp,avif,jxl,webp"] {
             #expect(FormatList(parsing: text) == nil, "\(text)")
         }
     }
 
-    @Test func `only a negotiated format depends on Accept`() throws {
+    @Test func `Only a negotiated format depends on Accept`() throws {
         let grammar = ImageQueryGrammar()
         let policy = NegotiationPolicy()
         func output(_ query: ImageQuery, _ accept: String?) -> OutputOptions {
@@ -111,7 +111,7 @@ struct FormatNegotiationTests {
     ]
 
     @Test(arguments: choices)
-    func `a format that takes long has a quicker one to answer in, and keeps animations`(
+    func `A format that takes long has a quicker one to answer in, and keeps animations`(
         query: String, accept: String, format: OutputFormat?, interim: OutputFormat?, alternative: AlternativeFormat
     ) throws {
         let policy = NegotiationPolicy(formats: try list("avif,webp"))
@@ -139,12 +139,12 @@ struct FormatNegotiationTests {
     ]
 
     @Test(arguments: covered)
-    func `the server chooses only formats that the field covers`(accept: String?, formats: [OutputFormat]) {
+    func `The server chooses only formats that the field covers`(accept: String?, formats: [OutputFormat]) {
         let excluded = AcceptField(accept).excluded
         #expect(Set(OutputFormat.chosen.filter { !excluded.contains($0) }) == Set(formats))
     }
 
-    @Test func `a client that shows the best format alone waits for it`() throws {
+    @Test func `A client that shows the best format alone waits for it`() throws {
         let policy = NegotiationPolicy(formats: try list("avif,webp"))
         let query = try ImageQueryGrammar().parse("url=x")
         func interim(_ accept: String) -> OutputOptions? {
@@ -156,7 +156,7 @@ struct FormatNegotiationTests {
         #expect(interim("image/avif,*/*")?.excluded.contains(.jpeg) == false)
     }
 
-    @Test func `a list may be empty, which leaves the format of the source to Accept`() throws {
+    @Test func `A list may be empty, which leaves the format of the source to Accept`() throws {
         let (grammar, policy) = (ImageQueryGrammar(), NegotiationPolicy())
         let query = try grammar.parse("url=x&formats=none")
         #expect(CanonicalQuery(query, limits: grammar.limits).text == "url=x&formats=none")
@@ -170,7 +170,7 @@ struct FormatNegotiationTests {
     }
 
     @Test(arguments: ["&wait=best", "&wait=stored", "&output=avif"])
-    func `a request that waits or names its format has no quicker one`(query: String) throws {
+    func `A request that waits or names its format has no quicker one`(query: String) throws {
         let policy = NegotiationPolicy(formats: try list("avif,webp"))
         let query = try ImageQueryGrammar().parse("url=x" + query)
         let preferences = policy.preferences(
@@ -179,7 +179,7 @@ struct FormatNegotiationTests {
         #expect(query.interimOutput(for: preferences) == nil)
     }
 
-    @Test func `a list of formats needs a negotiated format`() {
+    @Test func `A list of formats needs a negotiated format`() {
         #expect(throws: InvalidParameter.self) { try ImageQueryGrammar().parse("url=x&output=png&formats=avif") }
         #expect(throws: InvalidParameter.self) { try ImageQueryGrammar().parse("url=x&formats=avif,avif") }
     }
@@ -197,7 +197,7 @@ struct FormatNegotiationTests {
         (ConnectionHints(saveData: nil, effectiveType: "", roundTrip: "1e9", downlink: "-1"), false),
         (ConnectionHints(saveData: nil, effectiveType: "5g", roundTrip: "nan", downlink: "."), false),
     ])
-    func `a slow connection has the quality that the URL has for it`(hints: ConnectionHints, isSlow: Bool) throws {
+    func `A slow connection has the quality that the URL has for it`(hints: ConnectionHints, isSlow: Bool) throws {
         #expect(hints.isSlow == isSlow)
         let policy = NegotiationPolicy()
         let grammar = ImageQueryGrammar()

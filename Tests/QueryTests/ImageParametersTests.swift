@@ -247,7 +247,7 @@ struct ImageParametersTests {
         Array(repeating: entries, count: count).joined(separator: ",")
     }
 
-    /// Those that weserv/images has too, and what belongs to its dialect.
+    /// Parameters that weserv/images has too, and what belongs to its dialect.
     private static let foreign = [
         Row("compat", good: ["darkroom", "wsrv", "WSRV"], bad: ["", nil, "imgproxy", "imgix"]),
         Row(
@@ -315,7 +315,7 @@ struct ImageParametersTests {
     ]
 
     @Test(arguments: rows)
-    func `each parameter accepts its values and refuses others by name`(row: Row) throws {
+    func `Each parameter accepts its values and refuses others by name`(row: Row) throws {
         for value in row.good {
             #expect(throws: Never.self, "\(value ?? "bare")") { try grammar.parse(query(row, value)) }
         }
@@ -327,7 +327,7 @@ struct ImageParametersTests {
         }
     }
 
-    @Test func `the table above has every parameter but the url`() {
+    @Test func `The table above has every parameter but the url`() {
         #expect(Set(Self.rows.map(\.name)).union(["url"]) == Set(grammar.table.parameters.map(\.name)))
     }
 
@@ -335,7 +335,7 @@ struct ImageParametersTests {
         "url=https://example.com/a.jpg\(row.beside)&\(row.name)" + (value.map { "=\($0)" } ?? "")
     }
 
-    @Test func `a query to info equals the one to image for its document`() throws {
+    @Test func `A query to info equals the one to image for its document`() throws {
         let info = ImageQueryGrammar.info()
         var caching = try info.parse("url=x&fields=cache,color")
         #expect(caching.includesCaching)
@@ -356,7 +356,7 @@ struct ImageParametersTests {
         }
     }
 
-    @Test func `limits are those of the server`() throws {
+    @Test func `Parameters are bounded by the limits of the server`() throws {
         let narrow = ImageQueryGrammar(
             limits: QueryLimits(maxOutputSide: 100, maxFrames: 2))
         #expect(try narrow.parse("url=x&w=100&n=2").pages.count == 2)

@@ -11,7 +11,7 @@ struct ImageQueryTests {
         try grammar.parse("url=https://example.com/a.jpg" + query)
     }
 
-    @Test func `a query of nothing but a source changes nothing`() throws {
+    @Test func `A query of nothing but a source changes nothing`() throws {
         let query = try parse("")
         #expect(query.recipe == Recipe(resampling: .fast))
         #expect(query.pages == PageSelection())
@@ -25,7 +25,7 @@ struct ImageQueryTests {
         "&bg=transparent",
         "&bg=ff000000", "&cache=default", "&store=all", "&scaledown=false", "&fpx=0.5&fpy=0.5",
     ])
-    func `a value that does nothing by itself is as good as absent`(query: String) throws {
+    func `A value that does nothing by itself is as good as absent`(query: String) throws {
         #expect(try parse(query) == parse(""))
     }
 
@@ -57,7 +57,7 @@ struct ImageQueryTests {
         ("&maxage=60s", "&maxage=1m"), ("&scaledown", "&scaledown=1"),
         ("&maxage=1y", "&maxage=365d"), ("&placeholder=lqip,color,lqip", "&placeholder=color,lqip"),
     ])
-    func `two spellings of one meaning are equal`(one: String, other: String) throws {
+    func `Two spellings of one meaning are equal`(one: String, other: String) throws {
         #expect(try parse(one) == parse(other))
         #expect(try parse(one) != parse(""))
     }
@@ -88,11 +88,11 @@ struct ImageQueryTests {
         ("&placeholder=color", "&placeholder=lqip"),
         ("&w=9&h=9&fit=cover&a=focal", "&w=9&h=9&fit=cover&a=center"),
     ])
-    func `two meanings differ`(one: String, other: String) throws {
+    func `Two meanings differ`(one: String, other: String) throws {
         #expect(try parse(one) != parse(other))
     }
 
-    @Test func `two thousand random meanings are equal in every spelling, and only in theirs`() throws {
+    @Test func `Two thousand random meanings are equal in every spelling, and only in theirs`() throws {
         var numbers = SystemRandomNumberGenerator()
         var seen: [ImageQuery: [String: String]] = [:]
         for _ in 0..<2_000 {

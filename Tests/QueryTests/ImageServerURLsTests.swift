@@ -52,20 +52,14 @@ struct ImageServerURLsTests {
         #expect(preset.hasPrefix("/image?url=photos%3A%2Fa%20b.jpg&preset=avatar&s=k1."))
         var presets = Presets()
         try presets.add("avatar", "w=96", limits: QueryLimits())
+        let authorizer = Authorizer(
+            keys: [try SigningKey(id: "k1", secret: Self.secret)], presets: presets, presetsOnly: false)
         for (url, time) in [(image, expiry - 1), (preset, Date.distantFuture)] {
-            let authorizer = Authorizer(
-                keys: [try SigningKey(id: "k1", secret: Self.secret)], presets: presets, presetsOnly: false,
-                now: { time })
             let query = try QueryString(parsing: String(url.dropFirst("/image?".count)))
-            #expect(try authorizer.authorize(query, path: "/image", presets: .accepted, isAdmin: false).key?.id == "k1")
-        }
-        let late = Authorizer(
-            keys: [try SigningKey(id: "k1", secret: Self.secret)], presets: presets, presetsOnly: false,
-            now: { expiry })
-        #expect(throws: AuthorizationError.signatureExpired) {
-            try late.authorize(
-                QueryString(parsing: String(image.dropFirst("/image?".count))), path: "/image", presets: .accepted,
-                isAdmin: false)
+            let authorization = try authorizer.authorize(query, path: "/image", presets: .accepted, isAdmin: false)
+            #expect(authorization.key?.id == "k1")
+            try authorization.requireCurrent(at: time)
+            #expect(authorization.remaining(at: expiry) == (url == image ? .zero : nil))
         }
     }
 

@@ -90,7 +90,7 @@ struct InvalidParameterTests {
                 + "with %26 for each & in it."
         ),
     ])
-    func `a refusal names the parameter, the allowed values and the value received`(
+    func `A refusal names the parameter, the allowed values and the value received`(
         query: String, parameter: String, detail: String
     ) {
         let error = #expect(throws: InvalidParameter.self) {
@@ -105,7 +105,7 @@ struct InvalidParameterTests {
         ("url=https://a.org/b.jpg?v=1&width=1", "width", true), ("url=https://a.org/b.jpg&width=1", "width", false),
         ("x=1&url=https://a.org/b.jpg", "x", false),
     ])
-    func `a parameter that may be the rest of an unencoded source is refused with how to encode it`(
+    func `A parameter that may be the rest of an unencoded source is refused with how to encode it`(
         query: String, parameter: String, isEncodingNamed: Bool
     ) throws {
         let error = try #require(throws: InvalidParameter.self) { try grammar.parse(query) }
@@ -115,7 +115,7 @@ struct InvalidParameterTests {
     }
 
     @Test(arguments: ValueSuggestions.otherValues.keys.sorted())
-    func `a value of another service is refused, and the value to write instead is accepted`(parameter: String) throws {
+    func `A value of another service is refused, and the value to write instead is accepted`(parameter: String) throws {
         for (other, value) in try #require(ValueSuggestions.otherValues[parameter]) {
             let error = #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&\(parameter)=\(other)") }
             #expect(error?.detail.hasSuffix("Did you mean '\(parameter)=\(value)'?") == true, "\(other)")
@@ -123,14 +123,14 @@ struct InvalidParameterTests {
         }
     }
 
-    @Test func `a source is required`() {
+    @Test func `A source is required`() {
         for query in ["", "w=1", "url", "url="] {
             let error = #expect(throws: InvalidParameter.self) { try grammar.parse(query) }
             #expect(error?.parameter == "url")
         }
     }
 
-    @Test(arguments: ["y", "%CC%81"]) func `text of the client is echoed up to 100 characters`(repeated: String) {
+    @Test(arguments: ["y", "%CC%81"]) func `Text of the client is echoed up to 100 characters`(repeated: String) {
         let long = "y" + String(repeating: repeated, count: 5_000)
         for query in ["w=\(long)", "\(long)=1", "w=1&w=\(long)", "fit=\(long)", "filename=\(long)"] {
             let error = #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&" + query) }

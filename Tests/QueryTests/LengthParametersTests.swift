@@ -22,7 +22,7 @@ struct LengthParametersTests {
         ("trim=20&ro=45&bri=10&dpr=2", "trim=20&ro=45&bri=10"),
         ("mark=a&markw=20&markx=3&border=1&dpr=2", "mark=a&markw=40&markx=6&border=2"),
     ])
-    func `a pixel ratio multiplies the lengths of the result, and no other numbers`(one: String, other: String) throws {
+    func `A pixel ratio multiplies the lengths of the result, and no other numbers`(one: String, other: String) throws {
         #expect(try parse(one) == parse(other))
     }
 
@@ -38,7 +38,7 @@ struct LengthParametersTests {
             "bri:5,con:5,hue:9,gam:2,linear:2:1:1:1,ro:90,flip,trim:9,scale:50p,bg:red,mod:2,sat:2,filt:sepia"
         ),
     ])
-    func `a pixel ratio multiplies the lengths of listed steps`(one: String, other: String) throws {
+    func `A pixel ratio multiplies the lengths of listed steps`(one: String, other: String) throws {
         #expect(try parse("mark=a&steps=\(one)&dpr=2") == parse("mark=a&steps=\(other)"))
     }
 
@@ -46,7 +46,7 @@ struct LengthParametersTests {
         "border=7&radius=9,50p&pad=3&text=a&textsize=11&blur=0.7&sharp=0.000001&pixelate=3&cut=1,2,3,4",
         "steps=blur:0.7,sharp:0.3,round:5,text:a:l3:t3:9:red,pad:red:1:2:3:4,cut:1:1:9:9",
     ])
-    func `a query with multiplied lengths has a canonical text of the same meaning`(lengths: String) throws {
+    func `A query with multiplied lengths has a canonical text of the same meaning`(lengths: String) throws {
         for ratio in ["1.01", "1.5", "2.75", "3"] {
             let query = try parse(lengths + "&dpr=" + ratio)
             let text = CanonicalQuery(query, limits: grammar.limits).text
@@ -62,7 +62,7 @@ struct LengthParametersTests {
         ("pad=0,5000&dpr=2", "Parameter 'pad' times 'dpr' must be at most 9999 pixels, got 10000."),
         ("steps=round:6000&dpr=2", "A length of parameter 'steps' times 'dpr' must be at most 9999 pixels, got 12000."),
     ])
-    func `a length that the pixel ratio makes too large is refused with what it becomes`(
+    func `A length that the pixel ratio makes too large is refused with what it becomes`(
         query: String, detail: String
     ) throws {
         let error = #expect(throws: InvalidParameter.self) { try parse(query) }
@@ -70,19 +70,19 @@ struct LengthParametersTests {
     }
 
     @Test(arguments: ["wsrv", "imgproxy", "thumbor", "cloudflare"])
-    func `rules of other services leave lengths to their own ratio`(rules: String) throws {
+    func `Rules of other services leave lengths to their own ratio`(rules: String) throws {
         let lengths = "border=3&pad=4&blur=5&steps=round:6&rules=\(rules)"
         #expect(try parse("w=50&dpr=2&\(lengths)") == parse("w=100&\(lengths)"))
     }
 
-    @Test func `each width of a srcset has the lengths of its pixel ratio`() throws {
+    @Test func `Each width of a srcset has the lengths of its pixel ratio`() throws {
         let query = try QueryString(parsing: "url=x&widths=100,200&dpr=2&border=3&text=a&textsize=10")
         let images = try SrcsetGrammar().parse(query).images
         #expect(images.map(\.recipe.box.width) == [200, 400])
         #expect(images.allSatisfy { $0.recipe.border?.width == 6 && $0.recipe.text?.size == 20 })
     }
 
-    @Test func `a hinted ratio multiplies lengths as far as their ranges permit`() throws {
+    @Test func `A hinted ratio multiplies lengths as far as their ranges permit`() throws {
         func hinted(_ query: String) throws -> Recipe {
             try grammar.parse(
                 QueryString(parsing: "url=x&w=100&" + query), hints: ClientHints(pixelRatio: "3", width: nil)

@@ -29,7 +29,7 @@ struct MarkQueryTests {
         ),
         ("mark:tile:b:-:9", nil, Place(.end), Mark(height: .pixels(9))), ("mark:tile:tile", nil, nil, Mark()),
     ])
-    func `a step draws the mark at a place of its own, as often as it is listed`(
+    func `A step draws the mark at a place of its own, as often as it is listed`(
         step: String, x: Place?, y: Place?, mark: Mark
     ) throws {
         let query = try grammar.parse("url=x&mark=a&steps=\(step),\(step)")
@@ -46,7 +46,7 @@ struct MarkQueryTests {
         "mark:l:t:9:9:9:over:outside",
         "mark:l1000000:t", "mark::t",
     ])
-    func `a step of the mark with other values is refused`(step: String) {
+    func `A step of the mark with other values is refused`(step: String) {
         #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&mark=a&steps=\(step)") }
     }
 
@@ -65,7 +65,7 @@ struct MarkQueryTests {
         ("mark=a&markw=8000&markx=-8000&dpr=2", Mark(width: .pixels(8192), x: .pixels(-8192))),
         ("mark=a&markx=0p&marky=-0", Mark()), ("mark=a&marka=tile&markx=4", Mark(anchor: nil, x: .pixels(4))),
     ])
-    func `the parameters of a mark mean this`(text: String, mark: Mark) throws {
+    func `The parameters of a mark mean this`(text: String, mark: Mark) throws {
         let query = try grammar.parse("url=x&\(text)")
         #expect(query.mark == "a" && query.recipe.mark == mark)
         let canonical = CanonicalQuery(query, limits: grammar.limits).text
@@ -76,7 +76,7 @@ struct MarkQueryTests {
         ("markw=5", "mark"), ("marka=tile", "mark"), ("mark=a&marka=tile&markx=-1", "markx"),
         ("mark=a&marka=tile&marky=-1p", "marky"), ("mark=a&markw=0", "markw"),
     ])
-    func `what says nothing or contradicts itself is refused`(text: String, parameter: String) {
+    func `What says nothing or contradicts itself is refused`(text: String, parameter: String) {
         let error = #expect(throws: InvalidParameter.self) { try grammar.parse("url=x&\(text)") }
         #expect(error?.parameter == parameter)
     }
@@ -87,7 +87,7 @@ struct MarkQueryTests {
         ("brand:logo.png", "https://static.example.com/brand/logo.png", "brand:logo.png", false),
         ("https://a.org/b.png", "https://a.org/b.png", "https://a.org/b.png", false),
     ])
-    func `a name without a colon is a mark of the server, and anything else a URL`(
+    func `A name without a colon is a mark of the server, and anything else a URL`(
         text: String, url: String, spelling: String, isNamed: Bool
     ) throws {
         let query = try grammar.parse("url=https://a.org/x&mark=\(text)")
@@ -102,7 +102,7 @@ struct MarkQueryTests {
         ("Logo", "There is no mark 'Logo' on this server. Did you mean 'logo'?"), ("brand:../x", nil),
         ("ftp://a/b", nil),
     ])
-    func `what names no mark is refused`(text: String, detail: String?) throws {
+    func `What names no mark is refused`(text: String, detail: String?) throws {
         let query = try grammar.parse("url=https://a.org/x&mark=\(text)")
         let names = try names()
         let error = #expect(throws: InvalidSourceURL.self) { try query.sourceRequest(names) }
@@ -110,7 +110,7 @@ struct MarkQueryTests {
         if let detail { #expect(error?.detail == detail) }
     }
 
-    @Test func `a name of the setting is a name once, for a URL`() throws {
+    @Test func `A name of the setting is a name once, for a URL`() throws {
         var names = try names()
         for (name, url) in [
             ("logo", "https://a.org/x"), ("a.b", "https://a.org/x"), ("", "https://a.org/x"), ("a", "b"),
@@ -121,7 +121,7 @@ struct MarkQueryTests {
         #expect(try !names.contains(SourceURL(parsing: "local:///seal.png")))
     }
 
-    @Test func `a key's hosts bind the marks of clients, not those of the server`() throws {
+    @Test func `A key's hosts restrict the marks of clients, not the server's own`() throws {
         let authorization = Authorization(key: try key(hosts: ["a.org"]))
         for (mark, isAllowed) in [
             ("logo", true), ("https://a.org/b", true), ("https://b.org/b", false), ("brand:x", false),
@@ -131,7 +131,7 @@ struct MarkQueryTests {
         }
     }
 
-    @Test func `a preset names marks that the server has`() throws {
+    @Test func `A preset names marks that the server has`() throws {
         var presets = Presets()
         try presets.add("a", "mark=logo&markw=9p", limits: QueryLimits(), sources: names())
         let names = try names()
@@ -141,7 +141,7 @@ struct MarkQueryTests {
         #expect(flaw?.description.contains("Did you mean 'logo'?") == true)
     }
 
-    @Test func `prefetched images have their mark`() throws {
+    @Test func `Prefetched images have their mark`() throws {
         let body = try PrefetchBody(
             parsing: .init(#"{"urls": ["https://a.org/x"], "queries": ["mark=logo", "w=5"]}"#.utf8))
         let items = try PrefetchGrammar(sourceMap: names()).images(of: body, accept: nil)
@@ -153,7 +153,7 @@ struct MarkQueryTests {
         #expect(error?.member == "queries[0]")
     }
 
-    @Test func `a file takes no mark`() {
+    @Test func `A file takes no mark`() {
         #expect(throws: InvalidParameter.self) { try FileQuery([("mark", "logo")]) }
     }
 }

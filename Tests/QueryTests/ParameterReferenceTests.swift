@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomQuery
 
 struct ParameterReferenceTests {
-    @Test func `every parameter is documented in one sentence`() {
+    @Test func `Every parameter is documented in one sentence`() {
         let parameters = ImageQueryGrammar().table.parameters
         for parameter in parameters {
             let summary = parameter.documentation.summary
@@ -15,7 +15,7 @@ struct ParameterReferenceTests {
         #expect(Set(parameters.map(\.documentation.summary)).count == parameters.count)
     }
 
-    @Test func `a parameter changes a step that exists`() {
+    @Test func `A parameter changes a step that exists`() {
         let transforms: [any Transform.Type] = [
             Blur.self, Border.self, Brightness.self, ColorConversion.self, ContainExtend.self, Contrast.self,
             CoverCrop.self, Crop.self, Duotone.self, Filter.self, Flatten.self, Flip.self, Flop.self, Gamma.self,

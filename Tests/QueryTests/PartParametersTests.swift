@@ -21,7 +21,7 @@ struct PartParametersTests {
         return picture.recipe
     }
 
-    @Test func `images are listed in the order of their names, whatever the order of parameters`() throws {
+    @Test func `Images are listed in the order of their names, whatever the order of parameters`() throws {
         let query = try parse("mark.b=logo&mark.a.w=9&mark.c=https://b.org/c&mark.a=seal")
         #expect(query.recipe.layers.map(\.name) == ["a", "b", "c"])
         #expect(query.parts.map(\.source) == ["seal", "logo", "https://b.org/c"])
@@ -37,12 +37,12 @@ struct PartParametersTests {
         ),
         ("mark.a.place=bottom&mark.a.x=5&dpr=2", Place(.center, distance: .pixels(10)), Place(.end)),
     ])
-    func `a layer lies at its place`(text: String, x: Place, y: Place) throws {
+    func `A layer lies at its place`(text: String, x: Place, y: Place) throws {
         let layer = try layer(text)
         #expect(layer.x == x && layer.y == y && layer.opacity == 100 && layer.blend == .over)
     }
 
-    @Test func `an image is made by the parameters of an image`() throws {
+    @Test func `An image is made by the parameters of an image`() throws {
         let made = try recipe(
             "mark.a.w=50p&mark.a.h=20&mark.a.fit=cover&mark.a.radius=8&mark.a.ro=30&mark.a.blur=1&dpr=2")
         #expect(made.box.horizontal == .percent(50) && made.box.vertical == .pixels(40))
@@ -61,14 +61,14 @@ struct PartParametersTests {
         "mark=logo&mark.a=seal&markw=5", "text.t=A%0Ab&mark.a=logo&layers=t,a",
         "text.t=A&text.t.w=50p&text.t.fit=true&text.t.place=top&text.t.x=-3&text.t.bg=000&text.t.radius=4&dpr=2",
     ])
-    func `the canonical query has the same meaning`(text: String) throws {
+    func `The canonical query has the same meaning`(text: String) throws {
         let query = try parse(text)
         let canonical = CanonicalQuery(query, limits: grammar.limits)
         #expect(try grammar.parse(canonical.text) == query, "\(canonical.text)")
         #expect(try CanonicalQuery(grammar.parse(canonical.text), limits: grammar.limits) == canonical)
     }
 
-    @Test func `equal requests have one canonical query`() throws {
+    @Test func `Equal requests have one canonical query`() throws {
         let spelled = try parse("mark.a.place=center&mark.a.alpha=100&mark.a=logo&layers=a&mark.a.fit=fill&mark.a.w=10")
         let plain = try parse("mark.a.w=10&mark.a=logo")
         #expect(CanonicalQuery(spelled, limits: grammar.limits) == CanonicalQuery(plain, limits: grammar.limits))
@@ -91,13 +91,13 @@ struct PartParametersTests {
         ("mark.a=logo&mark.a.w=5&steps=mark:l:t:-:-:100:over:inside:a", "mark.a.w", "does not apply"),
         ("mark.a=logo&mark.a.border=500&dpr=4", "dpr", "border"),
     ])
-    func `a part that means nothing is refused with its name`(text: String, parameter: String, detail: String) {
+    func `A part that means nothing is refused with its name`(text: String, parameter: String, detail: String) {
         let error = #expect(throws: InvalidParameter.self) { try parse(text) }
         #expect(error?.parameter == parameter)
         #expect(error?.detail.contains(detail) == true, "\(error?.detail ?? "")")
     }
 
-    @Test func `texts are drawn after images, unless 'layers' says otherwise`() throws {
+    @Test func `Texts are drawn after images, unless 'layers' says otherwise`() throws {
         let query = try parse("text.b=B&text.a=A&mark.z=logo&text.a.size=20&dpr=2")
         #expect(query.recipe.layers.map(\.name) == ["z", "a", "b"])
         guard case .text(let box) = query.recipe.layers[1].content else { return }
@@ -112,13 +112,13 @@ struct PartParametersTests {
         ("text.a=A&text.a.radius=1", "text.a.radius", "requires 'text.a.bg'"),
         ("text.a=A&mark.a=logo", "text.a", "different names"), ("text.a=A&text.a.size=999&dpr=2", "dpr", "'text.a'"),
     ])
-    func `a text that means nothing is refused with its name`(text: String, parameter: String, detail: String) {
+    func `A text that means nothing is refused with its name`(text: String, parameter: String, detail: String) {
         let error = #expect(throws: InvalidParameter.self) { try parse(text) }
         #expect(error?.parameter == parameter)
         #expect(error?.detail.contains(detail) == true, "\(error?.detail ?? "")")
     }
 
-    @Test func `a thousand images, and nine URLs, are refused`() throws {
+    @Test func `A thousand images, and nine URLs, are refused`() throws {
         func names(_ count: Int, _ url: (Int) -> String) -> String {
             (1...count).map { "mark.n\($0)=\(url($0))" }.joined(separator: "&")
         }
@@ -130,7 +130,7 @@ struct PartParametersTests {
         #expect(try parse(names(8) { "https://a.org/\($0)" }).parts.count == 8)
     }
 
-    @Test func `images of a request are named, trusted by name, and may have fallbacks`() throws {
+    @Test func `Images of a request are named, trusted by name, and may have fallbacks`() throws {
         var map = SourceMap()
         try map.addMark("logo", "local:///logo.png")
         let query = try parse("mark=logo&mark.a=https://b.org/c&mark.a.default=logo&mark.b=logo&mark.b.onerror=omit")
@@ -147,7 +147,7 @@ struct PartParametersTests {
         ("mark.a=https://a.org/b", nil), ("mark.a=https://b.org/c", "mark.a"),
         ("mark.a=https://a.org/b&mark.a.default=https://b.org/c", "mark.a.default"),
     ])
-    func `a key's hosts apply to every image`(text: String, parameter: String?) throws {
+    func `A key's hosts apply to every image`(text: String, parameter: String?) throws {
         let key = try SigningKey(id: "k", secret: String(repeating: "s", count: 32), hosts: ["a.org"])
         let request = try parse(text).sourceRequest(SourceMap())
         guard let parameter else { return try Authorization(key: key).requireSources(of: request) }
@@ -156,14 +156,14 @@ struct PartParametersTests {
         }
     }
 
-    @Test func `endpoints without images have no named images`() {
+    @Test func `Endpoints without images have no named images`() {
         #expect(throws: InvalidParameter.self) {
             try ImageQueryGrammar.info().parse("url=https://a.org/x&mark.a=logo")
         }
         #expect(throws: InvalidParameter.self) { try FileQuery([("mark.a", "logo")]) }
     }
 
-    @Test func `the library writes the URL of a request with named images`() throws {
+    @Test func `The library writes the URL of a request with named images`() throws {
         var request = try ImageRequest(url: "https://a.org/x")
         var layer = Layer("photo", .picture(Picture(.init())), x: Place(.start), y: Place(.end))
         if case .picture(var picture) = layer.content {

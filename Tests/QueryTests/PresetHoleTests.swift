@@ -11,7 +11,7 @@ struct PresetHoleTests {
         try presets.add(
             "card", "w=90&mark.photo.w=40&mark.photo.place=left&mark.logo=logo&text.title.size=9&text.note=New",
             limits: QueryLimits())
-        return Authorizer(keys: [], presets: presets, presetsOnly: isOnly) { Date() }
+        return Authorizer(keys: [], presets: presets, presetsOnly: isOnly)
     }
 
     private func query(_ text: String, isOnly: Bool = false) throws -> ImageQuery {
@@ -21,14 +21,14 @@ struct PresetHoleTests {
         return try ImageQueryGrammar().parse(authorization.query)
     }
 
-    @Test(arguments: [false, true]) func `a request fills the hole of a preset`(isOnly: Bool) throws {
+    @Test(arguments: [false, true]) func `A request fills the hole of a preset`(isOnly: Bool) throws {
         let query = try query("mark.photo=https://a.org/p&text.title=Hello", isOnly: isOnly)
         #expect(query.parts.map(\.name) == ["logo", "photo"])
         #expect(query.recipe.layers.map(\.name) == ["logo", "photo", "note", "title"])
         #expect(query.recipe.layers[1].x == Place(.start))
     }
 
-    @Test func `a request without the hole's value is told what the preset needs`() throws {
+    @Test func `A request without the hole's value is told what the preset needs`() throws {
         let error = #expect(throws: AuthorizationError.self) { try query("text.title=Hello") }
         #expect(error?.parameter == "mark.photo")
         #expect(error?.detail == "This preset needs 'mark.photo': the URL of an image, or the name of a mark.")
@@ -37,14 +37,14 @@ struct PresetHoleTests {
     }
 
     @Test(arguments: ["mark.photo.w=5", "mark.other=logo", "mark.logo=logo", "text.note=Old"])
-    func `a server with presets only takes nothing but the holes`(text: String) throws {
+    func `A server with presets only takes nothing but the holes`(text: String) throws {
         let error = #expect(throws: AuthorizationError.self) {
             try query("mark.photo=https://a.org/p&text.title=a&\(text)", isOnly: true)
         }
         #expect(error == .presetsOnly(parameter: String(text.prefix { $0 != "=" })))
     }
 
-    @Test func `a preset with an impossible layout is refused at once`() {
+    @Test func `A preset with an impossible layout is refused at once`() {
         var presets = Presets()
         #expect(throws: Presets.Flaw.self) { try presets.add("a", "mark.photo.w=0", limits: QueryLimits()) }
         #expect(throws: Presets.Flaw.self) { try presets.add("b", "layers=photo", limits: QueryLimits()) }

@@ -13,7 +13,7 @@ struct PurgeQueryTests {
         ("prefix=s3://media/a", .prefix("s3://media/a")), ("prefix=shop:a", .prefix("shop:a")),
         ("prefix=shop:", .prefix("shop:")),
     ])
-    func `one parameter says what is removed`(query: String, scope: PurgeQuery.Scope) throws {
+    func `One parameter says what is removed`(query: String, scope: PurgeQuery.Scope) throws {
         #expect(try grammar.parse(query).scope == scope)
     }
 
@@ -27,13 +27,13 @@ struct PurgeQueryTests {
         ("expired&soft", "soft", "Parameter 'soft' cannot be combined with 'expired'."),
         ("all&w=1", "w", "There is no parameter 'w'."),
     ])
-    func `a query that contradicts itself is refused`(query: String, parameter: String?, detail: String) {
+    func `A query that contradicts itself is refused`(query: String, parameter: String?, detail: String) {
         let error = #expect(throws: InvalidParameter.self) { try grammar.parse(query) }
         #expect(error?.detail == detail)
         #expect(error?.parameter == (query.hasPrefix("all&host") ? "all" : parameter))
     }
 
-    @Test func `entries are listed of one source`() throws {
+    @Test func `Entries are listed of one source`() throws {
         #expect(try EntriesGrammar().parse("url=https%3A%2F%2Fa.org%2F") == "https://a.org/")
         let error = #expect(throws: InvalidParameter.self) { try EntriesGrammar().parse("") }
         #expect(error?.parameter == "url")

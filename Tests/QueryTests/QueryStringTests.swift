@@ -14,17 +14,17 @@ struct QueryStringTests {
         ("a=%c3%A9", [QueryString.Pair(name: "a", value: "é")]),
         ("url=https://x.example/?q=1", [QueryString.Pair(name: "url", value: "https://x.example/?q=1")]),
     ])
-    func `pairs are split and decoded once, and a plus stays a plus`(text: String, pairs: [QueryString.Pair]) throws {
+    func `Pairs are split and decoded once, and a plus stays a plus`(text: String, pairs: [QueryString.Pair]) throws {
         #expect(try QueryString(parsing: text).pairs == pairs)
     }
 
     @Test(arguments: ["a=%", "a=%4", "a=%zz", "a=%ff", "a=%c3", "a=%C0%80", "a=%ED%A0%80"])
-    func `what is no percent-encoded UTF-8 is refused under its name`(text: String) {
+    func `What is no percent-encoded UTF-8 is refused under its name`(text: String) {
         let error = #expect(throws: InvalidParameter.self) { try QueryString(parsing: text) }
         #expect(error?.parameter == "a")
     }
 
-    @Test func `a name that cannot be decoded is refused without a name`() {
+    @Test func `A name that cannot be decoded is refused without a name`() {
         let error = #expect(throws: InvalidParameter.self) { try QueryString(parsing: "%ff=1") }
         #expect(error != nil)
         #expect(error?.parameter == nil)

@@ -37,7 +37,7 @@ struct TextBoxParametersTests {
         ),
     ]
 
-    @Test(arguments: values.map(\.name)) func `a value in its range is accepted, and others are not`(name: String)
+    @Test(arguments: values.map(\.name)) func `A value in its range is accepted, and others are not`(name: String)
         throws
     {
         let row = try #require(Self.values.first { $0.name == name })
@@ -48,7 +48,7 @@ struct TextBoxParametersTests {
         }
     }
 
-    @Test func `every parameter has values in the table or rules of its own`() {
+    @Test func `Every parameter has values in the table or rules of its own`() {
         let rules: Set = ["min", "radius"]
         #expect(Set(TextBoxParameters.rows.map(\.name)) == Set(Self.values.map(\.name)).union(rules))
     }
@@ -64,7 +64,7 @@ struct TextBoxParametersTests {
         ("w=1&size=40&align=start&lh=1.2&font=sans&weight=400&fit=false&color=white&pad=0", "w=1&size=40"),
         ("bg=transparent&radius=3", ""), ("valign=middle", ""), ("shadow=1,2,3,00000080", "shadow=1,2,3"),
     ])
-    func `equal boxes have one spelling, without defaults`(query: String, expected: String) throws {
+    func `Equal boxes have one spelling, without defaults`(query: String, expected: String) throws {
         let box = try box(query)
         #expect(text(box) == expected)
         #expect(try self.box(expected.replacing(" ", with: "%20")) == box)
@@ -78,11 +78,11 @@ struct TextBoxParametersTests {
         ),
         ("radius=9", "text.a.radius", "Parameter 'text.a.radius' requires 'text.a.bg'."),
     ])
-    func `a parameter without the one that it needs is refused`(query: String, name: String, detail: String) {
+    func `A parameter without the one that it needs is refused`(query: String, name: String, detail: String) {
         #expect(throws: InvalidParameter(name, detail)) { try box(query) }
     }
 
-    @Test func `a text has up to 500 characters, without controls but line feeds`() {
+    @Test func `A text has up to 500 characters, without controls but line feeds`() {
         for text in ["a", "a\nb", "<b>", "👩‍👩‍👧", String(repeating: "é", count: 500)] {
             #expect(TextBoxParameters.text.read(text) == text)
         }

@@ -10,13 +10,13 @@ struct VerifiedTextTests {
     @Test(arguments: [
         ("1a", "a"), ("2a", "a"), ("1b", "b"), ("2b", "b"), ("1c", nil), ("a", nil), ("1", nil), ("", nil),
     ])
-    func `the text is the spelling that any key has signed`(code: String, text: String?) {
+    func `The text is the spelling that any key has signed`(code: String, text: String?) {
         let verified = VerifiedText.signed(["a", "b"], as: code.utf8, codes: codes)
         #expect(verified?.text == text)
         #expect(verified?.isSigned != false)
     }
 
-    @Test func `without keys nothing is signed, and what needs no signature is not`() {
+    @Test func `Without keys nothing is signed, and what needs no signature is not`() {
         #expect(VerifiedText.signed(["a"], as: "".utf8) { _ in [] } == nil)
         let text = VerifiedText.unsigned("a")
         #expect(text.text == "a" && !text.isSigned)

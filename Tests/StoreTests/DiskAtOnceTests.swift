@@ -31,7 +31,7 @@ import Testing
         try fixture.folder.write(bytes, to: file)
     }
 
-    @Test func `entries with and without a file are found at once, and count as hits`() async throws {
+    @Test func `Entries with and without a file are found at once, and count as hits`() async throws {
         let store = try await store([key(1): entry(0, labels: ["a", "b"]), key(1, 1): entry(17_000, filler: 1)])
         let found = store.entriesAtOnce(for: [key(1), key(1, 1)])
         #expect(found == [entry(0, labels: ["a", "b"]), entry(17_000, filler: 1)])
@@ -40,7 +40,7 @@ import Testing
         #expect(store.entriesAtOnce(for: [key(1), key(1, 1)]) == found)
     }
 
-    @Test func `an entry is known to be absent before it is stored, and after it was removed`() async throws {
+    @Test func `An entry is known to be absent before it is stored, and after it was removed`() async throws {
         let store = try await store([key(1): entry(), key(2): entry()])
         #expect(store.isAbsent(key(3)))
         #expect(!store.isAbsent(key(1)) && !store.isAbsent(key(2)))
@@ -57,7 +57,7 @@ import Testing
         #expect(store.isAbsent(key(1)))
     }
 
-    @Test func `an entry that is read at once for the first time is verified`() async throws {
+    @Test func `An entry that is read at once for the first time is verified`() async throws {
         let store = try await store([key(1): entry(), key(2): entry()])
         try damage(key(1))
         #expect(store.entriesAtOnce(for: [key(1)]) == nil)
@@ -67,7 +67,7 @@ import Testing
         #expect(store.entriesAtOnce(for: [key(2)]) == [entry()])
     }
 
-    @Test func `a missing entry and a large file are left to other lookups`() async throws {
+    @Test func `A missing entry and a large file are left to other lookups`() async throws {
         let store = try await store([key(1): entry(), key(1, 1): entry(EntryReader.largestHashedAtOnce)])
         #expect(store.entriesAtOnce(for: [key(1), key(1, 2)]) == nil)
         #expect(store.entriesAtOnce(for: [key(1), key(1, 1)]) == nil)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: ["entry", "source", "everything", "close"])
-    func `a removed entry is not found at once`(way: String) async throws {
+    func `A removed entry is not found at once`(way: String) async throws {
         let store = try await store([key(1): entry()])
         switch way {
         case "entry": await store.remove(key(1))
@@ -88,7 +88,7 @@ import Testing
         #expect(store.entriesAtOnce(for: [key(1)]) == nil)
     }
 
-    @Test func `an entry past its maximum age is not found at once`() async throws {
+    @Test func `An entry past its maximum age is not found at once`() async throws {
         let store = try await fixture.openHealed { $0.maxAge = .seconds(100) }
         for number in 1...2 { store.store(entry(), for: key(number)) }
         await store.flush()
@@ -99,7 +99,7 @@ import Testing
         #expect(store.entriesAtOnce(for: [key(2)]) == nil)
     }
 
-    @Test func `a full table of verified entries takes those that come again soon`() {
+    @Test func `A full table of verified entries takes an entry that comes again soon`() {
         var hot = HotEntries()
         func found(_ number: Int, fileBytes: Int = 0) -> HotEntry {
             let record = EntryRecord(

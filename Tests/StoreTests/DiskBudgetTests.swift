@@ -31,7 +31,7 @@ import Testing
         return found
     }
 
-    @Test func `the budget is filled; one entry more and the oldest go down to nine tenths`() async throws {
+    @Test func `The budget is filled; one entry more and the oldest go down to nine tenths`() async throws {
         let store = try await fixture.open()
         await self.store(1...20, in: store)
         #expect(store.statistics.evictions == 0)
@@ -43,7 +43,7 @@ import Testing
         #expect(fixture.folder.files(below: "entries").count == 18)
     }
 
-    @Test func `the last used entries stay, though a use writes nothing`() async throws {
+    @Test func `The last used entries stay, though a use writes nothing`() async throws {
         let store = try await fixture.open()
         await self.store(1...20, in: store)
         fixture.clock.advance(by: .seconds(1))
@@ -52,7 +52,7 @@ import Testing
         #expect(await found(1...21, in: store) == [1, 2] + Array(6...21))
     }
 
-    @Test func `a use leaves the row as it is until eviction comes to it`() async throws {
+    @Test func `A use leaves the row as it is until eviction comes to it`() async throws {
         let store = try await fixture.open()
         await self.store(1...20, in: store)
         fixture.clock.advance(by: .seconds(1))
@@ -63,7 +63,7 @@ import Testing
         #expect(try fixture.rowCount(where: "last_use > modified") == 2)
     }
 
-    @Test func `if all entries were used, those used first go`() async throws {
+    @Test func `If all entries were used, the least recently used go`() async throws {
         let store = try await fixture.open()
         await self.store(1...20, in: store)
         for number in (1...20).reversed() {
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [nil, .seconds(1_000)] as [Duration?])
-    func `a record stays as long as an image of its source is used along with it`(maxAge: Duration?) async throws {
+    func `A record stays as long as an image of its source is used along with it`(maxAge: Duration?) async throws {
         let store = try await fixture.open { $0.maxAge = maxAge }
         for number in [100, 101] {
             #expect(await store.storeAndWait(Self.record(), for: key(number, 1)))
@@ -94,7 +94,7 @@ import Testing
         await withCheckedContinuation { continuation in store.look(for: keys) { continuation.resume(returning: $0) } }
     }
 
-    @Test func `uses are remembered when the store closes`() async throws {
+    @Test func `Uses are remembered when the store closes`() async throws {
         var store = try await fixture.open()
         await self.store(1...20, in: store)
         fixture.clock.advance(by: .seconds(1))
@@ -112,7 +112,7 @@ import Testing
     @Test(
         arguments: [(true, nil, true), (true, .seconds(1_000), false), (false, nil, false)] as [(Bool, Duration?, Bool)]
     )
-    func `a record outlives files that were used later, unless its last access counts`(
+    func `A record outlives files that were used later, unless its last access counts`(
         keepsRecords: Bool, maxAge: Duration?, stays: Bool
     ) async throws {
         let store = try await fixture.open { ($0.keepsRecordsLonger, $0.maxAge) = (keepsRecords, maxAge) }
@@ -125,7 +125,7 @@ import Testing
         #expect(store.statistics.entries == fixture.folder.files(below: "entries").count + (stays ? 1 : 0))
     }
 
-    @Test func `a record that outlives files does not count as used in the future`() async throws {
+    @Test func `A record that outlives files does not count as used in the future`() async throws {
         let store = try await fixture.open { $0.keepsRecordsLonger = true }
         #expect(await store.storeAndWait(Self.record(), for: key(100)))
         await self.store(1...60, in: store)
@@ -134,7 +134,7 @@ import Testing
         #expect(try fixture.rowCount(where: "last_use > (SELECT max(modified) + 1000 FROM entry)") == 0)
     }
 
-    @Test func `records that take more than an eighth of the budget are evicted in turn`() async throws {
+    @Test func `Records that take more than an eighth of the budget are evicted in turn`() async throws {
         let store = try await fixture.open { $0.keepsRecordsLonger = true }
         for number in 101...160 { #expect(await store.storeAndWait(Self.record(30 << 10), for: key(number))) }
         #expect(store.statistics.indexBytes > fixture.budgetBytes / 8)
@@ -143,7 +143,7 @@ import Testing
         #expect(await store.entry(for: key(21)) != nil)
     }
 
-    @Test func `a smaller budget is kept from the start`() async throws {
+    @Test func `A smaller budget is kept from the start`() async throws {
         var store = try await fixture.open()
         await self.store(1...20, in: store)
         await store.close()
@@ -152,7 +152,7 @@ import Testing
         #expect(await found(1...20, in: store) == Array(12...20))
     }
 
-    @Test func `an entry that would push out all others is dropped and counted`() async throws {
+    @Test func `An entry that would push out all others is dropped and counted`() async throws {
         let store = try await fixture.open()
         await self.store(1...1, in: store)
         store.store(entry(fixture.budgetBytes * 9 / 10), for: key(2))
@@ -161,7 +161,7 @@ import Testing
         #expect(await found(1...2, in: store) == [1])
     }
 
-    @Test func `many small entries make room for a large one`() async throws {
+    @Test func `Many small entries make room for a large one`() async throws {
         let store = try await fixture.open { $0.budgetBytes = 5 << 20 }
         for number in 1...1000 { store.store(entry(10), for: key(number)) }
         await store.flush()
@@ -176,7 +176,7 @@ import Testing
 }
 
 @Suite struct DiskStateTests {
-    @Test func `a write is due after each batch of entries, not after each use`() {
+    @Test func `A write is due after each batch of entries, not after each use`() {
         let state = DiskState(lastUsesBatch: 3)
         let due = [1, 2, 1, 2, 3, 3, 4, 5, 6].map {
             state.recordLookup(hits: 1, used: [key($0)], isOneMissing: false, at: 0)
@@ -184,7 +184,7 @@ import Testing
         #expect(due == [false, false, false, false, true, false, false, false, true])
     }
 
-    @Test func `the last use of an entry is handed over once`() {
+    @Test func `The last use of an entry is handed over once`() {
         let state = DiskState(lastUsesBatch: 10)
         _ = state.recordLookup(hits: 1, used: [key(1)], isOneMissing: false, at: 5)
         _ = state.recordLookup(hits: 1, used: [key(1)], isOneMissing: true, at: 6)
@@ -192,7 +192,7 @@ import Testing
         #expect(state.takeLastUses() == [:])
     }
 
-    @Test func `an entry that was removed has no last use`() {
+    @Test func `An entry that was removed has no last use`() {
         let state = DiskState(lastUsesBatch: 10)
         _ = state.recordLookup(hits: 3, used: (1...3).map { key($0) }, isOneMissing: false, at: 5)
         state.rowsChanged([key(1)])

@@ -56,7 +56,7 @@ import Testing
             try FileManager.default.createSymbolicLink(
                 atPath: $0.folder($1), withDestinationPath: $0.folder("elsewhere"))
         },
-        Damage("the file is that of another entry") {
+        Damage("the file belongs to another entry") {
             let other = try $0.folder.bytes(DiskFixture.file(of: key(2)))
             try $0.folder.write(other, to: $1)
         },
@@ -91,7 +91,7 @@ import Testing
     private static let companion = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(string: "what is known"))
 
     @Test(arguments: damages)
-    func `a corrupt entry is a miss, is removed and counted, and can be stored anew`(damage: Damage) async throws {
+    func `A corrupt entry is a miss, is removed and counted, and can be stored anew`(damage: Damage) async throws {
         let fixture = try DiskFixture()
         let store = try await fixture.openHealed()
         for number in 1...2 {
@@ -118,7 +118,7 @@ import Testing
         #expect(store.statistics.droppedWrites == 0)
     }
 
-    @Test func `a header of a file that is larger than a buffer is refused`() {
+    @Test func `A header of a file that is larger than a buffer is refused`() {
         let start = EntryHeader(of: entry(), labels: .none, key: key(1), created: 0, modified: 0).bytes
         // The sum of the first pair overflows.
         let lengths: [(metadata: UInt64, body: UInt64, file: Int)] = [
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `an entry whose row is gone is a miss, and can be stored anew`() async throws {
+    @Test func `An entry whose row is gone is a miss, and can be stored anew`() async throws {
         let fixture = try DiskFixture()
         let store = try await fixture.openHealed()
         store.store(entry(), for: key(1))
@@ -144,7 +144,7 @@ import Testing
         #expect(await store.entry(for: key(1)) == entry(filler: 3))
     }
 
-    @Test func `a store whose folders were deleted creates them again`() async throws {
+    @Test func `A store whose folders were deleted creates them again`() async throws {
         let fixture = try DiskFixture()
         let store = try await fixture.openHealed()
         store.store(entry(), for: key(1))
@@ -158,7 +158,7 @@ import Testing
         #expect(store.statistics.droppedWrites == 0)
     }
 
-    @Test func `when the index fails, lookups miss and writes are dropped, logged once until it works again`()
+    @Test func `When the index fails, lookups miss and writes are dropped, logged once until it works again`()
         async throws
     {
         let fixture = try DiskFixture()

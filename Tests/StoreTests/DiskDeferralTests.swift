@@ -45,7 +45,7 @@ import Testing
         return bytes
     }
 
-    @Test func `a large body is verified, stays on disk, and is read in pieces`() async throws {
+    @Test func `A large body is verified, stays on disk, and is read in pieces`() async throws {
         let store = try await fill()
         for _ in 1...3 {
             let found = try #require(await look(store))
@@ -60,7 +60,7 @@ import Testing
         #expect(store.statistics.hits == 3)
     }
 
-    @Test func `the second lookup of a large body needs no reader thread, and none reads it whole`() async throws {
+    @Test func `The second lookup of a large body needs no reader thread, and none reads it whole`() async throws {
         let store = try await fill()
         let first = try #require(await look(store))
         let found = Mutex<StoredEntry?>(nil)
@@ -69,7 +69,7 @@ import Testing
         #expect(store.entriesAtOnce(for: [key(1)]) == nil)
     }
 
-    @Test func `lookups that do not defer have the body`() async throws {
+    @Test func `Lookups that do not defer have the body`() async throws {
         let store = try await fill()
         for _ in 1...2 {
             #expect(await store.entry(for: key(1)) == large)
@@ -78,14 +78,14 @@ import Testing
         }
     }
 
-    @Test func `a small body is not deferred`() async throws {
+    @Test func `A small body is not deferred`() async throws {
         let store = try await fixture.openHealed()
         store.store(entry(1000), for: key(1))
         await store.flush()
         for _ in 1...2 { #expect(await look(store) == entry(1000)) }
     }
 
-    @Test func `a body can be read to its end after its entry was removed or replaced`() async throws {
+    @Test func `A body can be read to its end after its entry was removed or replaced`() async throws {
         let store = try await fill()
         let first = try #require(await look(store)?.deferredBody)
         await store.remove(key(1))
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a large body that is damaged is a miss, whether or not it was read before`(wasRead: Bool) async throws {
+    func `A large body that is damaged is a miss, whether or not it was read before`(wasRead: Bool) async throws {
         let store = try await fill()
         if wasRead { #expect(await look(store) != nil) }
         try damage(byteAt: 600_000)
@@ -107,7 +107,7 @@ import Testing
         #expect(store.statistics.entries == 0)
     }
 
-    @Test func `a file that is damaged while it is sent yields no further piece`() async throws {
+    @Test func `A file that is damaged while it is sent yields no further piece`() async throws {
         let store = try await fill()
         let body = try #require(await look(store)?.deferredBody)
         #expect(await body.piece(at: 0) != nil)
@@ -115,7 +115,7 @@ import Testing
         #expect(await body.piece(at: 500_000) == nil)
     }
 
-    @Test func `a body cannot be read once its store is closed`() async throws {
+    @Test func `A body cannot be read once its store is closed`() async throws {
         let store = try await fill()
         let body = try #require(await look(store)?.deferredBody)
         await store.close()

@@ -27,7 +27,7 @@ import Testing
     /// Three entries are written; after 60 s the first is read and the second written again; after 60 s more these are
     /// left.
     @Test(arguments: [false, true])
-    func `an entry past its age is a miss and is removed on demand`(isReopened: Bool) async throws {
+    func `An entry past its age is a miss and is removed on demand`(isReopened: Bool) async throws {
         let left = [1, 2]
         var store = try await open()
         for number in 1...3 { store.store(entry(), for: key(number)) }
@@ -54,7 +54,7 @@ import Testing
         #expect(await store.removeExpired() == StoreTotals())
     }
 
-    @Test func `an entry expires just after its age, not at it`() async throws {
+    @Test func `An entry expires just after its age, not at it`() async throws {
         let store = try await open()
         store.store(entry(), for: key(1))
         await store.flush()
@@ -67,7 +67,7 @@ import Testing
         #expect(await store.removeExpired().entries == 1)
     }
 
-    @Test func `adopted files keep the age of their last write`() async throws {
+    @Test func `Adopted files keep the age of their last write`() async throws {
         var store = try await open()
         store.store(entry(filler: 1), for: key(1))
         await store.flush()
@@ -83,7 +83,7 @@ import Testing
         #expect(await store.peek(key(1)) == nil)
     }
 
-    @Test func `nothing expires without a maximum age`() async throws {
+    @Test func `Nothing expires without a maximum age`() async throws {
         let store = try await fixture.open()
         store.store(entry(), for: key(1))
         await store.flush()
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: [-30 * day, 30 * day])
-    func `setting the clock while the store is open changes nothing`(jump: Double) async throws {
+    func `Setting the clock while the store is open changes nothing`(jump: Double) async throws {
         let store = try await open()
         for number in 1...10 {
             fixture.clock.advance(by: .seconds(1))
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: [-30 * day, 30 * day])
-    func `setting the clock between two openings never makes new entries older than old ones`(
+    func `Setting the clock between two openings never makes new entries older than old ones`(
         jump: Double
     ) async throws {
         var store = try await fixture.open()
@@ -134,7 +134,7 @@ import Testing
         #expect(await found(1...21, in: store) == Array((jump < 0 ? 4 : 11)...21))
     }
 
-    @Test func `files from the future are adopted, and don't outlive entries in use`() async throws {
+    @Test func `Files from the future are adopted, and don't outlive entries in use`() async throws {
         fixture.clock.setDate(ahead: 30 * Self.day)
         var store = try await fixture.open()
         for number in 1...10 { store.store(DiskBudgetTests.large(), for: key(number)) }
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, 0, 1, Int64.max])
-    func `an implausible time in the index is harmless`(time: Int64) async throws {
+    func `An implausible time in the index is harmless`(time: Int64) async throws {
         var store = try await fixture.open()
         store.store(entry(), for: key(1))
         await store.close()

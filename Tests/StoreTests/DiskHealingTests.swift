@@ -89,7 +89,7 @@ import Testing
     ]
 
     @Test(arguments: indexDamages)
-    func `an unusable index is set aside and rebuilt from the files`(
+    func `An unusable index is set aside and rebuilt from the files`(
         damage: DiskDamageTests.Damage
     ) async throws {
         try await fill()
@@ -105,7 +105,7 @@ import Testing
         try await expectEntries(Array(1...9))
     }
 
-    @Test func `an index of a build without times of later uses is kept, with its entries that have no file`()
+    @Test func `An index of a build without times of later uses is kept, with its entries that have no file`()
         async throws
     {
         let record = StoredEntry(body: ByteBuffer(), metadata: ByteBuffer(string: "record"))
@@ -121,21 +121,21 @@ import Testing
     @Test(arguments: [
         DiskDamageTests.Damage("gone") { try $0.folder.remove($1) }, .change("of no length") { $0 = Data() },
     ])
-    func `a missing or empty index is filled from the files`(damage: DiskDamageTests.Damage) async throws {
+    func `A missing or empty index is filled from the files`(damage: DiskDamageTests.Damage) async throws {
         try await fill()
         try damage.happen(fixture, "index.sqlite")
         try await expectEntries(Array(1...9))
         #expect(fixture.log.count(of: "adopted files without a row in the index [\"count\": 9]") == 1)
     }
 
-    @Test func `a file without a row is adopted if its header is intact`() async throws {
+    @Test func `A file without a row is adopted if its header is intact`() async throws {
         try await fill()
         try fixture.execute("DELETE FROM entry")
         try await expectEntries(Array(1...9))
         #expect(fixture.log.lines == ["warning: disk cache: adopted files without a row in the index [\"count\": 9]"])
     }
 
-    @Test func `a corrupt file that was adopted is never served`() async throws {
+    @Test func `A corrupt file that was adopted is never served`() async throws {
         try await fill()
         let file = DiskFixture.file(of: key(5))
         var bytes = try fixture.folder.bytes(file)
@@ -149,7 +149,7 @@ import Testing
         #expect(store.statistics.entries == 8)
     }
 
-    @Test func `files that are not entries are removed`() async throws {
+    @Test func `Files that are not entries are removed`() async throws {
         try await fill()
         let file = DiskFixture.file(of: key(1))
         let folder = DiskFixture.folder(of: key(1))
@@ -169,7 +169,7 @@ import Testing
         #expect(fixture.log.lines == ["warning: disk cache: removed files that are not entries [\"count\": 7]"])
     }
 
-    @Test func `a file that was not completed under its own name is removed, and the entry can be stored`() async throws
+    @Test func `A file that was not completed under its own name is removed, and the entry can be stored`() async throws
     {
         try await fill()
         let file = DiskFixture.file(of: key(10))
@@ -183,7 +183,7 @@ import Testing
         #expect(await store.entry(for: key(10)) == entry(70))
     }
 
-    @Test func `rows without files are removed`() async throws {
+    @Test func `Rows without files are removed`() async throws {
         try await fill()
         try fixture.folder.remove(DiskFixture.file(of: key(1)))
         try fixture.folder.remove(DiskFixture.folder(of: key(2)))
@@ -192,7 +192,7 @@ import Testing
         #expect(store.statistics.corrupt == 0)
     }
 
-    @Test func `a truncated file is removed with its row`() async throws {
+    @Test func `A truncated file is removed with its row`() async throws {
         try await fill()
         let file = DiskFixture.file(of: key(1))
         try fixture.folder.write(try fixture.folder.bytes(file).dropLast(), to: file)
@@ -200,7 +200,7 @@ import Testing
         #expect(!fixture.folder.exists(file))
     }
 
-    @Test func `a file renamed over another before its row was written replaces it`() async throws {
+    @Test func `A file renamed over another before its row was written replaces it`() async throws {
         try await fill()
         let other = try TemporaryEntry.file(of: entry(50, filler: 200), for: key(1))
         try fixture.folder.write(other, to: DiskFixture.file(of: key(1)))
@@ -210,7 +210,7 @@ import Testing
         #expect(store.statistics.entries == 9)
     }
 
-    @Test func `unfinished files are removed, and no others`() async throws {
+    @Test func `Unfinished files are removed, and no others`() async throws {
         try await fill()
         try fixture.folder.write(Data([1]), to: DiskFixture.file(of: key(1)) + ".partial")
         try fixture.folder.write(Data([1]), to: "tmp/mine")
@@ -224,7 +224,7 @@ import Testing
         #expect(fixture.log.lines == ["warning: disk cache: removed files that are not entries [\"count\": 1]"])
     }
 
-    @Test func `only three lowercase digits name a folder of entries`() {
+    @Test func `Only three lowercase digits name a folder of entries`() {
         let layout = DiskLayout("/cache")
         #expect(["000", "0ff", "fff"].map(layout.numberOfFolder) == [0, 0xFF, 0xFFF])
         for name in ["-ff", "+ff", "FFF", "-10", "-00", "ff", "0fff", "0fg"] {
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func `a folder whose name is a negative number is left alone`() async throws {
+    @Test func `A folder whose name is a negative number is left alone`() async throws {
         try await fill()
         // As many files as a slice takes, so that the next slice would begin behind this number.
         for number in 0..<256 { try fixture.folder.write(Data([1]), to: "entries/-ff/\(number)") }
@@ -242,14 +242,14 @@ import Testing
     }
 
     @Test(arguments: ["entries", "tmp"])
-    func `a file in the place of a folder is removed`(folder: String) async throws {
+    func `A file in the place of a folder is removed`(folder: String) async throws {
         try await fill()
         try fixture.folder.remove(folder)
         try fixture.folder.write(Data([1]), to: folder)
         try await expectEntries(folder == "entries" ? [] : Array(1...9))
     }
 
-    @Test func `what was on disk before a crash is there after it`() async throws {
+    @Test func `What was on disk before a crash is there after it`() async throws {
         let store = try await fixture.open()
         for number in 1...9 { store.store(Self.stored(number), for: key(number)) }
         await store.flush()
@@ -261,7 +261,7 @@ import Testing
     }
 
     @Test(arguments: ["", "garbage", "half"])
-    func `a corrupt log of the index costs only rows`(damage: String) async throws {
+    func `A corrupt log of the index costs only rows`(damage: String) async throws {
         let store = try await fixture.open()
         for number in 1...9 { store.store(Self.stored(number), for: key(number)) }
         await store.flush()
@@ -275,14 +275,14 @@ import Testing
         for number in 1...9 { #expect(await next.entry(for: key(number)) == Self.stored(number)) }
     }
 
-    @Test func `wrong totals are corrected when index and files are compared`() async throws {
+    @Test func `Wrong totals are corrected when index and files are compared`() async throws {
         try await fill()
         try fixture.execute("UPDATE state SET entries = entries + 5, bytes = bytes - 1000")
         let store = try await expectEntries(Array(1...9))
         #expect(store.statistics.bytes == (try fixture.entryBlocks()))
     }
 
-    @Test func `a row with an enormous size costs no other entry`() async throws {
+    @Test func `A row with an enormous size costs no other entry`() async throws {
         let opened = try await fixture.open()
         for number in 1...9 { opened.store(Self.stored(number), for: key(number)) }
         // Its row has no file that corrects the size.
@@ -297,7 +297,7 @@ import Testing
         #expect((0...fixture.budgetBytes).contains(store.statistics.bytes))
     }
 
-    @Test func `a healthy cache is opened without a log line`() async throws {
+    @Test func `A healthy cache is opened without a log line`() async throws {
         try await fill()
         try await expectEntries(Array(1...9))
         #expect(fixture.log.lines.isEmpty)

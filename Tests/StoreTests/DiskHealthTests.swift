@@ -20,7 +20,7 @@ import Testing
         return isHealthy
     }
 
-    @Test func `a store without failures is healthy, and so is a disabled one`() async throws {
+    @Test func `A store without failures is healthy, and so is a disabled one`() async throws {
         let store = try await fixture.openHealed { $0.directory = fixture.folder("cache") }
         #expect(store.isHealthy())
         #expect(await store.storeAndWait(entry(), for: key(1)))
@@ -28,7 +28,7 @@ import Testing
         #expect(try await fixture.open { $0.budgetBytes = 0 }.isHealthy())
     }
 
-    @Test func `a directory in whose place is a file is unhealthy until the file is gone, without a write by a caller`()
+    @Test func `A directory in whose place is a file is unhealthy until the file is gone, without a write by a caller`()
         async throws
     {
         let store = try await fixture.openHealed { $0.directory = fixture.folder("cache") }
@@ -45,7 +45,7 @@ import Testing
         #expect(fixture.log.count(of: "notice: disk cache: the directory is in place again") == 1)
     }
 
-    @Test func `a nearly full volume is no failure`() async throws {
+    @Test func `A nearly full volume is no failure`() async throws {
         let store = try await fixture.openHealed { $0.directory = fixture.folder("cache") }
         fixture.volume.withLock { $0 = 0.01 }
         #expect(await !store.storeAndWait(entry(), for: key(1)))
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(.enabled(if: Volume.isMountable))
-    func `a full volume is no failure, and is written again once there is room`() async throws {
+    func `A full volume is no failure, and is written again once there is room`() async throws {
         let volume = try Volume(bytes: 8 << 20)
         let store = try await fixture.open {
             $0.directory = volume.path + "/cache"
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(.enabled(if: Volume.isMountable))
-    func `a volume that becomes read-only fails until it can be written again`() async throws {
+    func `A volume that becomes read-only fails until it can be written again`() async throws {
         let volume = try Volume(bytes: 8 << 20)
         let store = try await fixture.open { $0.directory = volume.path + "/cache" }
         #expect(await store.storeAndWait(entry(), for: key(1)))

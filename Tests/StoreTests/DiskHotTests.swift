@@ -23,7 +23,7 @@ import Testing
         return store
     }
 
-    @Test func `an entry that was read before is found without the index`() async throws {
+    @Test func `An entry that was read before is found without the index`() async throws {
         let store = try await fill()
         try fixture.execute("ALTER TABLE entry RENAME TO elsewhere")
         #expect(await store.entry(for: key(1)) == entry(filler: 1))
@@ -31,7 +31,7 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
-    @Test(.enabled(if: canReadFromMemory)) func `an entry that was read before is found at once`() async throws {
+    @Test(.enabled(if: canReadFromMemory)) func `An entry that was read before is found at once`() async throws {
         let store = try await fill()
         #expect(store.entriesAtOnce(for: [key(1)]) == [entry(filler: 1)])
         #expect(store.entriesAtOnce(for: [key(1), key(1, 2)]) == nil)
@@ -73,7 +73,7 @@ import Testing
     ]
 
     @Test(arguments: damages)
-    func `a file that is damaged after a verified read is found out`(damage: DiskDamageTests.Damage) async throws {
+    func `A file that is damaged after a verified read is found out`(damage: DiskDamageTests.Damage) async throws {
         let store = try await fill()
         #expect(await store.entry(for: key(1)) == entry(filler: 1))
         try damage.happen(fixture, DiskFixture.file(of: key(1)))
@@ -83,7 +83,7 @@ import Testing
         #expect(store.statistics.entries == 0)
     }
 
-    @Test func `a file that was written a moment before it was verified is hashed again`() async throws {
+    @Test func `A file that was written a moment before it was verified is hashed again`() async throws {
         let store = try await fixture.openHealed()
         fixture.clock.setDate(ahead: Date().timeIntervalSince(fixture.clock.date))
         store.store(entry(filler: 1), for: key(1))
@@ -93,7 +93,7 @@ import Testing
         #expect(await store.entry(for: key(1)) == nil)
     }
 
-    @Test(arguments: [0, 1000]) func `an entry that is written again, with or without a file, is found as it is now`(
+    @Test(arguments: [0, 1000]) func `An entry that is written again, with or without a file, is found as it is now`(
         bodyBytes: Int
     ) async throws {
         let store = try await fill()
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: ["entry", "source", "everything", "eviction"])
-    func `an entry without a file that was read before is not found once it is removed`(way: String) async throws {
+    func `An entry without a file that was read before is not found once it is removed`(way: String) async throws {
         let store = try await fill()
         #expect(await store.storeAndWait(entry(0), for: key(2)))
         for _ in 1...2 { #expect(await store.entry(for: key(2)) == entry(0)) }
@@ -126,7 +126,7 @@ import Testing
         #expect(await store.entry(for: key(2)) == nil)
     }
 
-    @Test func `an entry that was read before expires too`() async throws {
+    @Test func `An entry that was read before expires too`() async throws {
         let store = try await fixture.openHealed { $0.maxAge = .seconds(100) }
         fixture.clock.setDate(ahead: 1e9)
         store.store(entry(), for: key(1))
@@ -136,7 +136,7 @@ import Testing
         #expect(await store.entry(for: key(1)) == nil)
     }
 
-    @Test func `what a reader found in the index before a change does not become hot after it`() throws {
+    @Test func `What a reader found in the index before a change does not become hot after it`() throws {
         var hot = HotEntries()
         let generation = hot.generation
         let record = EntryRecord(

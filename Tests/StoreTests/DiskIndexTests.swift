@@ -22,7 +22,7 @@ import Testing
         _ = try index.apply(puts: headers.map(\.record))
     }
 
-    @Test func `rows have the order of the keys, up to the first key without a row`() throws {
+    @Test func `Rows have the order of the keys, up to the first key without a row`() throws {
         try insert([key(1, 1), key(1, 2), key(1, 3), key(2, 4)])
         for numbers in [[1, 2, 3], [3, 1, 2], [2, 4, 1], [4, 1], []] {
             let keys = numbers.map { key(1, $0) }
@@ -31,7 +31,7 @@ import Testing
         index.close()
     }
 
-    @Test func `lookups fail once the index is closed`() throws {
+    @Test func `Lookups fail once the index is closed`() throws {
         try insert([key(1)])
         #expect(try index.rows(for: [key(1)]).count == 1)
         index.close()
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(.enabled(if: LookupConnection.canReadAtOnce))
-    func `lookups go on although no connection can be opened for lookups at once`() throws {
+    func `Lookups go on although no connection can be opened for lookups at once`() throws {
         try insert([key(1)])
         #expect(try index.rows(for: [key(1)]).count == 1)
         #expect(index.rowsAtOnce(for: [key(1)]) == nil)
@@ -49,7 +49,7 @@ import Testing
         index.abandon()
     }
 
-    @Test func `last uses are written in several transactions`() throws {
+    @Test func `Last uses are written in several transactions`() throws {
         let keys = (0..<2500).map { key($0) }
         try insert(keys)
         let uses = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Int64($0 + 1)) })
@@ -58,7 +58,7 @@ import Testing
         index.close()
     }
 
-    @Test func `a removed entry leaves no use behind`() throws {
+    @Test func `A removed entry leaves no use behind`() throws {
         let keys = (0..<3).map { key(1, $0) }
         func laterUses() throws -> [Int64?] { try index.leastRecentlyUsed(limit: 10).map(\.laterUse) }
         let uses = Dictionary(uniqueKeysWithValues: keys.map { ($0, Int64(5)) })
@@ -77,7 +77,7 @@ import Testing
         index.close()
     }
 
-    @Test func `an entry without a file counts as used with each entry of its source`() throws {
+    @Test func `An entry without a file counts as used with each entry of its source`() throws {
         try insert([key(1, 1), key(2, 1)])
         var record = EntryHeader(of: entry(), labels: .none, key: key(1, 2), created: 0, modified: 0).record
         record.content = ByteBuffer(string: "notes")
@@ -90,7 +90,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `the removal of many sources writes each page of the index once, not once for each row`()
+        @Test func `The removal of many sources writes each page of the index once, not once for each row`()
             throws
         {
             let keys = (0..<4000).map { key($0) }
@@ -99,7 +99,7 @@ import Testing
                 return EntryHeader(of: entry(), labels: labels, key: key, created: 0, modified: 0).record
             }
             _ = try index.apply(puts: records)
-            // The order of the last uses is not that of the keys, which are hashes.
+            // The order of the last uses differs from the order of the keys, which are hashes.
             try index.setLastUses(Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Int64($0 + 1)) }))
             try index.truncateLog()
             let size = try index.measure().usedBytes

@@ -18,7 +18,7 @@ import Testing
 
     private func source(_ numbers: Int...) -> Set<StoreKey> { Set(numbers.map { key($0).source }) }
 
-    @Test func `a source is found by a label of any of its entries, by the start of one, and among all`() async throws {
+    @Test func `A source is found by a label of any of its entries, by the start of one, and among all`() async throws {
         let store = try await fixture.open()
         store.store(entry(labels: ["url:https://a.example/1", "host:a.example"]), for: key(1, 1))
         store.store(entry(labels: ["tag:shoes", "host:a.example"]), for: key(1, 2))
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["tag:50%", "tag:_", "tag:'; DROP TABLE entry", "tag:\u{0}x", "tag:\u{10FFFF}", "tag:é", ""])
-    func `labels are only bytes to the index`(label: String) async throws {
+    func `Labels are only bytes to the index`(label: String) async throws {
         let store = try await fixture.open()
         store.store(entry(labels: [label]), for: key(1))
         store.store(entry(labels: ["tag:other", "tag:500"]), for: key(2))
@@ -45,14 +45,14 @@ import Testing
         #expect(await store.entry(for: key(1)) == entry(labels: [label]))
     }
 
-    @Test func `labels that look the same but have other bytes are different`() async throws {
+    @Test func `Labels that look the same but have other bytes are different`() async throws {
         let store = try await fixture.open()
         store.store(entry(labels: ["tag:e\u{301}"]), for: key(1))
         #expect(await sources(.equal("tag:\u{E9}"), in: store) == [])
         #expect(await sources(.equal("tag:e\u{301}"), in: store) == source(1))
     }
 
-    @Test func `a label is removed with the last entry of the source that has it`() async throws {
+    @Test func `A label is removed with the last entry of the source that has it`() async throws {
         let store = try await fixture.open()
         for number in 1...3 { store.store(entry(labels: ["host:a", "entry:\(number)"]), for: key(1, number)) }
         store.store(entry(labels: ["host:a"]), for: key(2))
@@ -73,7 +73,7 @@ import Testing
         #expect(await sources(.all, in: store) == [])
     }
 
-    @Test func `writing an entry again with its labels counts them once`() async throws {
+    @Test func `Writing an entry again with its labels counts them once`() async throws {
         let store = try await fixture.open()
         for _ in 1...3 {
             store.store(entry(labels: ["host:a", "host:a"]), for: key(1))
@@ -83,7 +83,7 @@ import Testing
         #expect(await sources(.equal("host:a"), in: store) == [])
     }
 
-    @Test func `labels are counted alike for entries written together and one by one`() async throws {
+    @Test func `Labels are counted alike for entries written together and one by one`() async throws {
         let store = try await fixture.open()
         for number in 1...3 { store.store(entry(labels: ["host:a"]), for: key(1, number)) }
         store.store(entry(labels: ["host:a", "tag:x"]), for: key(1, 4))
@@ -100,7 +100,7 @@ import Testing
         #expect(await sources(.equal("tag:x"), in: store) == [])
     }
 
-    @Test func `an evicted entry's labels go with it`() async throws {
+    @Test func `An evicted entry's labels go with it`() async throws {
         let store = try await fixture.open { $0.budgetBytes = 200_000 }
         for number in 1...40 {
             fixture.clock.advance(by: .seconds(1))
@@ -112,7 +112,7 @@ import Testing
         #expect(await sources(.prefix("entry:"), in: store).count == store.statistics.entries)
     }
 
-    @Test func `a search includes the writes queued before, and waits for a lost index`() async throws {
+    @Test func `A search includes the writes queued before, and waits for a lost index`() async throws {
         var store = try await fixture.open()
         for number in 1...9 { store.store(entry(labels: ["host:a"]), for: key(number)) }
         #expect(await sources(.equal("host:a"), in: store).count == 9)
@@ -122,7 +122,7 @@ import Testing
         #expect(await sources(.equal("host:a"), in: store).count == 9)
     }
 
-    @Test func `an entry may have 160 labels of 8 KiB, and is refused with more`() async throws {
+    @Test func `An entry may have 160 labels of 8 KiB, and is refused with more`() async throws {
         let fixture = try DiskFixture(budgetBytes: 1 << 30)
         let store = try await fixture.open()
         let longest = (0..<160).map { "\($0):" + String(repeating: "x", count: 8192 - "\($0):".count) }
@@ -140,7 +140,7 @@ import Testing
         #expect(await sources(.equal(longest[159]), in: next) == source(1), "the longest list is taken back too")
     }
 
-    @Test func `a filter matches labels by their bytes, and all entries without one`() {
+    @Test func `A filter matches labels by their bytes, and all entries without one`() {
         #expect(LabelFilter.equal("host:a").matches(["tag:x", "host:a"]))
         #expect(!LabelFilter.equal("host:").matches(["host:a"]))
         #expect(!LabelFilter.equal("tag:\u{E9}").matches(["tag:e\u{301}"]))
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: [[0], [0, 1], [0, 2, 0x61], [0, 1, 0xFF], [0xFF, 0xFF], [0, 0, 0]] as [[UInt8]])
-    func `malformed bytes are no labels`(bytes: [UInt8]) {
+    func `Malformed bytes are no labels`(bytes: [UInt8]) {
         #expect(EntryLabels(bytes: bytes) == nil)
     }
 }

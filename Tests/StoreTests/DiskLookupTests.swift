@@ -16,7 +16,7 @@ import Testing
         await withCheckedContinuation { continuation in store.look(for: keys) { continuation.resume(returning: $0) } }
     }
 
-    @Test func `a lookup returns the entries of a source until one is missing, and counts that one`() async throws {
+    @Test func `A lookup returns the entries of a source until one is missing, and counts that one`() async throws {
         let store = try await fixture.openHealed()
         for number in [1, 2, 4] { store.store(entry(number), for: key(1, number)) }
         await store.flush()
@@ -27,7 +27,7 @@ import Testing
         #expect(store.statistics.misses == 2)
     }
 
-    @Test func `a corrupt entry among others is removed, and ends the lookup`() async throws {
+    @Test func `A corrupt entry among others is removed, and ends the lookup`() async throws {
         let store = try await fixture.openHealed()
         for number in 1...3 { store.store(entry(number), for: key(1, number)) }
         await store.flush()
@@ -40,7 +40,7 @@ import Testing
         #expect(store.statistics.entries == 2)
     }
 
-    @Test func `a disabled store finds nothing`() async throws {
+    @Test func `A disabled store finds nothing`() async throws {
         let store = try await fixture.open { $0.budgetBytes = 0 }
         #expect(await look([key(1, 1), key(1, 2)], in: store) == [])
         #expect(store.entriesAtOnce(for: [key(1)]) == nil)
@@ -67,7 +67,7 @@ import Testing
         await stream.reduce(into: []) { $0.append($1) }
     }
 
-    @Test func `a stuck lookup holds up one thread, and is answered once when its time is up`() async throws {
+    @Test func `A stuck lookup holds up one thread, and is answered once when its time is up`() async throws {
         let gate = DispatchSemaphore(value: 0)
         let threads = ReaderThreads(count: 2)
         let stuck = look(in: threads, at: .now - .seconds(10)) { gate.wait() }
@@ -78,7 +78,7 @@ import Testing
         await threads.end()
     }
 
-    @Test func `lookups behind stuck threads are answered when their time is up`() async throws {
+    @Test func `Lookups behind stuck threads are answered when their time is up`() async throws {
         let gate = DispatchSemaphore(value: 0)
         let threads = ReaderThreads(count: 1)
         let now = ContinuousClock.now
@@ -92,7 +92,7 @@ import Testing
         await threads.end()
     }
 
-    @Test func `threads may end with the job that holds them last`() async {
+    @Test func `Threads may end with the job that holds them last`() async {
         for _ in 0..<20 {
             await withCheckedContinuation { continuation in
                 let threads = ReaderThreads(count: 1)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `ending waits for the jobs that are queued, and refuses others`() async throws {
+    @Test func `Ending waits for the jobs that are queued, and refuses others`() async throws {
         let done = Atomic(0)
         let threads = ReaderThreads(count: 3)
         let streams = (1...100).map { _ in look(in: threads) { done.add(1, ordering: .relaxed) } }

@@ -22,7 +22,7 @@ import Testing
         return stranger
     }
 
-    @Test func `a store that was closed opens without reading its files`() async throws {
+    @Test func `A store that was closed opens without reading its files`() async throws {
         let stranger = try await fill()
         let store = try await fixture.openHealed()
         #expect(fixture.folder.exists(stranger))
@@ -30,28 +30,28 @@ import Testing
         #expect(store.statistics.bytes == 4096)
     }
 
-    @Test func `a store that was killed compares its files after it has opened`() async throws {
+    @Test func `A store that was killed compares its files after it has opened`() async throws {
         let stranger = try await fill()
         try fixture.forgetClosing()
         _ = try await fixture.openHealed()
         #expect(!fixture.folder.exists(stranger))
     }
 
-    @Test func `a comparison that was not completed is repeated at the next opening`() async throws {
+    @Test func `A comparison that was not completed is repeated at the next opening`() async throws {
         let stranger = try await fill()
         try fixture.execute("UPDATE state SET reconciled = 0")
         _ = try await fixture.openHealed()
         #expect(!fixture.folder.exists(stranger))
     }
 
-    @Test(arguments: [6.9, 7.1]) func `files are compared once a week`(days: Double) async throws {
+    @Test(arguments: [6.9, 7.1]) func `Files are compared once a week`(days: Double) async throws {
         let stranger = try await fill()
         fixture.clock.advance(by: .seconds(days * 86_400))
         _ = try await fixture.openHealed()
         #expect(fixture.folder.exists(stranger) == (days < 7))
     }
 
-    @Test func `the store serves and takes entries while it rebuilds lost rows`() async throws {
+    @Test func `The store serves and takes entries while it rebuilds lost rows`() async throws {
         var store = try await fixture.open()
         for number in 1...300 { store.store(entry(10), for: key(number)) }
         await store.close()
@@ -75,7 +75,7 @@ import Testing
         #expect(store.statistics.bytes == (try fixture.entryBlocks()))
     }
 
-    @Test func `an entry written between two slices of a comparison stays`() throws {
+    @Test func `An entry written between two slices of a comparison stays`() throws {
         let directory = DiskLayout(fixture.folder.path)
         try directory.makeFolders()
         let index = try DiskIndex(path: directory.index) { last in
@@ -107,7 +107,7 @@ import Testing
         index.close()
     }
 
-    @Test func `a comparison that failed goes on after a successful write`() async throws {
+    @Test func `A comparison that failed goes on after a successful write`() async throws {
         var store = try await fixture.open()
         for number in 1...9 { store.store(entry(), for: key(number)) }
         await store.close()
@@ -130,7 +130,7 @@ import Testing
         #expect(fixture.log.count(of: "adopted files without a row in the index [\"count\": 5]") == 1)
     }
 
-    @Test func `adopted files that exceed the budget are evicted`() async throws {
+    @Test func `Adopted files that exceed the budget are evicted`() async throws {
         var store = try await fixture.open()
         for number in 1...20 { store.store(DiskBudgetTests.large(), for: key(number)) }
         await store.close()
@@ -140,7 +140,7 @@ import Testing
         #expect(fixture.folder.files(below: "entries").count == store.statistics.entries)
     }
 
-    @Test func `writes that are queued together are one transaction`() async throws {
+    @Test func `Writes that are queued together are one transaction`() async throws {
         let gate = WriterGate()
         let store = try await gate.open(fixture)
         await store.waitUntilHealed()
@@ -154,7 +154,7 @@ import Testing
         for number in 1...50 { #expect(await store.entry(for: key(number)) == entry(10, labels: ["host:a"])) }
     }
 
-    @Test func `an awaited entry is readable, and an entry that can't be stored is reported`() async throws {
+    @Test func `An awaited entry is readable, and an entry that can't be stored is reported`() async throws {
         let store = try await fixture.open()
         async let first = store.storeAndWait(entry(filler: 1), for: key(1))
         async let second = store.storeAndWait(entry(filler: 2), for: key(2))

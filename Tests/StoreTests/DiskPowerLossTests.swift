@@ -237,7 +237,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(15)))
-    func `whatever a power failure leaves of unsynced writes, a store opens and nothing half written is found`()
+    func `Whatever a power failure leaves of unsynced writes, a store opens and nothing half written is found`()
         async throws
     {
         let recording = try await Self.record()
@@ -251,7 +251,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(15)))
-    func `an index and a log of different times cost entries, but none is found that was not stored`() async throws {
+    func `An index and a log of different times cost entries, but none is found that was not stored`() async throws {
         let recording = try await Self.record()
         for (number, files) in Self.mismatches(of: recording).enumerated() {
             _ = try await Self.open(files, recording.stored, isCounted: false, "mismatch \(number)")

@@ -12,7 +12,7 @@ import Testing
     init() throws { fixture = try DiskFixture() }
 
     @Test
-    func `below 5 percent of free space nothing is written unless evicting helps, which is logged at begin and end`()
+    func `Below 5 percent of free space nothing is written unless evicting helps, which is logged at begin and end`()
         async throws
     {
         let store = try await fixture.open()
@@ -45,13 +45,13 @@ import Testing
         #expect(fixture.log.lines.last?.hasPrefix("notice: ") == true)
     }
 
-    @Test func `the system reports how much of a volume is free`() throws {
+    @Test func `The system reports how much of a volume is free`() throws {
         let free = try #require(DiskStore.freeFraction(ofVolume: fixture.folder.path))
         #expect(free > 0 && free < 1)
         #expect(DiskStore.freeFraction(ofVolume: fixture.folder("none")) == nil)
     }
 
-    @Test func `a full queue of entries drops the newest at once and writes the rest`() async throws {
+    @Test func `A full queue of entries drops the newest at once and writes the rest`() async throws {
         let gate = WriterGate()
         let store = try await gate.open(fixture) { $0.queuedEntries = 3 }
         for number in 1...5 { store.store(entry(), for: key(number)) }
@@ -65,7 +65,7 @@ import Testing
         #expect(await store.entry(for: key(4)) == nil)
     }
 
-    @Test func `a queue full of bytes drops what is too large, takes what still fits, and is empty again afterwards`()
+    @Test func `A queue full of bytes drops what is too large, takes what still fits, and is empty again afterwards`()
         async throws
     {
         let gate = WriterGate()
@@ -89,7 +89,7 @@ import Testing
         #expect(store.statistics.entries == 4)
     }
 
-    @Test func `an entry larger than the queue is taken when nothing else waits`() async throws {
+    @Test func `An entry larger than the queue is taken when nothing else waits`() async throws {
         let gate = WriterGate()
         let store = try await gate.open(fixture) { $0.queuedBytes = 1000 }
         store.store(entry(5000), for: key(1))
@@ -100,7 +100,7 @@ import Testing
         #expect(store.statistics.droppedWrites == 1)
     }
 
-    @Test func `an entry that waits to be written is not found yet`() async throws {
+    @Test func `An entry that waits to be written is not found yet`() async throws {
         let gate = WriterGate()
         let store = try await gate.open(fixture)
         store.store(entry(), for: key(1))
@@ -110,7 +110,7 @@ import Testing
         #expect(await store.entry(for: key(1)) != nil)
     }
 
-    @Test func `closing writes what waits`() async throws {
+    @Test func `Closing writes what waits`() async throws {
         let store = try await fixture.open()
         for number in 1...50 { store.store(entry(), for: key(number)) }
         await store.close()

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["cache", "cache/"])
-    func `a symbolic link is refused, and its target is not touched`(name: String) async throws {
+    func `A symbolic link is refused, and its target is not touched`(name: String) async throws {
         try makeFolder("elsewhere", permissions: 0o700)
         try FileManager.default.createSymbolicLink(
             atPath: fixture.folder("cache"), withDestinationPath: fixture.folder("elsewhere"))
@@ -45,7 +45,7 @@ import Testing
         #expect(fixture.folder.files(below: "elsewhere") == [])
     }
 
-    @Test func `a directory behind a linked parent is used`() async throws {
+    @Test func `A directory behind a linked parent is used`() async throws {
         try makeFolder("elsewhere", permissions: 0o700)
         try FileManager.default.createSymbolicLink(
             atPath: fixture.folder("parent"), withDestinationPath: fixture.folder("elsewhere"))
@@ -57,7 +57,7 @@ import Testing
             (0o700, nil), (0o755, nil), (0o775, nil), (0o2770, nil), (0o777, "can be written by all users"),
             (0o702, "can be written by all users"), (0o1777, "can be written by all users"),
         ] as [(Int, String?)])
-    func `a directory that all users may write to is refused; one for the own group is not`(
+    func `A directory that all users may write to is refused; one for the own group is not`(
         permissions: Int, reason: String?
     ) async throws {
         try makeFolder("cache", permissions: permissions)
@@ -80,7 +80,7 @@ import Testing
             (11, 0o755, true, nil), (0, 0o2777, true, nil), (0, 0o777, true, nil),
             (0, 0o1777, true, nil), (0, 0o777, false, "can be written by all users"),
         ] as [(uid_t, mode_t, Bool, String?)])
-    func `a directory of another user is refused unless a volume is mounted there`(
+    func `A directory of another user is refused unless a volume is mounted there`(
         owner: uid_t, permissions: mode_t, isMountPoint: Bool, reason: String?
     ) {
         let refusal = DirectoryPrivacy.refusal(
@@ -88,20 +88,20 @@ import Testing
         expect(refusal, beginsWith: reason)
     }
 
-    @Test func `a group may write to the directory if this process is in it`() {
+    @Test func `A group may write to the directory if this process is in it`() {
         let shared = directory(owner: 10, group: 31, permissions: 0o2770)
         let refusal = DirectoryPrivacy.refusal(of: shared, isMountPoint: false, user: 10, groups: [30])
         #expect(refusal?.hasPrefix("can be written by a group that this user is not in (31)") == true)
         #expect(DirectoryPrivacy.refusal(of: shared, isMountPoint: false, user: 10, groups: [30, 31]) == nil)
     }
 
-    @Test(.enabled(if: getuid() == 0)) func `a directory that belongs to another user is refused`() async throws {
+    @Test(.enabled(if: getuid() == 0)) func `A directory that belongs to another user is refused`() async throws {
         try makeFolder("cache", permissions: 0o700)
         try #require(chown(fixture.folder("cache"), 12_345, 12_345) == 0)
         #expect(await refusal(opening: "cache")?.hasPrefix("belongs to another user (12345, not 0)") == true)
     }
 
-    @Test(.enabled(if: Volume.isMountable)) func `a volume that belongs to another user is used`() async throws {
+    @Test(.enabled(if: Volume.isMountable)) func `A volume that belongs to another user is used`() async throws {
         let volume = try Volume(bytes: 4 << 20)
         try #require(chown(volume.path, 12_345, 12_345) == 0 && chmod(volume.path, 0o2777) == 0)
         let store = try await fixture.open { $0.directory = volume.path }
@@ -109,7 +109,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `a link in the place of a directory that was deleted is refused until it is gone`() async throws {
+    @Test func `A link in the place of a directory that was deleted is refused until it is gone`() async throws {
         let store = try await fixture.openHealed { $0.directory = fixture.folder("cache") }
         #expect(await store.storeAndWait(entry(), for: key(1)))
         try makeFolder("elsewhere", permissions: 0o700)
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: ["a pipe", "a device", "a link", "a folder"])
-    func `a lock that is not a regular file is refused at once`(kind: String) async throws {
+    func `A lock that is not a regular file is refused at once`(kind: String) async throws {
         try makeFolder("cache", permissions: 0o700)
         guard try plant(kind, at: "cache/lock") else { return }
         let error = await #expect(throws: DiskStoreError.self) {
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: ["", "-wal", "-shm", "-journal"], ["a pipe", "a device", "a link"])
-    func `an index that is not made of regular files is rebuilt from the files of entries`(
+    func `An index that is not made of regular files is rebuilt from the files of entries`(
         suffix: String, kind: String
     ) async throws {
         var store = try await fixture.open { $0.directory = fixture.folder("cache") }

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { fixture = try DiskFixture(budgetBytes: 1 << 30) }
 
-    @Test func `a source with a thousand variants is removed in one transaction`() async throws {
+    @Test func `A source with a thousand variants is removed in one transaction`() async throws {
         var store = try await fixture.openHealed()
         for number in 0..<1000 { store.store(entry(10, labels: ["host:a", "tag:b"]), for: key(1, number)) }
         store.store(entry(10), for: key(2))
@@ -28,7 +28,7 @@ import Testing
         #expect(await store.sources(matching: .all) == [key(2).source])
     }
 
-    @Test func `many sources are removed in few transactions, and their totals are reported before`() async throws {
+    @Test func `Many sources are removed in few transactions, and their totals are reported before`() async throws {
         var store = try await fixture.openHealed()
         for number in 0..<600 { store.store(entry(10), for: key(number / 2, number)) }
         await store.close()
@@ -46,7 +46,7 @@ import Testing
         #expect(fixture.folder.files(below: "entries") == [])
     }
 
-    @Test func `a removal comes after the writes queued before it and before those queued later`() async throws {
+    @Test func `A removal comes after the writes queued before it and before the writes queued later`() async throws {
         let gate = WriterGate()
         let store = try await gate.open(fixture)
         store.store(entry(filler: 1), for: key(1))
@@ -60,7 +60,7 @@ import Testing
         #expect(await store.removeAll(ofSources: []) == StoreTotals())
     }
 
-    @Test func `everything is removed at once, and can be stored again`() async throws {
+    @Test func `Everything is removed at once, and can be stored again`() async throws {
         let store = try await fixture.open()
         for number in 0..<300 { store.store(entry(10, labels: ["host:a"]), for: key(number)) }
         let removed = await store.removeEverything()
@@ -74,7 +74,7 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
-    @Test func `removed files that are left when the store closes are deleted after the next opening`() async throws {
+    @Test func `Removed files that are left when the store closes are deleted after the next opening`() async throws {
         let store = try await fixture.open()
         for number in 0..<600 { store.store(entry(1), for: key(number)) }
         await store.removeEverything()
@@ -85,7 +85,7 @@ import Testing
         #expect(next.statistics.entries == 0)
     }
 
-    @Test func `a purge before lost rows are rebuilt removes their files too`() async throws {
+    @Test func `A purge before lost rows are rebuilt removes their files too`() async throws {
         var store = try await fixture.open()
         for number in 1...3 { store.store(entry(), for: key(1, number)) }
         store.store(entry(), for: key(2))

@@ -25,7 +25,7 @@ import Testing
         return entry
     }
 
-    @Test func `an entry without a body has no file, and is found after the store is opened again`() async throws {
+    @Test func `An entry without a body has no file, and is found after the store is opened again`() async throws {
         var store = try await fixture.open()
         store.store(Self.known("one"), for: known)
         await store.close()
@@ -38,7 +38,7 @@ import Testing
         #expect(store.statistics.bytes == 0, "it takes space in the index alone")
     }
 
-    @Test func `an entry without a body but with much metadata has a file`() async throws {
+    @Test func `An entry without a body but with much metadata has a file`() async throws {
         let store = try await fixture.open()
         let large = Self.known(String(repeating: "x", count: 40_000))
         #expect(await store.storeAndWait(large, for: known))
@@ -49,7 +49,7 @@ import Testing
         #expect(fixture.folder.files(below: "entries") == [])
     }
 
-    @Test func `a row whose content is corrupt is a miss, and is removed and counted`() async throws {
+    @Test func `A row whose content is corrupt is a miss, and is removed and counted`() async throws {
         let store = try await fixture.openHealed()
         #expect(await store.storeAndWait(Self.known("one"), for: known))
         try fixture.execute("UPDATE entry SET content = CAST('two' AS BLOB)")
@@ -58,7 +58,7 @@ import Testing
         #expect(store.statistics.entries == 0)
     }
 
-    @Test func `if the index is lost, the newest copy in a file is restored and marked as such`() async throws {
+    @Test func `If the index is lost, the newest copy in a file is restored and marked as such`() async throws {
         var store = try await fixture.open()
         for number in 1...5 {
             fixture.clock.advance(by: .seconds(1))
@@ -83,7 +83,7 @@ import Testing
         #expect(store.statistics.entries == 6)
     }
 
-    @Test func `a copy in an adopted file does not replace what the index has`() async throws {
+    @Test func `A copy in an adopted file does not replace what the index has`() async throws {
         var store = try await fixture.open()
         #expect(await store.storeAndWait(Self.known("current"), for: known))
         fixture.clock.advance(by: .seconds(1))
@@ -97,7 +97,7 @@ import Testing
         #expect(!found.isRestored)
     }
 
-    @Test func `a corrupt copy is not restored`() async throws {
+    @Test func `A corrupt copy is not restored`() async throws {
         var store = try await fixture.open()
         store.store(carrier("what is known"), for: key(1, 1))
         await store.close()
@@ -114,7 +114,7 @@ import Testing
         #expect(store.statistics.corrupt == 1)
     }
 
-    @Test func `a file for the key of a row without a file is removed when they are compared`() async throws {
+    @Test func `A file for the key of a row without a file is removed when they are compared`() async throws {
         var store = try await fixture.open()
         #expect(await store.storeAndWait(entry(), for: known))
         let old = try fixture.folder.bytes(DiskFixture.file(of: known))

@@ -12,7 +12,7 @@ import Testing
 
     init() throws { fixture = try DiskFixture() }
 
-    @Test func `a stored entry is found, also after the store is opened again`() async throws {
+    @Test func `A stored entry is found, also after the store is opened again`() async throws {
         var store = try await fixture.open()
         store.store(entry(filler: 1, metadata: "first"), for: key(1, 1))
         store.store(StoredEntry(body: ByteBuffer()), for: key(1, 2))
@@ -29,7 +29,7 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
-    @Test func `the digest of a body is taken from its owner, and a wrong one makes the entry corrupt`()
+    @Test func `The digest of a body is taken from its owner, and a wrong one makes the entry corrupt`()
         async throws
     {
         let store = try await fixture.open()
@@ -45,7 +45,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `a body in a memory file is written whole, also in place of another`() async throws {
+        @Test func `A body in a memory file is written whole, also in place of another`() async throws {
             let store = try await fixture.open()
             for byteCount in [1, 300_001, 70_000] {
                 let bytes = ByteBuffer(bytes: (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 / 7) })
@@ -60,7 +60,7 @@ import Testing
         }
     #endif
 
-    @Test func `a second entry for a key replaces the first`() async throws {
+    @Test func `A second entry for a key replaces the first`() async throws {
         let store = try await fixture.open()
         store.store(entry(5000, filler: 1), for: key(1))
         store.store(entry(10, filler: 2, metadata: "second"), for: key(1))
@@ -70,7 +70,7 @@ import Testing
         #expect(store.statistics.bytes == 4096)
     }
 
-    @Test func `all entries of a source lie in one folder, which is named after its key's first digits`() async throws {
+    @Test func `All entries of a source lie in one folder, which is named after its key's first digits`() async throws {
         let store = try await fixture.open()
         for number in 1...3 { store.store(entry(), for: key(1, number)) }
         store.store(entry(), for: key(2))
@@ -80,7 +80,7 @@ import Testing
         #expect(fixture.folder.files(below: "tmp") == [])
     }
 
-    @Test func `the statistics' bytes are the blocks of the files, and the index has its own`() async throws {
+    @Test func `The statistics' bytes are the blocks of the files, and the index has its own`() async throws {
         let store = try await fixture.open()
         for number in 1...10 { store.store(entry(1000 * number), for: key(number)) }
         store.store(entry(1), for: key(1))
@@ -94,7 +94,7 @@ import Testing
         #expect((index...(index + (64 << 10))).contains(store.statistics.indexBytes))
     }
 
-    @Test func `a removed entry is gone with its file, its row and the folders that it leaves empty`() async throws {
+    @Test func `A removed entry is gone with its file, its row and the folders that it leaves empty`() async throws {
         let store = try await fixture.open()
         store.store(entry(), for: key(1))
         await store.remove(key(1))
@@ -105,7 +105,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder("entries")) == [])
     }
 
-    @Test func `removing a source removes all of its entries, queued ones too, and nothing else`() async throws {
+    @Test func `Removing a source removes all of its entries, queued ones too, and nothing else`() async throws {
         let store = try await fixture.open()
         for number in 1...20 { store.store(entry(), for: key(1, number)) }
         store.store(entry(), for: key(2))
@@ -118,7 +118,7 @@ import Testing
         #expect(store.statistics.corrupt == 0)
     }
 
-    @Test func `a store without a budget keeps nothing and doesn't touch its directory`() async throws {
+    @Test func `A store without a budget keeps nothing and doesn't touch its directory`() async throws {
         let store = try await fixture.open {
             $0.budgetBytes = 0
             $0.directory += "/none"
@@ -132,7 +132,7 @@ import Testing
         #expect(store.statistics == DiskStatistics(misses: 1))
     }
 
-    @Test func `a closed store finds nothing, keeps nothing and leaves the directory alone`() async throws {
+    @Test func `A closed store finds nothing, keeps nothing and leaves the directory alone`() async throws {
         let store = try await fixture.open()
         store.store(entry(), for: key(1))
         await store.close()
@@ -149,7 +149,7 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
-    @Test func `a store can be closed while it's read and written`() async throws {
+    @Test func `A store can be closed while it's read and written`() async throws {
         for _ in 0..<20 {
             let store = try await fixture.open()
             store.store(entry(), for: key(1))
@@ -168,14 +168,14 @@ import Testing
         #expect(fixture.log.lines.isEmpty)
     }
 
-    @Test func `a directory has one store at a time`() async throws {
+    @Test func `A directory has one store at a time`() async throws {
         let store = try await fixture.open()
         await #expect(throws: DiskStoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
         await store.close()
         await #expect(throws: Never.self) { try await fixture.open() }
     }
 
-    @Test func `a directory that can't be created is refused with a reason`() async throws {
+    @Test func `A directory that can't be created is refused with a reason`() async throws {
         try fixture.folder.write(Data(), to: "file")
         let path = fixture.folder("file/cache")
         let error = await #expect(throws: DiskStoreError.self) { try await fixture.open { $0.directory = path } }
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test(arguments: ["deep/down/cache", "cache///"])
-    func `a missing directory is created for this user alone`(name: String) async throws {
+    func `A missing directory is created for this user alone`(name: String) async throws {
         let store = try await fixture.open { $0.directory = fixture.folder(name) }
         store.store(entry(), for: key(1))
         await store.flush()
@@ -197,7 +197,7 @@ import Testing
         #expect(await store.entry(for: key(1)) != nil)
     }
 
-    @Test func `a read returns nothing but what was stored for the key, with any concurrent operations`() async throws {
+    @Test func `A read returns nothing but what was stored for the key, with any concurrent operations`() async throws {
         let store = try await fixture.open {
             $0.budgetBytes = 300_000
             $0.queuedEntries = 100_000

@@ -33,7 +33,7 @@ import Testing
         "notice: disk cache: the directory is in place again",
     ]
 
-    @Test func `a directory that is deleted is created again, and the store goes on, empty`() async throws {
+    @Test func `A directory that is deleted is created again, and the store goes on, empty`() async throws {
         let store = try await fill()
         try fixture.folder.remove("")
         for number in 1...9 { #expect(await store.entry(for: key(number)) == nil) }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["index.sqlite", "lock"])
-    func `a file of the store's own that is deleted is created again, and no entry is lost`(name: String) async throws {
+    func `A file of the store's own that is deleted is created again, and no entry is lost`(name: String) async throws {
         let store = try await fill()
         try fixture.folder.remove(name)
         await store.remove(key(9))
@@ -65,7 +65,7 @@ import Testing
         await #expect(throws: DiskStoreError.inUse(directory: fixture.folder.path)) { try await fixture.open() }
     }
 
-    @Test func `a folder of entries that is deleted leaves an empty store, not many corrupt entries`() async throws {
+    @Test func `A folder of entries that is deleted leaves an empty store, not many corrupt entries`() async throws {
         let store = try await fill()
         try fixture.folder.remove("entries")
         for number in 1...9 { #expect(await store.entry(for: key(number)) == nil) }
@@ -76,7 +76,7 @@ import Testing
         #expect(fixture.log.count(of: "removed a corrupt entry") == 0)
     }
 
-    @Test func `a directory that another store has taken over is left to it until that store closes`() async throws {
+    @Test func `A directory that another store has taken over is left to it until that store closes`() async throws {
         let store = try await fill()
         // The store may be quicker to make the directory again, any number of times.
         var taken: DiskStore?
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [4096, 8192, 12288, 16384, 20480, 24576])
-    func `a page of the index that becomes corrupt is a miss; the index is rebuilt from the files, and nothing is lost`(
+    func `A page of the index that becomes corrupt is a miss; the index is rebuilt from the files, and nothing is lost`(
         offset: Int
     ) async throws {
         var store = try await fill()
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(.enabled(if: Volume.isMountable))
-    func `on a full volume lookups go on and writes are dropped, logged once, until there is space again`()
+    func `On a full volume lookups go on and writes are dropped, logged once, until there is space again`()
         async throws
     {
         let volume = try Volume(bytes: 4 << 20)
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(.enabled(if: Volume.isMountable))
-    func `on a volume that becomes read-only, lookups go on, and removed entries stay hidden`() async throws {
+    func `On a volume that becomes read-only, lookups go on, and removed entries stay hidden`() async throws {
         let volume = try Volume(bytes: 4 << 20)
         let store = try await fixture.open { $0.directory = volume.path + "/cache" }
         for number in 1...4 { store.store(entry(filler: UInt8(number)), for: key(number)) }
@@ -178,7 +178,7 @@ import Testing
         await store.close()
     }
 
-    @Test(.enabled(if: Volume.isMountable)) func `a directory on a read-only volume is refused as such`() async throws {
+    @Test(.enabled(if: Volume.isMountable)) func `A directory on a read-only volume is refused as such`() async throws {
         let volume = try Volume(bytes: 1 << 20)
         try volume.setReadOnly(true)
         let path = volume.path + "/cache"
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: getuid() != 0)) func `a directory that this user may not write to is refused as such`()
+    @Test(.enabled(if: getuid() != 0)) func `A directory that this user may not write to is refused as such`()
         async throws
     {
         try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: fixture.folder.path)
@@ -198,13 +198,13 @@ import Testing
         (EROFS, DiskStoreError.readOnly(directory: "/c")), (EACCES, .readOnly(directory: "/c")),
         (ENOSPC, .unusable(directory: "/c", reason: "create: why")),
     ])
-    func `the error number distinguishes a read-only directory from other failures`(
+    func `The error number distinguishes a read-only directory from other failures`(
         code: Int32, error: DiskStoreError
     ) {
         #expect(DiskStoreError(StorageError(operation: "create", reason: "why", code: code), directory: "/c") == error)
     }
 
-    @Test func `while writing fails, one entry at a time is tried and others are refused at once`() async throws {
+    @Test func `While writing fails, one entry at a time is tried and others are refused at once`() async throws {
         let gate = WriterGate()
         let store = try await gate.open(fixture) { $0.directory = fixture.folder("cache") }
         gate.free.withLock { $0 = 0 }

@@ -28,7 +28,7 @@ import Testing
         return found
     }
 
-    @Test func `the inodes of a volume count as free space`() throws {
+    @Test func `The inodes of a volume count as free space`() throws {
         let volume = try Volume(bytes: 64 << 20, inodes: 100)
         let before = try #require(DiskStore.freeFraction(ofVolume: volume.path))
         #expect(before > 0.9)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a store whose volume runs out of inodes evicts the least recently used entries and goes on`(
+    func `A store whose volume runs out of inodes evicts the least recently used entries and goes on`(
         isMeasured: Bool
     ) async throws {
         let volume = try Volume(bytes: 64 << 20, inodes: 200)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a store whose volume runs out of bytes evicts entries and goes on`(isMeasured: Bool) async throws {
+    func `A store whose volume runs out of bytes evicts entries and goes on`(isMeasured: Bool) async throws {
         let volume = try Volume(bytes: 8 << 20)
         let store = try await open(on: volume, isMeasured: isMeasured)
         for number in 1...60 {
@@ -87,7 +87,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `no entry is evicted for a larger one that they could not make room for`() async throws {
+    @Test func `No entry is evicted for a larger one that they could not make room for`() async throws {
         let volume = try Volume(bytes: 8 << 20)
         let store = try await open(on: volume, isMeasured: false)
         #expect(await store.storeAndWait(entry(), for: key(1)))
@@ -98,7 +98,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `on a volume that others fill, entries are not given up, since all together would not suffice`()
+    @Test func `On a volume that others fill, entries are not given up, since all together would not suffice`()
         async throws
     {
         let volume = try Volume(bytes: 64 << 20)
@@ -117,7 +117,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `blocks count, of small files too, and with the index and its log they stay within the budget`()
+    @Test func `Blocks count, of small files too, and with the index and its log they stay within the budget`()
         async throws
     {
         let volume = try Volume(bytes: 64 << 20)
@@ -157,7 +157,7 @@ import Testing
 
     // MARK: Starting
 
-    @Test func `a store opens on a full volume, evicts and goes on`() async throws {
+    @Test func `A store opens on a full volume, evicts and goes on`() async throws {
         let volume = try Volume(bytes: 8 << 20)
         var store = try await open(on: volume, isMeasured: false)
         for number in 1...300 { store.store(entry(10_000, filler: UInt8(number % 256)), for: key(number)) }
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `on a volume that others have filled, a store opens empty and works once there is space`(
+    func `On a volume that others have filled, a store opens empty and works once there is space`(
         lacksInodes: Bool
     ) async throws {
         let volume = try Volume(bytes: 4 << 20, inodes: lacksInodes ? 20 : 1000)
@@ -205,7 +205,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `an index that is corrupt is rebuilt on a full volume`() async throws {
+    @Test func `An index that is corrupt is rebuilt on a full volume`() async throws {
         let volume = try Volume(bytes: 8 << 20)
         var store = try await open(on: volume, isMeasured: false)
         for number in 1...300 { store.store(entry(10_000), for: key(number)) }

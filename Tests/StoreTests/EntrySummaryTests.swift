@@ -7,7 +7,7 @@ import Testing
 
 /// Peeking and listing, which leave the store unchanged.
 struct EntrySummaryTests {
-    @Test func `a peek into memory is no hit, and saves nothing from eviction`() {
+    @Test func `A peek into memory is no hit, and saves nothing from eviction`() {
         let store = MemoryStore(budgetBytes: 3 * MemoryStoreTests.costBytes)
         for number in 1...3 { store.store(entry(), for: key(number)) }
         #expect(store.peek(key(1)) == entry())
@@ -19,7 +19,7 @@ struct EntrySummaryTests {
         #expect(store.peek(key(1)) == nil)
     }
 
-    @Test func `memory tells of a source's entries by key: cost, age, hits and notes`() {
+    @Test func `Memory tells of a source's entries by key: cost, age, hits and notes`() {
         let clock = TestClock()
         let store = MemoryStore(budgetBytes: 1 << 20, uptime: { clock.elapsed })
         for number in 1...3 { store.store(entry(), for: key(1, number)) }
@@ -39,7 +39,7 @@ struct EntrySummaryTests {
         #expect(store.summaries(ofSource: key(1).source, limit: 9).first { $0.key == key(1, 2) }?.hits == 0)
     }
 
-    @Test func `a peek at the disk is no hit and no use, and leaves a corrupt entry in place`() async throws {
+    @Test func `A peek at the disk is no hit and no use, and leaves a corrupt entry in place`() async throws {
         let fixture = try DiskFixture()
         let store = try await fixture.open { $0.maxAge = .seconds(10) }
         store.store(entry(), for: key(1))
@@ -64,7 +64,7 @@ struct EntrySummaryTests {
         #expect(store.statistics.entries == 2)
     }
 
-    @Test func `the disk store lists the entries of a source by key, without removed ones`() async throws {
+    @Test func `The disk store lists the entries of a source by key, without removed ones`() async throws {
         let fixture = try DiskFixture()
         let store = try await fixture.open()
         for number in 1...3 { store.store(entry(), for: key(1, number)) }

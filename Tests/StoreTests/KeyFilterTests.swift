@@ -13,14 +13,14 @@ import Testing
         numbers.map { IndexPosition(key: key($0), lastUse: Int64($0), bytes: 1) }
     }
 
-    @Test func `a Bloom filter knows every key that it was given, and few others`() {
+    @Test func `A Bloom filter knows every key that it was given, and few others`() {
         var filter = BloomFilter(capacity: 10_000)
         for number in 0..<10_000 { filter.insert(key(number % 100, number)) }
         #expect((0..<10_000).allSatisfy { filter.mayContain(key($0 % 100, $0)) })
         #expect((0..<10_000).count { filter.mayContain(key($0 % 100, 10_000 + $0)) } < 100)
     }
 
-    @Test func `any key may be in the index until the filter is filled`() {
+    @Test func `Any key may be in the index until the filter is filled`() {
         let filter = KeyFilter()
         #expect(filter.isFilling)
         filter.fill(entries: 2) { _ in positions(0..<1) }
@@ -37,7 +37,7 @@ import Testing
         #expect(filter.insert(key(5)) && !filter.insert(key(5)) && !filter.insert(key(2)))
     }
 
-    @Test func `the filter is filled anew once as many keys were inserted as the index had entries`() {
+    @Test func `The filter is filled anew once as many keys were inserted as the index had entries`() {
         let filter = KeyFilter()
         filter.fill(entries: 5000) { _ in [] }
         for number in 0..<4999 { _ = filter.insert(key(number)) }
@@ -50,7 +50,7 @@ import Testing
         #expect(filter.mayContain(key(4999)) && !filter.mayContain(key(1)))
     }
 
-    @Test func `any key may be in an index that cannot be read`() {
+    @Test func `Any key may be in an index that cannot be read`() {
         let filter = KeyFilter()
         #expect(throws: Unreadable.self) {
             try filter.fill(entries: 1) { _ throws(Unreadable) in throw Unreadable() }
@@ -59,7 +59,7 @@ import Testing
         #expect(!filter.isFilling && filter.mayContain(key(1)))
     }
 
-    @Test func `a key that a store does not have is missed at once, and one that it has is found`() async throws {
+    @Test func `A key that a store does not have is missed at once, and one that it has is found`() async throws {
         let fixture = try DiskFixture()
         for run in 0..<2 {
             let store = try await fixture.open()
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a store with more entries than one step reads fills its filter`() async throws {
+    @Test func `A store with more entries than one step reads fills its filter`() async throws {
         let fixture = try DiskFixture(budgetBytes: 64 << 20)
         var store = try await fixture.open()
         for number in 0..<2500 {

@@ -9,7 +9,7 @@ import Testing
     /// The cost of `entry()`.
     static let costBytes = 1000 + 5 + MemoryStore.entryOverheadBytes
 
-    @Test func `an entry is found for its key and no other`() {
+    @Test func `An entry is found for its key and no other`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         store.store(entry(filler: 1), for: key(1, 1))
         #expect(store.entry(for: key(1, 1)) == entry(filler: 1))
@@ -20,7 +20,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `only so many bodies stay in memory files, and each that leaves makes room for another`() throws {
+        @Test func `Only so many bodies stay in memory files, and each that leaves makes room for another`() throws {
             let limit = 50
             let store = MemoryStore(budgetBytes: 1 << 20, maxFiles: limit)
             let file = try MemoryFile(copying: ByteBuffer(repeating: 7, count: 100))
@@ -49,7 +49,7 @@ import Testing
         }
     #endif
 
-    @Test func `a full store takes copies of another store from their second time on`() {
+    @Test func `A full store takes copies of another store from their second time on`() {
         let store = MemoryStore(budgetBytes: 2 * Self.costBytes)
         #expect(store.promote(entry(), for: key(1)))
         #expect(store.promote(entry(), for: key(2)))
@@ -62,7 +62,7 @@ import Testing
         #expect(store.statistics.entries == 2)
     }
 
-    @Test func `a second entry for a key replaces the first`() {
+    @Test func `A second entry for a key replaces the first`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         store.store(entry(5000), for: key(1))
         store.store(entry(1000, filler: 2), for: key(1))
@@ -71,7 +71,7 @@ import Testing
         #expect(store.statistics.entries == 1)
     }
 
-    @Test func `the budget is filled to the last byte and never exceeded`() {
+    @Test func `The budget is filled to the last byte and never exceeded`() {
         let store = MemoryStore(budgetBytes: 3 * Self.costBytes)
         for number in 1...3 { store.store(entry(), for: key(number)) }
         #expect(store.statistics.bytes == 3 * Self.costBytes)
@@ -82,7 +82,7 @@ import Testing
         #expect(store.entry(for: key(1)) == nil)
     }
 
-    @Test func `an entry with a hit outlives newer ones without`() {
+    @Test func `An entry with a hit outlives newer ones without`() {
         let store = MemoryStore(budgetBytes: 3 * Self.costBytes)
         store.store(entry(), for: key(0))
         for number in 1...10 {
@@ -92,7 +92,7 @@ import Testing
         #expect(store.statistics.evictions == 8)
     }
 
-    @Test func `an entry larger than the budget is not stored and evicts only the one it would have replaced`() {
+    @Test func `An entry larger than the budget is not stored and evicts only the one it would have replaced`() {
         let store = MemoryStore(budgetBytes: 2 * Self.costBytes)
         store.store(entry(), for: key(1))
         store.store(entry(), for: key(2))
@@ -103,14 +103,14 @@ import Testing
     }
 
     @Test(arguments: [0, -1])
-    func `a store without a budget stays empty`(budgetBytes: Int) {
+    func `A store without a budget stays empty`(budgetBytes: Int) {
         let store = MemoryStore(budgetBytes: budgetBytes)
         store.store(StoredEntry(body: ByteBuffer()), for: key(1))
         #expect(store.entry(for: key(1)) == nil)
         #expect(store.statistics.bytes == 0)
     }
 
-    @Test func `a removed entry is gone and its bytes are free`() {
+    @Test func `A removed entry is gone and its bytes are free`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         store.store(entry(), for: key(1))
         store.remove(key(1))
@@ -120,7 +120,7 @@ import Testing
         #expect(store.statistics.entries == 0)
     }
 
-    @Test func `removing a source removes all of its entries and nothing else`() {
+    @Test func `Removing a source removes all of its entries and nothing else`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         for number in 1...5 { store.store(entry(), for: key(1, number)) }
         store.store(entry(), for: key(2))
@@ -132,7 +132,7 @@ import Testing
         #expect(store.removeAll(ofSources: [key(1).source]) == StoreTotals())
     }
 
-    @Test func `the totals of a source are those of its entries, without a hit`() {
+    @Test func `The totals of a source count its entries, and are no hit`() {
         let store = MemoryStore(budgetBytes: 3 * Self.costBytes)
         for number in 1...3 { store.store(entry(), for: key(1, number)) }
         #expect(store.totals(ofSource: key(1).source) == StoreTotals(entries: 3, bytes: 3 * Self.costBytes))
@@ -143,7 +143,7 @@ import Testing
         #expect(store.statistics.hits == 0)
     }
 
-    @Test func `removing everything leaves only the counts`() {
+    @Test func `Removing everything leaves only the counts`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         for number in 1...5 { store.store(entry(), for: key(number)) }
         #expect(store.entry(for: key(1)) != nil)
@@ -155,7 +155,7 @@ import Testing
         #expect(store.totals(ofSource: key(1).source).entries == 1)
     }
 
-    @Test func `the labels of an entry count towards its cost`() {
+    @Test func `The labels of an entry count towards its cost`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         var labelled = entry()
         labelled.labels = ["host:example.com", "tag:süß"]
@@ -164,7 +164,7 @@ import Testing
         #expect(store.entry(for: key(1))?.labels == labelled.labels)
     }
 
-    @Test func `shrinking spares entries with hits, and the store fills up again`() {
+    @Test func `Shrinking spares entries with hits, and the store fills up again`() {
         let store = MemoryStore(budgetBytes: 10 * Self.costBytes)
         for number in 1...10 { store.store(entry(), for: key(number)) }
         for number in 1...3 { _ = store.entry(for: key(number)) }
@@ -176,7 +176,7 @@ import Testing
         #expect(store.statistics.bytes == 10 * Self.costBytes)
     }
 
-    @Test func `shrinking a store that is small enough does nothing`() {
+    @Test func `Shrinking a store that is small enough does nothing`() {
         let store = MemoryStore(budgetBytes: 1 << 20)
         store.store(entry(), for: key(1))
         #expect(store.shrink(toBytes: Self.costBytes) == StoreTotals())
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: [-1, 0, 7 << 20])
-    func `a store of many megabytes shrinks to the target in one go`(targetBytes: Int) {
+    func `A store of many megabytes shrinks to the target in one go`(targetBytes: Int) {
         let store = MemoryStore(budgetBytes: 20 << 20)
         for number in 1...30 { store.store(entry(700 << 10), for: key(number)) }
         store.shrink(toBytes: targetBytes)
@@ -195,7 +195,7 @@ import Testing
         #expect(store.statistics.shrinks == 1)
     }
 
-    @Test func `a small slice of a large buffer doesn't keep the large one alive`() throws {
+    @Test func `A small slice of a large buffer doesn't keep the large one alive`() throws {
         let store = MemoryStore(budgetBytes: 1 << 20)
         let large = ByteBuffer(repeating: 3, count: 1 << 20)
         let slice = try #require(large.getSlice(at: 10, length: 1000))
@@ -205,7 +205,7 @@ import Testing
         #expect(found.body.storageCapacity <= 2048)
     }
 
-    @Test func `a source without entries leaves no trace, however they were removed`() {
+    @Test func `A source without entries leaves no trace, however they were removed`() {
         let store = MemoryStore(budgetBytes: 4 * Self.costBytes)
         for number in 1...8 { store.store(entry(), for: key(number / 2, number)) }
         #expect(store.indexedSourceCount == 3)
@@ -223,7 +223,7 @@ import Testing
         #expect(store.indexedSourceCount == 0)
     }
 
-    @Test func `the totals are right after any concurrent operations`() async {
+    @Test func `The totals are right after any concurrent operations`() async {
         let store = MemoryStore(budgetBytes: 20 * Self.costBytes)
         await withTaskGroup { group in
             for task in 0..<8 {

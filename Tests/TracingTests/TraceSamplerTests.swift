@@ -11,14 +11,14 @@ struct TraceSamplerTests {
         (1, nil, false, true), (1, sampled, false, true), (1, sampled, true, true), (1, unsampled, false, false),
         (1, unsampled, true, false),
     ])
-    func `a parent decides, but for a sampled one of an untrusted client, where the ratio does`(
+    func `A parent decides, but for a sampled one of an untrusted client, where the ratio does`(
         ratio: Double, parent: TraceParent?, isTrusted: Bool, isSampled: Bool
     ) {
         #expect(TraceSampler(ratio: ratio).samples(parent, isTrusted: isTrusted) == isSampled)
     }
 
     @Test(arguments: [0.001, 0.01, 0.25, 0.999])
-    func `the ratio is the share of requests that are recorded`(ratio: Double) {
+    func `The ratio is the share of requests that are recorded`(ratio: Double) {
         for parent in [nil, Self.sampled] {
             let sampler = TraceSampler(ratio: ratio, seed: 42)
             let count = (0..<100_000).count { _ in sampler.samples(parent, isTrusted: false) }
@@ -27,7 +27,7 @@ struct TraceSamplerTests {
         }
     }
 
-    @Test func `decisions do not follow a pattern`() {
+    @Test func `Decisions do not follow a pattern`() {
         let sampler = TraceSampler(ratio: 0.5, seed: 42)
         let decisions = (0..<10_000).map { _ in sampler.samples(nil, isTrusted: false) }
         for period in 1...8 {
@@ -41,7 +41,7 @@ struct TraceSamplerTests {
 struct TraceTests {
     private static let received = TraceParent(isSampled: true)
 
-    @Test func `what is sent is sampled as the client's parent is, unless it was decided otherwise`() {
+    @Test func `What is sent is sampled as the client's parent is, unless it was decided otherwise`() {
         let undecided = Trace(received: Self.received, state: nil)
         #expect(undecided.isSampled == nil)
         #expect(undecided.parent.isSampled)
@@ -56,7 +56,7 @@ struct TraceTests {
         #expect(new.traceID == new.parent.traceID)
     }
 
-    @Test func `the place of a recorded span is the parent of what is sent`() {
+    @Test func `The place of a recorded span is the parent of what is sent`() {
         let trace = Trace(recording: Self.received, state: TraceState(parsing: "a=1"))
         #expect(trace.parent == Self.received)
         #expect(trace.traceID == Self.received.traceID)

@@ -27,7 +27,7 @@ struct W3CTraceContextTests {
         ("cc-\(trace)-\(span)-01-what-the-future", true),
         ("fe-\(trace)-\(span)-00-", false),
     ])
-    func `a valid parent is carried on in version 00, with a span of our own`(text: String, isSampled: Bool) throws {
+    func `A valid parent is carried on in version 00, with a span of our own`(text: String, isSampled: Bool) throws {
         let sent = try #require(passed(["traceparent": text])["traceparent"])
         let parent = try #require(TraceParent(parsing: sent))
         #expect(sent.hasPrefix("00-\(Self.trace)-"))
@@ -44,7 +44,7 @@ struct W3CTraceContextTests {
         "00_\(trace)_\(span)_01", "00-\(trace)-\(span)-01, 00-\(trace)-\(span)-01", "0x-\(trace)-\(span)-01",
         "00-\(trace)-\(span)-+1", "é0-\(trace)-\(span)-01",
     ])
-    func `without a valid parent a trace begins here, unsampled, and foreign state is dropped`(text: String) throws {
+    func `Without a valid parent a trace begins here, unsampled, and foreign state is dropped`(text: String) throws {
         let sent = passed(["traceparent": text, "tracestate": "a=1"])
         #expect(TraceParent(parsing: text) == nil)
         let parent = try #require(TraceParent(parsing: sent["traceparent"] ?? ""))
@@ -53,14 +53,14 @@ struct W3CTraceContextTests {
         #expect(sent["tracestate"] == nil)
     }
 
-    @Test func `each request has a span of its own, and a new trace is like no other`() {
+    @Test func `Each request has a span of its own, and a new trace is like no other`() {
         let parents = (0..<100).map { _ in TraceParent() }
         #expect(Set(parents.map(\.traceID)).count == 100)
         #expect(Set((0..<100).map { _ in parents[0].child(isSampled: true).spanID }).count == 100)
         #expect(parents.allSatisfy { TraceParent(parsing: $0.text) == $0 })
     }
 
-    @Test func `a trace that begins here begins when it is first sent on, and stays the same`() throws {
+    @Test func `A trace that begins here begins when it is first sent on, and stays the same`() throws {
         var (context, first, second) = (ServiceContext.topLevel, [String: String](), [String: String]())
         W3CTraceContext().extract([:], into: &context, using: Carrier())
         #expect(context.trace != nil)
@@ -77,7 +77,7 @@ struct W3CTraceContextTests {
         ("a_-*/9=!~", "a_-*/9=!~"), ("a= b", "a= b"), ("b=2,a=1", "b=2,a=1"),
         ("\(String(repeating: "k", count: 256))=v,a=1", "\(String(repeating: "k", count: 256))=v,a=1"),
     ])
-    func `valid state is carried on as it is`(given: String, sent: String) {
+    func `Valid state is carried on as it is`(given: String, sent: String) {
         #expect(passed(["traceparent": "00-\(Self.trace)-\(Self.span)-00", "tracestate": given])["tracestate"] == sent)
     }
 
@@ -87,13 +87,13 @@ struct W3CTraceContextTests {
         "a@\(String(repeating: "s", count: 15))=1",
         (0..<33).map { "k\($0)=1" }.joined(separator: ","),
     ])
-    func `invalid state is dropped, and the parent is not`(given: String) {
+    func `Invalid state is dropped, and the parent is not`(given: String) {
         let sent = passed(["traceparent": "00-\(Self.trace)-\(Self.span)-00", "tracestate": given])
         #expect(sent["tracestate"] == nil)
         #expect(sent["traceparent"]?.contains(Self.trace) == true)
     }
 
-    @Test func `long state loses its longest members first, then its last ones`() throws {
+    @Test func `Long state loses its longest members first, then its last ones`() throws {
         let short = (0..<10).map { "k\($0)=\(String(repeating: "v", count: 60))" }
         let long = "long=\(String(repeating: "v", count: 200))"
         let text = ([long] + short).joined(separator: ",")

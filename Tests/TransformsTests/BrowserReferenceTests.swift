@@ -41,7 +41,7 @@ struct BrowserReferenceTests {
         var testDescription: String { path }
         private var isDrawing: Bool { path.hasSuffix(".svg") }
 
-        /// Without the fixtures that Chromium does not show, and those whose difference has a reason.
+        /// Without fixtures that Chromium does not show, or whose difference has a reason.
         static let all: [Reference] = {
             let table = (try? Fixture.table(Fixture.root.appendingPathComponent("chromium.tsv"))) ?? []
             return table.filter { $0["shown"] == "yes" && $0["exception"] == "" }.map { cells in

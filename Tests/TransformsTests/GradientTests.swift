@@ -19,7 +19,7 @@ struct GradientTests {
         return try Pixels(produce(drawing, .box(1200, 630, fit: .fill, enlarge: true)).body)
     }
 
-    @Test func `a gradient is drawn at the size of its canvas, in steps that cannot be seen`() throws {
+    @Test func `A gradient is drawn at the size of its canvas, in steps that cannot be seen`() throws {
         let pixels = try Self.canvas("rgb(15,23,42)", "rgb(30,58,138)", "x1=\"0.0\" y1=\"0.0\" x2=\"1.0\" y2=\"1.0\"")
         #expect(pixels.size == PixelSize(width: 1200, height: 630))
         #expect(pixels.distance(x: 0, y: 0, to: [15, 23, 42]) <= 1)
@@ -31,7 +31,7 @@ struct GradientTests {
         #expect(Set(blue).count == blue[1199] - blue[0] + 1)
     }
 
-    @Test func `a level gradient has one color in each column`() throws {
+    @Test func `A level gradient has one color in each column`() throws {
         let pixels = try Self.canvas("rgb(255,0,0)", "rgb(0,0,255)", "x1=\"0.0\" y1=\"0.5\" x2=\"1.0\" y2=\"0.5\"")
         for x in stride(from: 0, to: 1200, by: 37) {
             #expect((0..<630).allSatisfy { pixels.distance(x: x, y: $0, to: pixels[x, 0]) <= 1 })

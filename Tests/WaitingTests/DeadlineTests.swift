@@ -143,7 +143,7 @@ struct DeadlineTests {
         #expect(timer.count == 0)
     }
 
-    @Test func `An operation's own result is that of the call`() async throws {
+    @Test func `The call returns or throws the result of its operation`() async throws {
         #expect(try await withDeadline(timer, expired: Failure.canceled) { () throws(Failure) in 7 } == 7)
         await #expect(throws: Failure.loop) {
             try await withDeadline(timer, expired: Failure.canceled) { () throws(Failure) in throw .loop }

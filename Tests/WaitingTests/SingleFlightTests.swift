@@ -7,7 +7,7 @@ import Testing
 /// Lookups that callers share, and work that outlives a request.
 @Suite(.timeLimit(.minutes(5)))
 struct SingleFlightTests {
-    /// Lets lookups go on, and counts those that wait.
+    /// Lets lookups go on, and counts the ones that wait.
     private final class Gate: Sendable {
         private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
         let started = AsyncStream<Void>.makeStream()

@@ -40,7 +40,7 @@ struct AccessTests {
     }
 
     @Test(arguments: ["/image", "/info", "/explain", "/srcset"])
-    func `where there is a key, images and their descriptions take a signature or the admin token`(
+    func `Where there is a key, images and their descriptions take a signature or the admin token`(
         path: String
     ) async throws {
         let key = try key()
@@ -61,7 +61,7 @@ struct AccessTests {
         #expect(try await site.problem(moved, fields: bearer).type == "/problems/signature-wrong")
     }
 
-    @Test func `a signature opens nothing that takes the token`() async throws {
+    @Test func `A signature opens nothing that takes the token`() async throws {
         let key = try key()
         let site = TestSite(configuration: configuration(key))
         for path in ["/cache", "/metrics", "/prefetch"] {
@@ -71,7 +71,7 @@ struct AccessTests {
         #expect(try await site.respond("/openapi.yaml").status == .ok)
     }
 
-    @Test func `an answer that only the token opened is kept by its client alone`() async throws {
+    @Test func `An answer that only the token opened is kept by its client alone`() async throws {
         let open = try await TestSite(configuration: configuration()).respond("/image?url=\(source)", fields: bearer)
         #expect(open.headers[.cacheControl] == "public, max-age=3600")
         let site = TestSite(configuration: configuration(try key()))
@@ -79,7 +79,7 @@ struct AccessTests {
         #expect(closed.headers[.cacheControl] == "private, max-age=3600")
     }
 
-    @Test func `no cache is told to keep an answer longer than its address is good`() async throws {
+    @Test func `No cache is told to keep an answer longer than its address is good`() async throws {
         let key = try key()
         let origin: HTTPFields = [
             .cacheControl: "max-age=3600, s-maxage=7200, stale-while-revalidate=60, stale-if-error=60, immutable"
@@ -99,7 +99,7 @@ struct AccessTests {
         }
     }
 
-    @Test func `a key with hosts asks no others, for the picture or in its place`() async throws {
+    @Test func `A key with hosts asks no others, for the picture or in its place`() async throws {
         let key = try key(hosts: ["*.example.com", "example.com"])
         let site = TestSite(configuration: configuration(key))
         let good = ["url=\(source)", "url=\(source)&default=https://img.example.com/b.png"]
@@ -117,7 +117,7 @@ struct AccessTests {
         #expect(try await site.respond("/image?\(bad[0])", fields: bearer).status == .ok)
     }
 
-    @Test func `a set of widths is signed by the same key until the same time`() async throws {
+    @Test func `A set of widths is signed by the same key until the same time`() async throws {
         let (first, second) = (try key(hosts: ["example.org"]), try key("k2"))
         let site = TestSite(configuration: configuration(first, second))
         let query = "url=\(source)&widths=5,9&exp=1800000060"
@@ -135,7 +135,7 @@ struct AccessTests {
         }
     }
 
-    @Test func `an explanation gives the signed address, and its canonical query has no signature`() async throws {
+    @Test func `An explanation gives the signed address, and its canonical query has no signature`() async throws {
         let key = try key()
         let query = "url=\(source)&w=5&exp=1800000060"
         let image = ImageEndpoint(configuration: configuration(key)) { _ in .stub() }
@@ -152,7 +152,7 @@ struct AccessTests {
         #expect(try await site.respond(told.address).status == .ok)
     }
 
-    @Test func `a signature and its end are part of no cache key`() async throws {
+    @Test func `A signature and its end are part of no cache key`() async throws {
         let key = try key()
         let site = TestSite(configuration: configuration(key)) { request throws(PipelineError) in
             #expect(request.source.canonical == source)

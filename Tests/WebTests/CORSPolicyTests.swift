@@ -25,7 +25,7 @@ struct CORSPolicyTests {
     ]
 
     @Test(arguments: shared)
-    func `all origins may read all responses, problems included, when all are allowed`(target: String) async throws {
+    func `All origins may read all responses, problems included, when all are allowed`(target: String) async throws {
         for method in [HTTPRequest.Method.get, .head] {
             let fields = try await site(.all).respond(target, method: method, fields: [.origin: site]).headers
             #expect(fields[.accessControlAllowOrigin] == "*")
@@ -36,7 +36,7 @@ struct CORSPolicyTests {
     }
 
     @Test(arguments: shared)
-    func `only listed origins may read responses, and caches distinguish them`(target: String) async throws {
+    func `Only listed origins may read responses, and caches distinguish them`(target: String) async throws {
         let site = site(.listed([self.site]))
         let allowed = try await site.respond(target, fields: [.origin: self.site]).headers
         #expect(allowed[.accessControlAllowOrigin] == self.site)
@@ -53,7 +53,7 @@ struct CORSPolicyTests {
     }
 
     @Test(arguments: shared)
-    func `pages that may read responses may also read their timing, without an Origin too`(target: String) async throws
+    func `Pages that may read responses may also read their timing, without an Origin too`(target: String) async throws
     {
         let timing = try #require(HTTPField.Name("Timing-Allow-Origin"))
         for fields in [HTTPFields(), [.origin: site]] as [HTTPFields] {
@@ -66,7 +66,7 @@ struct CORSPolicyTests {
         #expect(cache.headers[timing] == nil)
     }
 
-    @Test func `preflight responses allow reading without credentials`() async throws {
+    @Test func `Preflight responses allow reading without credentials`() async throws {
         for path in ["/image", "/info", "/explain", "/srcset", "/signed/a/b"] {
             let answer = try await site(.all).respond(path, method: .options, fields: [.origin: site])
             #expect(answer.status == .noContent)
@@ -81,7 +81,7 @@ struct CORSPolicyTests {
     }
 
     @Test(arguments: ["/cache", "/cache/entries?url=https://example.com/a.jpg", "/prefetch", "/metrics", "/"])
-    func `administrative endpoints are never shared with other origins`(target: String) async throws {
+    func `Administrative endpoints are never shared with other origins`(target: String) async throws {
         for origins in [CORSPolicy.all, .listed([site])] {
             let fields: HTTPFields = [.origin: site, .authorization: "Bearer \(Self.token)"]
             for method in [HTTPRequest.Method.get, .options, .delete] {
@@ -97,7 +97,7 @@ struct CORSPolicyTests {
         ("//image", true), ("/cache/entries?url=https://example.com/a.jpg", false), ("//cache/entries", false),
         ("/prefetch/7", false), ("/prefetch/7/events", false), ("/health/ready", false), ("/health/none", false),
     ])
-    func `paths of another service are shared, but not the server's own paths that look like them`(
+    func `Paths of another service are shared, but not the server's own paths that look like them`(
         target: String, isShared: Bool
     ) async throws {
         var configuration = WebConfiguration.test(token: Self.token)
@@ -109,7 +109,7 @@ struct CORSPolicyTests {
     }
 
     @Test(arguments: shared)
-    func `without a CORS policy no origin may read responses`(target: String) async throws {
+    func `Without a CORS policy no origin may read responses`(target: String) async throws {
         let answer = try await site(.none).respond(target, fields: [.origin: site]).headers
         #expect(answer[.accessControlAllowOrigin] == nil && answer[.accessControlExposeHeaders] == nil)
         #expect(answer[.vary]?.contains("Origin") != true)
@@ -121,7 +121,7 @@ struct CORSPolicyTests {
             "/health/live",
             "/health/ready", "/cache", "/metrics", "/nothing",
         ])
-    func `every response is inert in a browser`(target: String) async throws {
+    func `Every response is inert in a browser`(target: String) async throws {
         for method in [HTTPRequest.Method.get, .head, .delete] {
             let answer = try await site(.none).respond(target, method: method)
             try expectInert(answer.headers)
@@ -158,7 +158,7 @@ struct CORSPolicyTests {
         ("/health/live", "same-origin"), ("/health/ready", "same-origin"), ("/openapi.yaml", "same-origin"),
         ("/openapi.json", "same-origin"),
     ])
-    func `pages of other sites may embed images and their problems, and nothing of the operator's`(
+    func `Pages of other sites may embed images and their problems, and nothing of the operator's`(
         target: String, policy: String
     ) async throws {
         var configuration = WebConfiguration.test(token: Self.token)
@@ -172,7 +172,7 @@ struct CORSPolicyTests {
             let known = try await site.respond(target, method: method, fields: [.ifNoneMatch: tag])
             #expect(known.status == .notModified && known.headers[.crossOriginResourcePolicy] == policy)
         }
-        // The problem of another method, or of an upload, is that of the path.
+        // Another method, or an upload, gets the problem of the path.
         let page = ["/", "/srcset?url=https://example.com/a.jpg"].contains(target)
         for method in [HTTPRequest.Method.post, .patch] {
             let answer = try await site.respond(target, method: method)
@@ -180,7 +180,7 @@ struct CORSPolicyTests {
         }
     }
 
-    @Test func `refusals by rate and by signature may be embedded`() async throws {
+    @Test func `Refusals by rate and by signature may be embedded`() async throws {
         var configuration = WebConfiguration.test(token: Self.token)
         configuration.clientLimits.rateLimit = Rate("1/h")
         let target = "/image?url=https://example.com/a.jpg"
@@ -197,7 +197,7 @@ struct CORSPolicyTests {
         #expect(signed.headers[.crossOriginResourcePolicy] == "cross-origin")
     }
 
-    @Test func `the listener of operators embeds nothing`() async throws {
+    @Test func `The listener of operators embeds nothing`() async throws {
         var configuration = WebConfiguration.test(token: Self.token)
         configuration.adminAddress = .host("127.0.0.1", port: 0)
         for target in ["/image", "/nothing", "/cache"] {
@@ -210,7 +210,7 @@ struct CORSPolicyTests {
         "a%0D%0ASet-Cookie:b", "a%0Ab", "a%00b", "a%22;b", "a%5C", "%E2%80%AEgpj.exe", "a/b", "a;b", "a%2Fb", "..",
         "a%7F",
     ])
-    func `a file name cannot inject header fields`(name: String) async throws {
+    func `A file name cannot inject header fields`(name: String) async throws {
         let target = "/image?url=https://example.com/a.jpg&filename=\(name)"
         let answer = try await site(.none).respond(target)
         #expect(answer.status == .badRequest)

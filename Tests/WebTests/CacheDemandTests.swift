@@ -33,12 +33,12 @@ struct CacheDemandTests {
         ("", CacheMode.default), ("&cache=default", .default), ("&cache=force-cache", .forceCache),
         ("&cache=only-if-cached", .onlyIfCached),
     ])
-    func `all clients may use modes that do not contact the origin`(query: String, mode: CacheMode) async throws {
+    func `All clients may use modes that do not contact the origin`(query: String, mode: CacheMode) async throws {
         #expect(try await asked(query).cache.policy == RequestCachePolicy(mode: mode))
     }
 
     @Test(arguments: CacheMode.allCases.filter(\.forcesOriginRequest))
-    func `a mode that contacts the origin requires the token`(mode: CacheMode) async throws {
+    func `A mode that contacts the origin requires the token`(mode: CacheMode) async throws {
         let query = "&cache=\(mode.rawValue)"
         for configuration in [WebConfiguration(), WebConfiguration(adminToken: token)] {
             for credentials in [nil, "Bearer wrong", "Basic \(token)", "Bearer", token] {
@@ -56,7 +56,7 @@ struct CacheDemandTests {
         #expect(try await asked(query, fields: bearer, WebConfiguration(adminToken: token)).cache.policy == allowed)
     }
 
-    @Test func `directives are passed on together with the permission to contact the origin`() async throws {
+    @Test func `Directives are passed on together with the permission to contact the origin`() async throws {
         let fields: HTTPFields = [.cacheControl: "no-cache, max-stale=5"]
         let directives = RequestDirectives(fields)
         #expect(directives != RequestDirectives())
@@ -81,7 +81,7 @@ struct CacheDemandTests {
         #expect(!use.waitsForDisk)
     }
 
-    @Test func `a response may wait for the disk`() async throws {
+    @Test func `A response may wait for the disk`() async throws {
         #expect(try await asked("&wait=stored").cache.waitsForDisk)
     }
 
@@ -91,13 +91,13 @@ struct CacheDemandTests {
             ("", "u=5", .low), ("", "u=7", .low), ("", "u=8", .normal), ("", "nonsense=", .normal),
             ("&priority=low", "u=0", .low), ("&priority=normal", "u=7", .normal), ("&priority=high", nil, .high),
         ] as [(String, String?, Priority)])
-    func `the query's priority overrides the field's`(query: String, field: String?, priority: Priority) async throws {
+    func `The query's priority overrides the field's`(query: String, field: String?, priority: Priority) async throws {
         var fields: HTTPFields = [:]
         fields[.priority] = field
         #expect(try await asked(query, fields: fields).priority == priority)
     }
 
-    @Test func `a fallback is a URL like the source's`() async throws {
+    @Test func `A fallback is a URL like the source's`() async throws {
         #expect(try await asked("").fallback == nil)
         let request = try await asked("&default=HTTPS%3A%2F%2Fb.example%2Fb.png")
         #expect(request.fallback?.canonical == "https://b.example/b.png")
@@ -106,7 +106,7 @@ struct CacheDemandTests {
         #expect(problem.parameter == "default")
     }
 
-    @Test func `scaling down a source that is too large is part of the recipe`() async throws {
+    @Test func `Scaling down a source that is too large is part of the recipe`() async throws {
         #expect(try await asked("&scaledown").recipe.scaleDown)
         #expect(try await !asked("").recipe.scaleDown)
     }

@@ -47,7 +47,7 @@ struct CachingDocumentTests {
         return document
     }
 
-    @Test func `the document ends with the current cache state, and is not cacheable`() async throws {
+    @Test func `The document ends with the current cache state, and is not cacheable`() async throws {
         let site = site(document(), CacheLocation(original: .memory, variant: [.memory, .disk]))
         let response = try await respond(site, "cache", .get, [.ifNoneMatch: "*"])
         #expect(response.status == .ok)
@@ -65,13 +65,13 @@ struct CachingDocumentTests {
     }
 
     @Test(arguments: [(Duration.seconds(1), true, 1), (.zero, false, 0), (.milliseconds(-1500), false, -2)])
-    func `a stale source is marked, with the time since`(remaining: Duration, fresh: Bool, seconds: Int) async throws {
+    func `A stale source is marked, with the time since`(remaining: Duration, fresh: Bool, seconds: Int) async throws {
         let text = try await respond(site(document(remaining: remaining)), "cache").text()
         #expect(text.contains("\"fresh\":\(fresh)"))
         #expect(text.contains("\"remaining_seconds\":\(seconds)"))
     }
 
-    @Test func `without the field the cached document is returned unchanged`() async throws {
+    @Test func `Without the field the cached document is returned unchanged`() async throws {
         let asked = Asked()
         let site = site(document(), asked: asked)
         let plain = try await respond(site, "color")

@@ -9,7 +9,7 @@ import Yams
 @testable import DarkroomWeb
 
 struct ContractJSONTests {
-    @Test func `the JSON document equals the YAML document`() async throws {
+    @Test func `The JSON document equals the YAML document`() async throws {
         let response = try await TestSite().respond("/openapi.json")
         #expect(response.headers[.contentType] == "application/json")
         let json = try JSONSerialization.jsonObject(with: Data(try await response.text().utf8))
@@ -21,7 +21,7 @@ struct ContractJSONTests {
         #expect((object["info"] as? [String: Any])?["version"] is String)
     }
 
-    @Test func `scalars keep their YAML types, and aliases are resolved`() throws {
+    @Test func `Scalars keep their YAML types, and aliases are resolved`() throws {
         let yaml = """
             { a: &x { n: 1, f: 0.01, t: true, z: null, s: "1", d: 2024-05-31, c: 4:2:0 }, b: [*x, 200], "200": ~ }
             """
@@ -30,7 +30,7 @@ struct ContractJSONTests {
         #expect(String(buffer: json) == #"{"200":null,"a":\#(x),"b":[\#(x),200]}"#)
     }
 
-    @Test func `a malformed document is an error`() {
+    @Test func `A malformed document is an error`() {
         #expect(throws: (any Error).self) { try ContractJSON.document(from: "a: [".utf8) }
     }
 

@@ -20,7 +20,7 @@ struct ContractTests {
 
     init() throws { contract = try Contract() }
 
-    @Test func `the listener has the paths and methods of the contract, and no others`() {
+    @Test func `The listener has the paths and methods of the contract, and no others`() {
         let routes = Endpoints.idle().routes(of: .main, WebConfiguration())
         let routed = Set(
             routes.flatMap { route in route.methods.map { "\($0.rawValue.lowercased()) \(route.path)" } })
@@ -37,13 +37,13 @@ struct ContractTests {
         #expect(!routed.isEmpty)
     }
 
-    @Test func `every operation has an id of its own`() {
+    @Test func `Every operation has an id of its own`() {
         let operations = contract.operations
         #expect(Set(operations.compactMap { $0["operationId"]?.string }).count == operations.count)
         #expect(operations.first { $0["operationId"]?.string == "getImage" } != nil)
     }
 
-    @Test func `what a document tells is what the contract says, and every text format is in it`() throws {
+    @Test func `What a document tells is what the contract says, and every text format is in it`() throws {
         let document = contract["components"]?["schemas"]?["SourceDocument"]
         // That one is no part of what is cached.
         let described = Set(document?["properties"]?.mapping?.keys.compactMap(\.string) ?? []).subtracting(["cache"])
@@ -67,7 +67,7 @@ struct ContractTests {
         #expect(Set(types.dropFirst()) == Set(OutputFormat.allCases.map(\.mediaType)))
     }
 
-    @Test func `the description of caching is as in the contract`() throws {
+    @Test func `The description of caching is as in the contract`() throws {
         let told = CachingDocument(.stub(), CacheLocation(original: .all, variant: .all))
         let json = try JSONSerialization.jsonObject(with: encoded(told)) as? [String: Any] ?? [:]
         for (name, members) in [("Caching", json), ("CachePlaces", json["original"] as? [String: Any] ?? [:])] {
@@ -83,7 +83,7 @@ struct ContractTests {
     private static let pixel =
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
-    @Test func `problems have the types, titles and statuses of the contract`() throws {
+    @Test func `Problems have the types, titles and statuses of the contract`() throws {
         var described: [String: Problem.Document] = [:]
         for (_, response) in contract["components"]?["responses"]?.mapping ?? [:] {
             for (name, example) in problemExamples(of: response) {
@@ -100,7 +100,7 @@ struct ContractTests {
         }
     }
 
-    @Test func `each status of an operation has problems of that status`() {
+    @Test func `Each status of an operation has problems of that status`() {
         for operation in contract.operations {
             for (status, reference) in operation["responses"]?.mapping ?? [:] {
                 for (_, example) in problemExamples(of: contract.dereferenced(reference)) {

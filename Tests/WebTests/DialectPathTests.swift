@@ -36,7 +36,7 @@ struct DialectPathTests {
         return "/\(signature)\(path)"
     }
 
-    @Test func `a path asks the pipeline as its query would`() async throws {
+    @Test func `A path asks the pipeline as its query would`() async throws {
         let asked = Mutex<[ImageRequest]>([])
         let site = TestSite(configuration: try configuration()) { request throws(PipelineError) in
             asked.withLock { $0.append(request) }
@@ -49,7 +49,7 @@ struct DialectPathTests {
         #expect(requests[0].source == requests[1].source && requests[0].output == requests[1].output)
     }
 
-    @Test func `without the setting the path is unknown, and with it the server's own paths stay`() async throws {
+    @Test func `Without the setting the path is unknown, and with it the server's own paths stay`() async throws {
         #expect(try await TestSite().problem(Self.path).type == "/problems/no-such-route")
         let site = TestSite(configuration: try configuration())
         #expect(try await site.respond("/image?url=https://example.com/a.jpg").status == .ok)
@@ -58,7 +58,7 @@ struct DialectPathTests {
         #expect(try await site.respond(Self.path, method: .post).status == .methodNotAllowed)
     }
 
-    @Test func `keys of the dialect close the whole server`() async throws {
+    @Test func `Keys of the dialect close the whole server`() async throws {
         let site = TestSite(configuration: try configuration(keys: [Self.pair]))
         #expect(try await site.respond(signed("/w:5/plain/https://example.com/a.jpg")).status == .ok)
         #expect(try await site.problem(Self.path).type == "/problems/signature-required")
@@ -70,7 +70,7 @@ struct DialectPathTests {
     }
 
     @Test(arguments: ["?", "?x=1", "?x=1?y=2", "?x=1/../2"])
-    func `what is not signed is redirected to the one URL that is`(suffix: String) async throws {
+    func `What is not signed is redirected to the one URL that is`(suffix: String) async throws {
         let thumbor = ThumborKey("secret")
         let site = TestSite(configuration: try configuration(keys: [Self.pair]) { $0.basePath = "/images" })
         let other = TestSite(configuration: try configuration { $0.pathDialect = Thumbor(key: thumbor) })
@@ -94,7 +94,7 @@ struct DialectPathTests {
         }
     }
 
-    @Test func `what has no right signature is not redirected`() async throws {
+    @Test func `What has no right signature is not redirected`() async throws {
         let site = TestSite(configuration: try configuration(keys: [Self.pair]))
         let path = try signed("/w:5/plain/https://example.com/a.jpg")
         for target in ["/x" + path + "?x=1", path + "x?x=1", Self.path + "?x=1"] {
@@ -106,7 +106,7 @@ struct DialectPathTests {
         #expect(try await open.respond(Self.path + "?x=1").status == .ok)
     }
 
-    @Test func `keys of Darkroom close the paths too`() async throws {
+    @Test func `Keys of Darkroom close the paths too`() async throws {
         let site = TestSite(
             configuration: try configuration { configuration in
                 let key = try SigningKey(id: "k1", secret: String(repeating: "secret", count: 8))
@@ -115,7 +115,7 @@ struct DialectPathTests {
         #expect(try await site.problem(Self.path).type == "/problems/signature-required")
     }
 
-    @Test func `an expired path is not found, and one that will expire is not used longer`() async throws {
+    @Test func `An expired path is not found, and one that will expire is not used longer`() async throws {
         let site = TestSite(configuration: try configuration())
         let expired = try await site.problem("/_/exp:1700000000/plain/https://a.org/b")
         #expect(expired.type == "/problems/url-expired" && expired.status == 404)
@@ -123,14 +123,14 @@ struct DialectPathTests {
         #expect(valid.headers[.cacheControl]?.contains("max-age=120") == true)
     }
 
-    @Test func `servers with presets only take nothing else`() async throws {
+    @Test func `Servers with presets only take nothing else`() async throws {
         let site = TestSite(
             configuration: try configuration(presets: ["small=w:5"]) { $0.access.presetsOnly = true })
         #expect(try await site.respond("/_/pr:small/plain/https://a.org/b").status == .ok)
         #expect(try await site.problem("/_/w:5/plain/https://a.org/b").type == "/problems/presets-only")
     }
 
-    @Test func `what cannot be read is a problem that names the option`() async throws {
+    @Test func `What cannot be read is a problem that names the option`() async throws {
         let problem = try await TestSite(configuration: try configuration()).problem("/_/w:x/plain/https://a.org/b")
         #expect(problem.type == "/problems/invalid-parameter" && problem.parameter == "w")
         #expect(problem.detail.hasPrefix("Option 'w' "))
@@ -139,13 +139,13 @@ struct DialectPathTests {
         }
     }
 
-    @Test func `scripts of listed sites may read paths`() async throws {
+    @Test func `Scripts of listed sites may read paths`() async throws {
         let site = TestSite(configuration: try configuration { $0.access.origins = .all })
         let response = try await site.respond(Self.path, fields: [.origin: "https://a.org"])
         #expect(response.headers[.accessControlAllowOrigin] == "*")
     }
 
-    @Test func `an explanation has the query of a path, and what was ignored`() async throws {
+    @Test func `An explanation has the query of a path, and what was ignored`() async throws {
         let site = TestSite.explaining(try configuration())
         let told = try await site.explanation("/explain?path=/_/w:5/scp:1/plain/https://a.org/b")
         #expect(told.request.canonical.contains("w=5") && told.request.canonical.contains("rules=imgproxy"))

@@ -40,7 +40,7 @@ struct EntriesTests {
             .respond("/cache/entries" + query, fields: fields)
     }
 
-    @Test func `the token gives access to a source's entries`() async throws {
+    @Test func `The token gives access to a source's entries`() async throws {
         let digest = String(repeating: "0f", count: 32)
         let known = try await respond("?url=https://example.com/a.jpg", token: token)
         #expect(known.headers[.cacheControl] == "no-store")
@@ -57,7 +57,7 @@ struct EntriesTests {
                 == #"{"entries":[],"source":"\#(digest)","url":"https://example.com/a.jpg"}"#)
     }
 
-    @Test func `without the token even the validity of the query is hidden`() async throws {
+    @Test func `Without the token even the validity of the query is hidden`() async throws {
         for query in ["?url=https://example.com/a.jpg", "?nonsense"] {
             #expect(try await respond(query, token: nil).status == .unauthorized)
             #expect(try await respond(query, token: "wrong").status == .unauthorized)
@@ -67,7 +67,7 @@ struct EntriesTests {
     }
 
     @Test(arguments: ["", "?url", "?url=a", "?url=https://a.org/&w=1", "?url=https://a.org/&url=https://a.org/"])
-    func `an invalid query is refused`(query: String) async throws {
+    func `An invalid query is refused`(query: String) async throws {
         #expect(try await respond(query, token: token).status == .badRequest)
     }
 }

@@ -24,7 +24,7 @@ struct ExplainContractTests {
         }
     }
 
-    @Test func `parameters are those of the grammars, in their order`() throws {
+    @Test func `The contract has the parameters of the grammars, in their order`() throws {
         let table = ExplainGrammar(limits: QueryLimits()).table
         #expect(try names("/explain") == table.parameters.map(\.name) + AccessParameters.table.parameters.map(\.name))
         #expect(table.parameters.dropLast().map(\.schema) == ImageQueryGrammar().table.parameters.map(\.schema))
@@ -33,7 +33,7 @@ struct ExplainContractTests {
         #expect(try names("/cache/entries") == EntriesGrammar().table.parameters.map(\.name))
     }
 
-    @Test func `members and words are those of the schemas`() throws {
+    @Test func `Documents have the members and words of their schemas`() throws {
         let configuration = WebConfiguration()
         let query = try ImageQueryGrammar().parse("url=x&w=4")
         for plan in [Explanation.PlanOutcome.planned(Explanation.plan), .missing("Why.")] {
@@ -58,7 +58,7 @@ struct ExplainContractTests {
         #expect(formats?["enum"]?.sequence?.compactMap(\.string) == OutputFormat.allCases.map(\.rawValue))
     }
 
-    @Test func `examples have the members of the schemas`() throws {
+    @Test func `Examples have the members of the schemas`() throws {
         for name in ["Explanation", "SourceEntries"] {
             let content = try #require(contract["components"]?["responses"]?[name]?["content"]?["application/json"])
             let examples = content["examples"]?.mapping?.compactMap { $0.value["value"] } ?? []

@@ -82,7 +82,7 @@ struct ExplainTests {
         return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
-    @Test func `a query means the same as for /image, and fetch is separate`() async throws {
+    @Test func `A query means the same as for /image, and fetch is separate`() async throws {
         let asked = Asked()
         _ = try await respond(
             "url=https%3A%2F%2FExample.com%2Fa.jpg&w=200&dpr=2&output=webp&fetch", fields: [.cacheControl: "max-age=7"],
@@ -95,7 +95,7 @@ struct ExplainTests {
         #expect(requests[0].0.cache.policy.directives.maxAge == .seconds(7))
     }
 
-    @Test func `the document is complete, and omits unknown values`() async throws {
+    @Test func `The document is complete, and omits unknown values`() async throws {
         let known = try await json(try await respond("url=https://example.com/a.jpg&h=4&w=3&output=webp"))
         let request = try #require(known["request"] as? [String: Any])
         #expect(
@@ -126,7 +126,7 @@ struct ExplainTests {
             "Accept does not name image/avif, image/webp, so it is the source's own format, or JPEG or PNG where Accept does not cover that."
         ),
     ])
-    func `the reason for a format is that of the negotiation`(query: String, accept: String, reason: String)
+    func `The reason for a format is what the negotiation found`(query: String, accept: String, reason: String)
         async throws
     {
         let document = try await json(
@@ -134,7 +134,7 @@ struct ExplainTests {
         #expect((document["format"] as? [String: Any])?["reason"] as? String == reason)
     }
 
-    @Test func `invalid queries and sources are the same problems as for /image`() async throws {
+    @Test func `Invalid queries and sources are the same problems as for /image`() async throws {
         for (query, status) in [
             ("url=https://example.com/a.jpg&fetch=maybe", 400), ("w=1", 400), ("url=a", 400),
             ("url=https://example.com/a.jpg&width=1", 400), ("url=https://example.com/a.jpg&cache=reload", 403),

@@ -73,7 +73,7 @@ struct FailureAtOnceTests {
             .remembered(.corrupt, retryAfterSeconds: 3600), .remembered(.missingDecoder(.heic), retryAfterSeconds: 9),
             .notCached,
         ], fields)
-    func `a failure at once is answered and logged as one that was waited for`(
+    func `A failure at once is answered and logged as one that was waited for`(
         error: PipelineError, fields: HTTPFields
     ) async throws {
         for method in [HTTPRequest.Method.get, .head] {
@@ -89,7 +89,7 @@ struct FailureAtOnceTests {
         }
     }
 
-    @Test func `a failure at once counts the images that are drawn, like one that was waited for`() async throws {
+    @Test func `A failure at once counts the images that are drawn, like one that was waited for`() async throws {
         let error = PipelineError.remembered(.notFound(status: 404), retryAfterSeconds: 7)
         let targets = Array(repeating: Self.targets[1], count: 4)
         let waits = Inquired.waits { () throws(PipelineError) in throw error }

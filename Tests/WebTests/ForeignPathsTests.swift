@@ -12,7 +12,7 @@ struct ForeignPathsTests {
         ("/unsafe/filters:blur(4)/example.com/a.jpg", "thumbor"), ("/unsafe/https://example.com/a.jpg", "thumbor"),
         ("/cdn-cgi/image/width=300/https://example.com/a.jpg", "cloudflare"),
     ])
-    func `the problem names the setting that accepts a path of another service`(path: String, name: String) async throws
+    func `The problem names the setting that accepts a path of another service`(path: String, name: String) async throws
     {
         let problem = try await TestSite().problem(path)
         #expect(problem.type == "/problems/no-such-route")
@@ -22,7 +22,7 @@ struct ForeignPathsTests {
     }
 
     @Test(arguments: ["/nothing", "/a/b", "/a/b/c", "/photos/2024/summer.jpg", "/image/https://example.com/a.jpg"])
-    func `any other path has no endpoint`(path: String) async throws {
+    func `Any other path has no endpoint`(path: String) async throws {
         #expect(try await !TestSite().problem(path).detail.contains("compat"))
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomCache
 import DarkroomDialects
 import DarkroomNetwork
 import DarkroomOrigin
@@ -7,6 +8,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOHTTP1
+import Synchronization
 import Testing
 
 @testable import DarkroomHTTPServer
@@ -22,7 +24,11 @@ struct GateTests {
         case hit
         /// Answered at once, by a target that is read for the first time.
         case firstHit
-        case failure, miss, refusal, info, explain, srcset, signedPath, iiif, dialect, upload
+        case diskHit, failure, miss, refusal, info, explain, srcset, signedPath, iiif, iiifImage, wsrv, dialect, upload
+
+        var isAtOnce: Bool { [.hit, .firstHit, .diskHit, .failure, .refusal].contains(self) }
+        /// Whether nothing in its URLs could be signed.
+        var isUnsigned: Bool { [.iiif, .iiifImage, .dialect].contains(self) }
     }
 
     /// A rule of the gate, with the type of its problem.
@@ -40,16 +46,13 @@ struct GateTests {
         /// Whether a request can violate it on a way.
         func concerns(_ way: Way) -> Bool {
             switch (self, way) {
-            // Viewers cannot sign, so these paths have neither keys nor parameters.
-            case (.signature, .iiif), (.expiry, .iiif), (.hosts, .iiif), (.quota, .iiif): false
-            case (.signature, .dialect), (.expiry, .dialect), (.hosts, .dialect), (.quota, .dialect): false
+            case (.signature, _), (.expiry, _), (.quota, _): !way.isUnsigned
             // Uploads have no source.
-            case (.hosts, .upload): false
+            case (.hosts, _): way != .upload && !way.isUnsigned
             // Presets mean nothing where no image is made.
             case (.presets, .info): false
             // Positions are part of documents.
-            case (.gps, .info), (.gps, .hit), (.gps, .firstHit), (.gps, .failure), (.gps, .refusal): true
-            case (.gps, _): false
+            case (.gps, _): way == .info || way.isAtOnce
             default: true
             }
         }
@@ -65,24 +68,27 @@ struct GateTests {
         let key: SigningKey
         let account: KeyAccount?
 
-        init(_ way: Way, _ policy: Policy) throws {
+        init(
+            _ way: Way, _ policy: Policy, now: @escaping @Sendable () -> Date = { GateTests.now }
+        ) throws {
             self.way = way
             let secret = "correct-horse-battery-staple-0123"
             key = try SigningKey(id: "k1", secret: secret, hosts: policy == .hosts ? ["other.org"] : [])
             var configuration = WebConfiguration(viaPseudonym: "us")
-            configuration.now = { GateTests.now }
+            configuration.now = now
             configuration.servesIIIF = true
             if way == .dialect { configuration.pathDialect = Thumbor() }
             configuration.uploads = UploadBudget(budgetBytes: 1000, maxSourceBytes: 1000)
             configuration.access.presetsOnly = policy == .presets
             configuration.clientLimits.rateLimit = policy == .rate ? Rate("2/h") : nil
-            if ![.iiif, .dialect].contains(way), policy != .presets { configuration.access.signingKeys = [key] }
+            if !way.isUnsigned, policy != .presets { configuration.access.signingKeys = [key] }
             if policy == .quota {
                 configuration.access.keyQuotas["k1"] = KeyQuotas(egress: Allowance(amount: 1, period: .seconds(60)))
             }
             let inquired: Inquired =
                 switch way {
                 case .hit, .firstHit: .found(.stub())
+                case .diskHit: .found(.stub(cache: CacheReport(variant: .disk)))
                 case .failure: .failed(.remembered(.notFound(status: 404), retryAfterSeconds: 9))
                 case .refusal: .refused(.overloaded(retryAfterSeconds: 1))
                 default: .waits { .stub() }
@@ -102,6 +108,7 @@ struct GateTests {
             var query = "url=\(GateTests.source)\(parameters)"
             switch way {
             case .iiif: return "/iiif/http:%2F%2Fa.org%2Fb.jpg/info.json"
+            case .iiifImage: return "/iiif/http:%2F%2Fa.org%2Fb.jpg/full/max/0/default.jpg"
             case .dialect: return "/unsafe/30x20/a.org/b.jpg"
             case .upload: query = "w=5\(parameters)"
             case .srcset: query += "&widths=5"
@@ -112,6 +119,7 @@ struct GateTests {
                 case .info: "/info"
                 case .explain: "/explain"
                 case .srcset: "/srcset"
+                case .wsrv: ImageEndpoint.wsrvPath
                 case .signedPath: SignedPath.signedPath
                 default: parameters.contains("gps") ? "/info" : "/image"
                 }
@@ -165,7 +173,7 @@ struct GateTests {
     }
 
     @Test(arguments: Way.allCases, Policy.allCases)
-    func `a policy holds on every way of an answer`(way: Way, policy: Policy) async throws {
+    func `A policy holds on every way of an answer`(way: Way, policy: Policy) async throws {
         guard policy.concerns(way) else { return }
         let response = try await violation(of: policy, on: GatedSite(way, policy))
         let problem = try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
@@ -173,7 +181,7 @@ struct GateTests {
     }
 
     @Test(arguments: Way.allCases)
-    func `what no policy forbids is answered in its way`(way: Way) async throws {
+    func `What no policy forbids is answered in its way`(way: Way) async throws {
         let site = try GatedSite(way, .loop)
         for _ in 0..<2 {
             let status = await site.respond(try site.target()).status
@@ -181,19 +189,19 @@ struct GateTests {
             case .failure: #expect(status == .notFound)
             case .refusal: #expect(status == .serviceUnavailable)
             // The document of this site's sources is none.
-            case .iiif: #expect(status == .internalServerError)
+            case .iiif, .iiifImage: #expect(status == .internalServerError)
             default: #expect(status == .ok)
             }
         }
     }
 
-    @Test func `an answer by a known target expires with its signature`() async throws {
-        var configuration = WebConfiguration()
-        let key = try SigningKey(id: "k1", secret: "correct-horse-battery-staple-0123")
-        configuration.access.signingKeys = [key]
-        let authorization = Authorization(key: key, expires: Self.now)
-        #expect(throws: AuthorizationError.signatureExpired) { try authorization.requireCurrent(at: Self.now) }
-        try authorization.requireCurrent(at: Self.now.addingTimeInterval(-1))
+    @Test func `An answer by a known target expires with its signature`() async throws {
+        let time = Mutex(Self.now)
+        let site = try GatedSite(.hit, .expiry) { time.withLock(\.self) }
+        let target = try site.target("&exp=\(Int(Self.now.timeIntervalSince1970) + 9)")
+        for _ in 0..<2 { #expect(await site.respond(target).status == .ok) }
+        time.withLock { $0 += 9 }
+        #expect(await site.respond(target).status == .forbidden)
     }
 }
 

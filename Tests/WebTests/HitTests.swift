@@ -52,7 +52,7 @@ struct HitTests {
     }
 
     @Test(arguments: Site.allCases, [UInt64(1), 2])
-    func `a response is the same with and without the fast path`(site: Site, seed: UInt64) async throws {
+    func `A response is the same with and without the fast path`(site: Site, seed: UInt64) async throws {
         let clock = TestClock()
         let configuration = try site.configuration()
         let fast = HitServer(configuration, clock: clock)
@@ -88,7 +88,7 @@ struct HitTests {
     }
 
     @Test(arguments: [CORSPolicy.none, .all, .listed(["https://a.org"])], [nil, Rate("150/h")])
-    func `a refusal is the same with and without the fast path`(origins: CORSPolicy, rate: Rate?) async throws {
+    func `A refusal is the same with and without the fast path`(origins: CORSPolicy, rate: Rate?) async throws {
         let clock = TestClock()
         var configuration = try Site.plain.configuration()
         configuration.access.origins = origins
@@ -140,7 +140,7 @@ struct HitTests {
         }
     }
 
-    @Test func `misses, hits and other requests of one connection are answered in their order`() async throws {
+    @Test func `Misses, hits and other requests of one connection are answered in their order`() async throws {
         let server = HitServer(try Site.plain.configuration(), clock: TestClock())
         try await server.run { address in
             var client = try await HitClient(address)
@@ -171,7 +171,7 @@ struct HitTests {
         }
     }
 
-    @Test func `a purge between two hits is honored at once`() async throws {
+    @Test func `A purge between two hits is honored at once`() async throws {
         let server = HitServer(try Site.plain.configuration(), clock: TestClock())
         try await server.run { address in
             var client = try await HitClient(address)
@@ -194,7 +194,7 @@ struct HitTests {
         }
     }
 
-    @Test func `a hit on disk is answered too, once its file was read, until it is purged`() async throws {
+    @Test func `A hit on disk is answered too, once its file was read, until it is purged`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "hits-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let disk = try await DiskStore(
@@ -227,7 +227,7 @@ struct HitTests {
         await disk.close()
     }
 
-    @Test func `a large hit on disk is sent in pieces, with the fields of the first response`() async throws {
+    @Test func `A large hit on disk is sent in pieces, with the fields of the first response`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "hits-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let disk = try await DiskStore(
@@ -266,7 +266,7 @@ struct HitTests {
         await disk.close()
     }
 
-    @Test func `a document about the cache reports its time, although its image is found at once`() async throws {
+    @Test func `A document about the cache reports its time, although its image is found at once`() async throws {
         let server = HitServer(try Site.plain.configuration(), clock: TestClock())
         try await server.run { address in
             var client = try await HitClient(address)
@@ -280,7 +280,7 @@ struct HitTests {
         }
     }
 
-    @Test func `an expired signature is refused, although its image is a hit`() async throws {
+    @Test func `An expired signature is refused, although its image is a hit`() async throws {
         let clock = TestClock()
         let configuration = try Site.signed.configuration()
         let server = HitServer(configuration, clock: clock)
@@ -306,7 +306,7 @@ struct HitTests {
 }
 
 extension HitTests {
-    @Test func `one signed path is known in front, and no other spelling of it is answered there`() async throws {
+    @Test func `One signed path is known in front, and no other spelling of it is answered there`() async throws {
         let key = ThumborKey("secret")
         var configuration = try Site.plain.configuration()
         configuration.pathDialect = Thumbor(key: key)

@@ -48,19 +48,19 @@ struct IIIFTests {
     }
 
     @Test(arguments: [image, image + "/info.json", image + "/full/max/0/default.jpg"])
-    func `a server that does not serve IIIF says so`(path: String) async throws {
+    func `A server that does not serve IIIF says so`(path: String) async throws {
         let problem = try await site(try configuration { $0.servesIIIF = false }).problem(path)
         #expect(problem.type == "https://img.example.com/problems/iiif-disabled" && problem.status == 403)
     }
 
-    @Test func `the base URI redirects to the document`() async throws {
+    @Test func `The base URI redirects to the document`() async throws {
         let response = try await site(try configuration()).respond("/iiif/shop:a%2Fb.jpg")
         #expect(response.status == .seeOther)
         #expect(response.headers[.location] == "https://img.example.com/iiif/shop:a%2Fb.jpg/info.json")
         #expect(response.headers[.cacheControl] == "public, max-age=3600")
     }
 
-    @Test func `no cache keeps a URI whose host a client has chosen`() async throws {
+    @Test func `No cache keeps a URI whose host a client has chosen`() async throws {
         let site = site(try configuration { $0.publicURL = nil })
         #expect(try await site.respond(Self.image + "/info.json").headers[.cacheControl] == "no-store")
         #expect(try await site.respond(Self.image).headers[.location] == Self.image + "/info.json")
@@ -69,7 +69,7 @@ struct IIIFTests {
         #expect(image.headers[.init("Link")!]?.contains("<\(Self.image)/full/") == true)
     }
 
-    @Test func `the document describes the image and the server`() async throws {
+    @Test func `The document describes the image and the server`() async throws {
         let limits = PixelLimits(maxOutputSide: 500, maxOutputPixels: 90_000)
         let response = try await site(try configuration { $0.pixelLimits = limits }).respond(Self.image + "/info.json")
         #expect(response.status == .ok)
@@ -99,12 +99,12 @@ struct IIIFTests {
         #expect(try await self.document(gray)["extraQualities"] as? [String] == ["gray", "bitonal"])
     }
 
-    @Test func `an impossible size from a compromised worker is an error, not a crash`() async throws {
+    @Test func `An impossible size from a compromised worker is an error, not a crash`() async throws {
         let problem = try await site(try configuration()).problem("/iiif/shop:lying.jpg/info.json")
         #expect(problem.status == 500)
     }
 
-    @Test func `the document is plain JSON where the client prefers it, with an entity tag of its own`() async throws {
+    @Test func `The document is plain JSON where the client prefers it, with an entity tag of its own`() async throws {
         let site = site(try configuration())
         let plain = try await site.respond(Self.image + "/info.json", fields: [.accept: "application/json"])
         #expect(plain.headers[.contentType] == "application/json")
@@ -117,13 +117,13 @@ struct IIIFTests {
         #expect(linked.headers[.lastModified] == nil)
     }
 
-    @Test func `without a public URL, the id is that of the request`() async throws {
+    @Test func `Without a public URL, the id has the host of the request`() async throws {
         let configuration = try configuration { ($0.publicURL, $0.basePath) = (nil, "/images") }
         let response = try await site(configuration).respond("/iiif/shop:a%2Db.jpg/info.json")
         #expect(try await document(response)["id"] as? String == "http://localhost/images/iiif/shop:a%2Db.jpg")
     }
 
-    @Test func `without a public URL, a trusted proxy states scheme and host of the id`() async throws {
+    @Test func `Without a public URL, a trusted proxy states scheme and host of the id`() async throws {
         let networks = [try CIDR(parsing: "192.0.2.0/24")]
         let fields: HTTPFields = [
             try #require(.init("X-Forwarded-Proto")): "https", try #require(.init("X-Forwarded-Host")): "b.example",
@@ -138,7 +138,7 @@ struct IIIFTests {
         #expect(try await document(named)["id"] as? String == "https://img.example.com" + Self.image)
     }
 
-    @Test func `an image is made of the source's size, and states its canonical URI`() async throws {
+    @Test func `An image is made of the source's size, and states its canonical URI`() async throws {
         let requests = Requests()
         let site = site(try configuration(), requests)
         let response = try await site.respond(Self.image + "/square/pct%3A50/!90/gray.png")
@@ -162,7 +162,7 @@ struct IIIFTests {
         ("full/max/0/default.jp2", "format"), ("full/max/0/default", "format"), ("%zz/max/0/default.jpg", "region"),
         ("full/max/0/default.jpg?s=1", nil),
     ])
-    func `a problem names the part of the path at fault`(path: String, parameter: String?) async throws {
+    func `A problem names the part of the path at fault`(path: String, parameter: String?) async throws {
         let requests = Requests()
         let problem = try await site(try configuration(), requests).problem("\(Self.image)/\(path)")
         #expect(problem.type == "https://img.example.com/problems/invalid-parameter" && problem.parameter == parameter)
@@ -176,7 +176,7 @@ struct IIIFTests {
         ("shop:..%2Fa.jpg", 400, "invalid-url"), ("shop:%ff", 400, "invalid-parameter"),
         ("shop:none.jpg", 404, "source-not-found"),
     ])
-    func `an identifier that names no source is a problem`(identifier: String, status: Int, type: String) async throws {
+    func `An identifier that names no source is a problem`(identifier: String, status: Int, type: String) async throws {
         for rest in ["/info.json", "/full/max/0/default.jpg"] {
             let problem = try await site(try configuration()).problem("/iiif/\(identifier)\(rest)")
             #expect(problem.status == status && problem.type == "https://img.example.com/problems/\(type)")
@@ -185,12 +185,12 @@ struct IIIFTests {
     }
 
     @Test(arguments: ["/iiif/a/b/full/max/0/default.jpg", "/iiif", "/iiif/a/full/max/0", "/iiif/a/info.xml"])
-    func `other paths are unknown`(path: String) async throws {
+    func `Other paths are unknown`(path: String) async throws {
         #expect(
             try await site(try configuration()).problem(path).type == "https://img.example.com/problems/no-such-route")
     }
 
-    @Test func `scripts of all sites may read every response, whatever other paths allow`() async throws {
+    @Test func `Scripts of all sites may read every response, whatever other paths allow`() async throws {
         let site = site(try configuration { $0.access.origins = .listed(["https://a.example.com"]) })
         for path in ["", "/info.json", "/full/max/0/default.jpg", "/full/0,/0/default.jpg"] {
             for method in [HTTPRequest.Method.get, .head, .options] {
@@ -204,7 +204,7 @@ struct IIIFTests {
         #expect(other.headers[.accessControlAllowOrigin] == nil)
     }
 
-    @Test func `where others are signed, only sources with a short name are open`() async throws {
+    @Test func `Where others are signed, only sources with a short name are open`() async throws {
         let key = try SigningKey(id: "k1", secret: "correct-horse-battery-staple-0123")
         let site = site(try configuration { $0.access.signingKeys = [key] })
         let url = "/iiif/https%3A%2F%2Fshop.example.com%2Fprivate%2Fa.jpg"
@@ -218,19 +218,19 @@ struct IIIFTests {
         #expect(open.headers[.cacheControl]?.contains("public") == true)
     }
 
-    @Test func `a server of presets makes no other images`() async throws {
+    @Test func `A server of presets makes no other images`() async throws {
         let site = site(try configuration { $0.access.presetsOnly = true })
         #expect(
             try await site.problem(Self.image + "/full/max/0/default.jpg").type
                 == "https://img.example.com/problems/presets-only")
     }
 
-    @Test func `a request that has passed through this server is a loop`() async throws {
+    @Test func `A request that has passed through this server is a loop`() async throws {
         let problem = try await site(try configuration()).problem(Self.image, fields: [.via: "1.1 us"])
         #expect(problem.type == "https://img.example.com/problems/loop")
     }
 
-    @Test func `a host that no URI can have is refused`() async throws {
+    @Test func `A host that no URI can have is refused`() async throws {
         let configuration = try configuration { $0.publicURL = nil }
         let head = HTTPRequest(method: .get, scheme: "http", authority: "a>b", path: Self.image + "/info.json")
         let response = await site(configuration).listener.response(

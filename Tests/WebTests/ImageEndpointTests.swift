@@ -17,7 +17,7 @@ struct ImageEndpointTests {
     private let etag = "\"0123456789abcdef0123456789abcdef\""
     private let site = TestSite { _ in .stub(lastModified: ImageResponse.madeAt.addingTimeInterval(-3_600)) }
 
-    @Test func `an image has its bytes and all fields for caches and browsers`() async throws {
+    @Test func `An image has its bytes and all fields for caches and browsers`() async throws {
         let response = try await site.respond(source + "&filename=a.webp")
         #expect(response.status == .ok)
         #expect(try await response.text() == "bytes")
@@ -42,13 +42,13 @@ struct ImageEndpointTests {
         ("%E5%86%99.jpg&attachment", "filename=\"_.jpg\"; filename*=UTF-8''%E5%86%99.jpg"),
         ("a.jpg", "filename=\"a.jpg\""),
     ])
-    func `a file name beyond ASCII is sent in its own parameter`(query: String, parameters: String) async throws {
+    func `A file name beyond ASCII is sent in its own parameter`(query: String, parameters: String) async throws {
         let response = try await site.respond(source + "&output=webp&filename=" + query)
         let type = query.hasSuffix("attachment") ? "attachment" : "inline"
         #expect(response.headers[.contentDisposition] == "\(type); \(parameters)")
     }
 
-    @Test func `fields that are unknown, not requested or not negotiated are omitted`() async throws {
+    @Test func `Fields that are unknown, not requested or not negotiated are omitted`() async throws {
         let site = TestSite { _ in .stub() }
         let fields = try await site.respond(source + "&output=webp").headers
         #expect(fields[.lastModified] == nil)
@@ -56,7 +56,7 @@ struct ImageEndpointTests {
         #expect(fields[.contentDisposition] == "inline")
     }
 
-    @Test func `a client that has the image gets a 304`() async throws {
+    @Test func `A client that has the image gets a 304`() async throws {
         for fields: HTTPFields in [
             [.ifNoneMatch: etag], [.ifNoneMatch: "W/" + etag], [.ifNoneMatch: "*"],
             [.ifModifiedSince: "Sun, 06 Nov 1994 07:49:37 GMT"],
@@ -85,7 +85,7 @@ struct ImageEndpointTests {
         }
     }
 
-    @Test func `the pipeline gets the query's and the client's requirements`() async throws {
+    @Test func `The pipeline gets the query's and the client's requirements`() async throws {
         let asked = Mutex<[ImageRequest]>([])
         let site = TestSite { request in
             asked.withLock { $0.append(request) }
@@ -142,31 +142,31 @@ struct ImageEndpointTests {
     }
 
     @Test(arguments: ["1.1 us", "1.0 fred, 1.1 us (Darkroom)", "HTTP/1.1\tus", "1.1 fred,1.1 us"])
-    func `a request that already passed through this server is a loop`(via: String) async throws {
+    func `A request that already passed through this server is a loop`(via: String) async throws {
         let response = try await site.respond(source, fields: [.via: via])
         #expect(response.status.code == 508)
         #expect(response.headers[.contentType] == "application/problem+json")
     }
 
     @Test(arguments: ["1.1 them", "1.1 us2", "us", "1.1 them (us)", "1.1 US"])
-    func `another server in Via is not a loop`(via: String) async throws {
+    func `Another server in Via is not a loop`(via: String) async throws {
         #expect(try await site.respond(source, fields: [.via: via]).status == .ok)
     }
 
-    @Test func `a failure of a negotiated format varies by Accept`() async throws {
+    @Test func `A failure of a negotiated format varies by Accept`() async throws {
         let site = TestSite { _ throws(PipelineError) in throw .corrupt }
         #expect(try await site.respond(source).headers[.vary] == "Accept, Sec-Fetch-Dest")
         #expect(try await site.respond(source + "&output=png").headers[.vary] == "Accept, Sec-Fetch-Dest")
         #expect(try await site.respond(source + "&w=0").headers[.vary] == "Accept, Sec-Fetch-Dest")
     }
 
-    @Test func `a target that is too long is refused as such`() async throws {
+    @Test func `A target that is too long is refused as such`() async throws {
         let response = try await site.respond(source + "&" + String(repeating: "a", count: 33_000))
         #expect(response.status == .uriTooLong)
     }
 
     @Test(arguments: ["ftp://example.com/a", "a.jpg", "https://", "file:///etc/passwd"])
-    func `an invalid source URL is a problem of parameter url`(url: String) async throws {
+    func `An invalid source URL is a problem of parameter url`(url: String) async throws {
         let response = try await site.respond("/image?url=" + url)
         let problem = try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
         #expect(problem.status == 400)
@@ -178,7 +178,7 @@ struct ImageEndpointTests {
         (Duration.zero, "0.000"), (.microseconds(1), "0.001"), (.microseconds(1_050), "1.050"),
         (.seconds(61), "61000.000"), (.nanoseconds(999), "0.000"), (.milliseconds(-3), "0.000"),
     ])
-    func `durations are milliseconds with three decimals`(duration: Duration, text: String) {
+    func `Durations are milliseconds with three decimals`(duration: Duration, text: String) {
         #expect(duration.milliseconds == text)
     }
 }

@@ -26,7 +26,7 @@ struct ImageHTTPResponseTests {
         ("no-cache", "", "public, no-cache"), ("max-age=9000, immutable", "", "public, max-age=7290, immutable"),
         ("max-age=60", "", "public, max-age=60"),
     ])
-    func `freshness is that of the original, and maxage and the setting shorten it`(
+    func `A variant is as fresh as its original, and maxage and the setting shorten it`(
         origin: String, query: String, told: String
     ) async throws {
         let fields = try await fields(
@@ -60,7 +60,7 @@ struct ImageHTTPResponseTests {
         #expect(try await fields(.stub(cache: report, remaining: remaining))[.cacheStatus] == text)
     }
 
-    @Test func `a stale response says why the origin could not confirm it`() async throws {
+    @Test func `A stale response says why the origin could not confirm it`() async throws {
         let trouble = OriginFailure("No.", receivedStatus: 503)
         let report = CacheReport(
             variant: .disk, forwarded: .stale, originStatus: 503, staleBecause: .originFailed(trouble))
@@ -69,7 +69,7 @@ struct ImageHTTPResponseTests {
         #expect(fields[.proxyStatus] == "darkroom;received-status=503")
     }
 
-    @Test func `a fallback is fresh for a minute and has no date`() async throws {
+    @Test func `A fallback is fresh for a minute and has no date`() async throws {
         let picture = ImageResponse.stub(
             lastModified: ImageResponse.madeAt,
             fallbackReason: .originFailed(OriginFailure("No.", proxyError: .dnsError)))

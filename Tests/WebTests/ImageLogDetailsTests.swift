@@ -46,7 +46,7 @@ struct ImageLogDetailsTests {
             ("https://a.org/b?secret-secret-secret", "full", "https://a.org/b?…"),
             ("local:///folder/a.png", "path", "local:///folder/a.png"), ("https://a.org/folder", "host", nil),
         ] as [(String, String, String?)])
-    func `a source is logged as the setting says, without credentials`(
+    func `A source is logged as the setting says, without credentials`(
         url: String, form: String, logged: String?
     ) async throws {
         var configuration = WebConfiguration.test(token: "t")
@@ -84,7 +84,7 @@ struct ImageLogDetailsTests {
                 "origin-error=dns_timeout tier=memory", false
             ),
         ] as [(ImageResponse, String, Bool)])
-    func `an image has its source's host, its format and sizes, and how it came about`(
+    func `An image has its source's host, its format and sizes, and how it came about`(
         image: ImageResponse, details: String, isHit: Bool
     ) async throws {
         let entry = try await entry("/image?url=https://a.org/folder") { _ in image }
@@ -114,7 +114,7 @@ struct ImageLogDetailsTests {
             (.notFound(status: nil), "source-not-found", ""), (.corrupt, "corrupt-image", ""),
             (.overloaded(retryAfterSeconds: 1), "overloaded", ""), (.notAllowed("No."), "source-not-allowed", ""),
         ] as [(PipelineError, String, String)])
-    func `a failure has its problem, its source's host and what was wrong with the origin`(
+    func `A failure has its problem, its source's host and what was wrong with the origin`(
         error: PipelineError, problem: String, details: String
     ) async throws {
         let entry = try await entry("/image?url=https://a.org/folder") { _ throws(PipelineError) in throw error }
@@ -138,7 +138,7 @@ struct ImageLogDetailsTests {
             ("/image?url=http://a%20secret/", "invalid-url", nil), ("/nowhere?secret", "no-such-route", nil),
             ("/srcset?url=https://a.org/secret&widths=100", nil, "a.org"),
         ] as [(String, String?, String?)])
-    func `of a source the host alone is logged, if its address is valid`(
+    func `Of a source the host alone is logged, if its address is valid`(
         target: String, problem: String?, host: String?
     ) async throws {
         let entry = try await entry(target)
@@ -147,13 +147,13 @@ struct ImageLogDetailsTests {
         for word in Self.hidden { #expect(!"\(entry)".contains(word)) }
     }
 
-    @Test func `a host longer than a DNS name is truncated`() async throws {
+    @Test func `A host longer than a DNS name is truncated`() async throws {
         let host = try await entry("/image?url=http://\(String(repeating: "a", count: 3_000)).org/")
             .details.text("source-host")
         #expect(host == String(repeating: "a", count: 253))
     }
 
-    @Test func `a source that the signing key does not allow is named`() async throws {
+    @Test func `A source that the signing key does not allow is named`() async throws {
         var configuration = WebConfiguration.test(token: "t")
         let key = try SigningKey(id: "k1", secret: "correct-horse-battery-staple-0123", hosts: ["b.org"])
         configuration.access.signingKeys = [key]
@@ -166,7 +166,7 @@ struct ImageLogDetailsTests {
     }
 
     @Test(arguments: [true, false])
-    func `without hits, the log has misses, refusals and failures alone`(isFast: Bool) async throws {
+    func `Without hits, the log has misses, refusals and failures alone`(isFast: Bool) async throws {
         let server = HitServer(
             try HitTests.Site.plain.configuration(), clock: TestClock(), logsHits: false)
         try await server.run { address in

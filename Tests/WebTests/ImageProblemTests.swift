@@ -28,7 +28,7 @@ struct ImageProblemTests {
             (.overloaded(retryAfterSeconds: 7), 503, "overloaded", nil), (.loop, 508, "loop", nil),
             (.cancelled, 503, "unavailable", nil), (.failed, 500, "internal-error", nil),
         ] as [(PipelineError, Int, String, String?)])
-    func `every pipeline error has a status, a type and the faulty parameter`(
+    func `Every pipeline error has a status, a type and the faulty parameter`(
         error: PipelineError, status: Int, slug: String, parameter: String?
     ) {
         let document = Problem(error).document(requestID: "7")
@@ -46,12 +46,12 @@ struct ImageProblemTests {
             (429, 503, "origin-busy"), (204, 502, "origin-failed"), (300, 502, "origin-failed"),
             (500, 502, "origin-failed"), (503, 502, "origin-failed"),
         ])
-    func `only an origin that fails is a bad gateway`(received: Int, status: Int, slug: String) {
+    func `Only an origin that fails is a bad gateway`(received: Int, status: Int, slug: String) {
         let problem = Problem(.originFailed(OriginFailure("No.", receivedStatus: received)))
         #expect((problem.kind.status.code, problem.kind.slug) == (status, slug))
     }
 
-    @Test func `a fallback is for the statuses that problems have`() {
+    @Test func `A fallback is for the statuses that problems have`() {
         let received = [400, 401, 403, 408, 425, 429, 451, 500, 503].map {
             PipelineError.originFailed(OriginFailure("No.", receivedStatus: $0))
         }
@@ -70,19 +70,19 @@ struct ImageProblemTests {
         for error in others { #expect(error.statusOfSource == nil, "\(error)") }
     }
 
-    @Test(arguments: [(429, 40), (503, 40)]) func `the wait that an origin asks for is passed on`(
+    @Test(arguments: [(429, 40), (503, 40)]) func `The wait that an origin asks for is passed on`(
         status: Int, seconds: Int
     ) {
         let failure = OriginFailure("No.", receivedStatus: status, retryAfterSeconds: seconds)
         #expect(Problem(.originFailed(failure)).headerFields[.retryAfter] == "\(seconds)")
     }
 
-    @Test func `a transform's error becomes one sentence`() {
+    @Test func `A transform's error becomes one sentence`() {
         let problem = Problem(.badParameter(TransformError(parameter: "crop", reason: "it is too wide")))
         #expect(problem.detail == "Parameter 'crop' cannot be applied: it is too wide.")
     }
 
-    @Test func `a request without parameters gets a sentence without them, also of an earlier failure`() {
+    @Test func `A request without parameters gets a sentence without them, also of an earlier failure`() {
         let error = PipelineError.badParameter(TransformError(parameter: "crop", reason: "it is too wide"))
         for error in [error, .remembered(error, retryAfterSeconds: 1)] {
             let problem = Problem(error) { _ in nil }
@@ -91,14 +91,14 @@ struct ImageProblemTests {
         }
     }
 
-    @Test func `the problem of a mark is the problem of a source, with the mark as parameter`() {
+    @Test func `The problem of a mark is the problem of a source, with the mark as parameter`() {
         let problem = Problem(.mark(.remembered(.corrupt, retryAfterSeconds: 1)))
         #expect(problem.detail == "The watermark cannot be used: \(Problem(.corrupt).detail)")
         #expect(problem.parameter == "mark")
         #expect(problem.kind == .corruptImage)
     }
 
-    @Test func `the response is an uncacheable problem document`() {
+    @Test func `The response is an uncacheable problem document`() {
         var problem = Problem(.overloaded(retryAfterSeconds: 7))
         problem.fields[.vary] = "Accept"
         let fields = problem.headerFields
@@ -116,7 +116,7 @@ struct ImageProblemTests {
             (PipelineError.corrupt, nil), (.originFailed(OriginFailure("No.", proxyError: .dnsError)), "7"),
             (.notFound(status: 404), nil), (.originTimedOut(OriginFailure("No.")), "7"), (.unsupported, nil),
         ] as [(PipelineError, String?)])
-    func `a cached failure is marked, and says when to retry if that can help`(
+    func `A cached failure is marked, and says when to retry if that can help`(
         error: PipelineError, retryAfter: String?
     ) {
         let now = Problem(error).headerFields
@@ -144,11 +144,11 @@ struct ImageProblemTests {
             (.loop, "darkroom;error=proxy_loop_detected"), (.corrupt, nil), (.timedOut, nil), (.notCached, nil),
             (.overloaded(retryAfterSeconds: 1), nil),
         ] as [(PipelineError, String?)])
-    func `failures of the origin have their error type of RFC 9209`(error: PipelineError, text: String?) {
+    func `Failures of the origin have their error type of RFC 9209`(error: PipelineError, text: String?) {
         #expect(Problem(error).headerFields[.proxyStatus] == text)
     }
 
-    @Test func `only a missing or wrong token comes with a challenge`() {
+    @Test func `Only a missing or wrong token comes with a challenge`() {
         for kind in ProblemKind.all {
             #expect(Problem(kind, "No.").headerFields[.wwwAuthenticate] == nil)
         }
@@ -156,7 +156,7 @@ struct ImageProblemTests {
             Problem.adminTokenWrong.headerFields[.wwwAuthenticate] == #"Bearer realm="darkroom""#)
     }
 
-    @Test func `kinds differ in slug and title`() {
+    @Test func `Kinds differ in slug and title`() {
         #expect(Set(ProblemKind.all.map(\.slug)).count == ProblemKind.all.count)
         #expect(Set(ProblemKind.all.map(\.title)).count == ProblemKind.all.count)
         #expect(ProblemKind.all.allSatisfy { (400..<600).contains($0.status.code) })

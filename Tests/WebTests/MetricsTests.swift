@@ -19,7 +19,7 @@ struct MetricsTests {
         TestSite(observability: .idle(metrics: metrics), image: picture)
     }
 
-    @Test func `requests are counted by route, method and status code, and timed by status class`() async throws {
+    @Test func `Requests are counted by route, method and status code, and timed by status class`() async throws {
         let site = site()
         _ = try await site.respond("/image?url=https://example.com/")
         _ = try await site.respond("/image?url=https://example.com/", method: .head)
@@ -38,7 +38,7 @@ struct MetricsTests {
         #expect(metrics.events("darkroom_http_problems_total", "internal-error") == 0)
     }
 
-    @Test func `durations of hits are apart from those of misses, and statuses of a class share them`() async throws {
+    @Test func `Hits and misses have durations of their own, and statuses of a class share them`() async throws {
         let results = Mutex([CacheReport(variant: .memory), CacheReport(original: .disk), CacheReport(variant: .disk)])
         let site = site { _ in .stub(cache: results.withLock { $0.removeFirst() }) }
         for _ in 0..<3 { _ = try await site.respond("/image?url=https://example.com/") }
@@ -50,14 +50,14 @@ struct MetricsTests {
         #expect(metrics.events(duration, "POST /image 4xx none") == 2)
     }
 
-    @Test func `images have a count of each status that they may have from the start`() async throws {
+    @Test func `Images have a count of each status that they may have from the start`() async throws {
         _ = site()
         let counted = Set(metrics.labels("darkroom_http_requests_total"))
         #expect(counted.isSuperset(of: ["GET /image 2xx 200", "GET /image 3xx 304"]))
         #expect(counted.isSuperset(of: [500, 502, 503, 504].map { "GET /image 5xx \($0)" }))
     }
 
-    @Test func `text invented by clients never becomes a label`() async throws {
+    @Test func `Text invented by clients never becomes a label`() async throws {
         let site = site()
         for number in 0..<50 {
             _ = try await site.respond("/made-up/\(number)")
@@ -79,7 +79,7 @@ struct MetricsTests {
         (.stub(cache: CacheReport(variant: .disk, staleBecause: .originUnavailable(retryAfterSeconds: 1))), "stale"),
         (.stub(cache: CacheReport(variant: .memory), fallbackReason: .corrupt), "fallback"),
     ])
-    func `an image counts by where it came from`(picture: ImageResponse, result: String) async throws {
+    func `An image counts by where it came from`(picture: ImageResponse, result: String) async throws {
         _ = try await ImageMetrics(metrics).measure { () throws(PipelineError) in picture }
         let counted = metrics.labels("darkroom_image_answers_total").filter {
             metrics.events("darkroom_image_answers_total", $0) > 0
@@ -87,7 +87,7 @@ struct MetricsTests {
         #expect(counted == [result])
     }
 
-    @Test func `only stages that an image needed are timed`() async throws {
+    @Test func `Only stages that an image needed are timed`() async throws {
         _ = try await ImageMetrics(metrics).measure { () throws(PipelineError) in .stub() }
         #expect(metrics.sum("darkroom_image_stage_duration_seconds", "fetch") == 31_250_000)
         #expect(metrics.sum("darkroom_image_stage_duration_seconds", "process") == 12_000_000)
@@ -95,14 +95,14 @@ struct MetricsTests {
         #expect(metrics.events("darkroom_image_stage_duration_seconds", "store") == 0)
     }
 
-    @Test func `a failure is counted and rethrown`() async throws {
+    @Test func `A failure is counted and rethrown`() async throws {
         await #expect(throws: PipelineError.corrupt) {
             try await ImageMetrics(metrics).measure { () throws(PipelineError) in throw .corrupt }
         }
         #expect(metrics.events("darkroom_image_answers_total", "failure") == 1)
     }
 
-    @Test func `every metric recorded here has a help text`() async throws {
+    @Test func `Every metric recorded here has a help text`() async throws {
         _ = try await ImageMetrics(metrics).measure { () throws(PipelineError) in .stub() }
         _ = try await site().respond("/health/live")
         #expect(metrics.names == Set(Observability.help.keys))

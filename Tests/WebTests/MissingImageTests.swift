@@ -27,7 +27,7 @@ struct MissingImageTests {
         PipelineError.notFound(status: 404), .notFound(status: 410), .notFound(status: nil),
         .remembered(.notFound(status: 404), retryAfterSeconds: 7),
     ])
-    func `an image that the origin does not have is missing for some seconds`(error: PipelineError) async throws {
+    func `An image that the origin does not have is missing for some seconds`(error: PipelineError) async throws {
         #expect(try await control(error) == "public, max-age=10")
         #expect(try await control(error) { $0.missingMaxAge = .seconds(300) } == "public, max-age=300")
         #expect(try await control(error) { $0.missingMaxAge = .zero } == "no-store")
@@ -48,11 +48,11 @@ struct MissingImageTests {
     }
 
     @Test(arguments: [PipelineError.corrupt, .overloaded(retryAfterSeconds: 1), .notAllowed("No."), .timedOut])
-    func `any other problem is never kept`(error: PipelineError) async throws {
+    func `Any other problem is never kept`(error: PipelineError) async throws {
         #expect(try await control(error) == "no-store")
     }
 
-    @Test func `a signed URL is missing no longer than it is valid, and for the admin token alone in no shared cache`()
+    @Test func `A signed URL is missing no longer than it is valid, and for the admin token alone in no shared cache`()
         async throws
     {
         let key = try SigningKey(id: "k1", secret: "correct-horse-battery-staple-0123")

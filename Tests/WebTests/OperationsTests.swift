@@ -18,7 +18,7 @@ struct OperationsTests {
         return try await TestSite(configuration: .test(token: token)).respond(path, fields: fields)
     }
 
-    @Test func `metrics are the current exposition, which is not cacheable`() async throws {
+    @Test func `Metrics are the current exposition, which is not cacheable`() async throws {
         let response = try await respond("/metrics", credentials: "Bearer \(token)")
         #expect(response.status == .ok)
         #expect(response.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
@@ -26,7 +26,7 @@ struct OperationsTests {
         #expect(try await response.text() == "# TYPE a gauge\na 1\n")
     }
 
-    @Test func `caches are numbers by tier, and unknown values are omitted`() async throws {
+    @Test func `Caches are numbers by tier, and unknown values are omitted`() async throws {
         let response = try await respond("/cache", credentials: "Bearer \(token)")
         #expect(response.headers[.contentType] == "application/json")
         #expect(response.headers[.cacheControl] == "no-store")
@@ -35,7 +35,7 @@ struct OperationsTests {
     }
 
     @Test(arguments: ["/metrics", "/cache"], [nil, "", "Bearer correct-horse-batterx", "Basic correct-horse-battery"])
-    func `metrics and caches require the token`(path: String, credentials: String?) async throws {
+    func `Metrics and caches require the token`(path: String, credentials: String?) async throws {
         let response = try await respond(path, credentials: credentials)
         #expect(response.status == .unauthorized)
         #expect(response.headers[.wwwAuthenticate] == #"Bearer realm="darkroom""#)
@@ -44,14 +44,14 @@ struct OperationsTests {
     }
 
     @Test(arguments: ["/metrics", "/cache"])
-    func `a server without a token denies access to them`(path: String) async throws {
+    func `A server without a token denies access to them`(path: String) async throws {
         let problem = try await TestSite().problem(path, fields: [.authorization: "Bearer \(token)"])
         #expect(problem.status == 403)
         #expect(problem.type == "/problems/admin-disabled")
     }
 
     @Test(arguments: ["/health/ready", "/health"])
-    func `draining ends readiness but not liveness`(path: String) async throws {
+    func `Draining ends readiness but not liveness`(path: String) async throws {
         let serverState = ServerState()
         let site = TestSite(observability: .idle(serverState: serverState))
         #expect(try await site.respond(path).status == .ok)
@@ -65,7 +65,7 @@ struct OperationsTests {
         #expect(try await site.respond("/image?url=https://example.com/").status == .ok)
     }
 
-    @Test func `a starting server is not ready until it has finished starting`() async throws {
+    @Test func `A starting server is not ready until it has finished starting`() async throws {
         let serverState = ServerState(isStarting: true)
         let site = TestSite(observability: .idle(serverState: serverState))
         #expect(try await site.problem("/health/ready").type == "/problems/unavailable")
@@ -74,7 +74,7 @@ struct OperationsTests {
         #expect(try await site.respond("/health/ready").status == .ok)
     }
 
-    @Test func `a failing cache ends readiness until it recovers`() async throws {
+    @Test func `A failing cache ends readiness until it recovers`() async throws {
         let works = Mutex(false)
         let site = TestSite(
             observability: .idle(isCacheHealthy: { works.withLock(\.self) }))
@@ -85,7 +85,7 @@ struct OperationsTests {
         #expect(try await site.respond("/health/ready").status == .ok)
     }
 
-    @Test func `the contract describes every member of the caches document`() throws {
+    @Test func `The contract describes every member of the caches document`() throws {
         let contract = try Contract()
         var tier = CacheTier(entries: 1, bytes: 2, budgetBytes: 3, hits: 4, misses: 5)
         #expect(members(tier) == strings(contract["components"]?["schemas"]?["CacheTier"]?["required"]))
@@ -100,7 +100,7 @@ struct OperationsTests {
     }
 
     @Test(arguments: ["/health/live", "/health/ready", "/health"])
-    func `a healthy probe is one word of JSON`(path: String) async throws {
+    func `A healthy probe is one word of JSON`(path: String) async throws {
         let response = try await TestSite().respond(path)
         #expect(response.status == .ok)
         #expect(response.headers[.contentType] == "application/json")
@@ -108,7 +108,7 @@ struct OperationsTests {
     }
 
     @Test(arguments: [(false, "User-agent: *\nDisallow: /\n"), (true, "User-agent: *\nDisallow: \n")])
-    func `crawlers may fetch nothing unless the server allows it, and need no signature to know`(
+    func `Crawlers may fetch nothing unless the server allows it, and need no signature to know`(
         allowsRobots: Bool, text: String
     ) async throws {
         var configuration = WebConfiguration.test(token: token)
@@ -124,7 +124,7 @@ struct OperationsTests {
         }
     }
 
-    @Test func `a listener without administration says where metrics are`() async throws {
+    @Test func `A listener without administration says where metrics are`() async throws {
         var configuration = WebConfiguration.test(token: token)
         configuration.adminAddress = .host("127.0.0.1", port: 9090)
         let site = TestSite(configuration: configuration)
@@ -135,13 +135,13 @@ struct OperationsTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.post, .put, .patch])
-    func `the cache's path supports DELETE, GET and HEAD only`(method: HTTPRequest.Method) async throws {
+    func `The cache's path supports DELETE, GET and HEAD only`(method: HTTPRequest.Method) async throws {
         let response = try await TestSite().respond("/cache?all=true", method: method)
         #expect(response.status == .methodNotAllowed)
         #expect(response.headers[.allow] == "DELETE, GET, HEAD")
     }
 
-    @Test func `the query in a signed path is not logged`() async throws {
+    @Test func `The query in a signed path is not logged`() async throws {
         let paths = Mutex<[String]>([])
         var observability = Observability.idle()
         observability.logRequest = { entry in paths.withLock { $0.append(entry.path) } }
@@ -158,7 +158,7 @@ struct OperationsTests {
 
     private func keys(_ node: Node?) -> Set<String>? { (node?.mapping?.keys.compactMap(\.string)).map(Set.init) }
 
-    @Test func `a server that cannot process images is not ready`() async throws {
+    @Test func `A server that cannot process images is not ready`() async throws {
         var observability = Observability.idle()
         observability.isHealthy = { false }
         let site = TestSite(observability: observability)

@@ -12,7 +12,7 @@ struct ParameterContractTests {
 
     init() throws { contract = try Contract() }
 
-    @Test func `examples of a set of widths are taken by its grammar`() throws {
+    @Test func `Examples of a set of widths are taken by its grammar`() throws {
         for described in try contract.parameters(of: "/srcset", "get").dropLast(2) {
             let pair = "\(try #require(described["name"]?.string))=\(try #require(described["example"]?.string))"
             guard pair.hasPrefix("widths=") || pair.hasPrefix("sizes=") else { continue }
@@ -24,7 +24,7 @@ struct ParameterContractTests {
 
     private func schema(of parameter: Node) -> Node { contract.dereferenced(parameter["schema"] ?? Node("")) }
 
-    @Test func `examples and defaults are taken by the grammar`() throws {
+    @Test func `Examples and defaults are taken by the grammar`() throws {
         for described in try contract.parameters(of: "/image", "get") {
             let name = try #require(described["name"]?.string)
             if let row = AccessParameters.table.parameters.first(where: { $0.name == name }) {
@@ -66,7 +66,7 @@ struct ParameterContractTests {
         }
     }
 
-    @Test func `patterns match what the grammar takes and not what it refuses`() throws {
+    @Test func `Patterns match what the grammar takes and not what it refuses`() throws {
         let samples = [
             "crop": (
                 good: ["0,0,1,1", "10,20,300,400", "10p,0,33.33%,100p"],

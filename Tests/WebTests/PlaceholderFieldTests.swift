@@ -22,7 +22,7 @@ struct PlaceholderFieldTests {
         }
     }
 
-    @Test func `placeholders are fields of responses to GET and HEAD, and of a 304`() async throws {
+    @Test func `Placeholders are fields of responses to GET and HEAD, and of a 304`() async throws {
         let site = TestSite { [all] _ in .stub(placeholders: all) }
         let expected = [
             "X-Placeholder-BlurHash": "LiE{Uj2lwyX5qKWFjue;gKfkfQfj",
@@ -39,7 +39,7 @@ struct PlaceholderFieldTests {
         #expect(fields(known) == expected)
     }
 
-    @Test func `the pipeline is asked for the image and the named placeholders, in any order`() async throws {
+    @Test func `The pipeline is asked for the image and the named placeholders, in any order`() async throws {
         let asked = Mutex<[ImageRequest]>([])
         let site = TestSite { request in
             asked.withLock { $0.append(request) }
@@ -51,7 +51,7 @@ struct PlaceholderFieldTests {
         #expect(asked.withLock { $0.map(\.output.format) } == [.webp, .webp, nil])
     }
 
-    @Test func `a response that lacks requested placeholders is not cacheable`() async throws {
+    @Test func `A response that lacks requested placeholders is not cacheable`() async throws {
         let site = TestSite { _ in .stub() }
         let response = try await site.respond(source + "color")
         #expect(response.status == .ok)
@@ -60,7 +60,7 @@ struct PlaceholderFieldTests {
         #expect(response.headers[.cacheControl] == "no-store")
     }
 
-    @Test func `placeholders that were not requested are omitted`() async throws {
+    @Test func `Placeholders that were not requested are omitted`() async throws {
         let site = TestSite { _ in .stub(placeholders: Placeholders(dominantColor: "#000000")) }
         #expect(fields(try await site.respond(source + "color")) == ["X-Placeholder-Color": "#000000"])
         #expect(try await site.problem(source + "colour").parameter == "placeholder")

@@ -20,7 +20,7 @@ struct PlaygroundTests {
         return String(decoding: PlaygroundPage.document(for: server), as: UTF8.self)
     }
 
-    @Test func `the page is HTML with a short lifetime`() async throws {
+    @Test func `The page is HTML with a short lifetime`() async throws {
         let response = try await TestSite().respond("/")
         #expect(response.status == .ok)
         #expect(response.headers[.contentType] == "text/html; charset=utf-8")
@@ -29,7 +29,7 @@ struct PlaygroundTests {
         #expect(try await response.text() == page)
     }
 
-    @Test func `a 304 for the page still has its policy`() async throws {
+    @Test func `A 304 for the page still has its policy`() async throws {
         let first = try await TestSite().respond("/")
         let tag = try #require(first.headers[.eTag])
         let second = try await TestSite().respond("/", fields: [.ifNoneMatch: tag])
@@ -39,14 +39,14 @@ struct PlaygroundTests {
         #expect(try await TestSite().respond("/", fields: [.ifNoneMatch: "\"another\""]).status == .ok)
     }
 
-    @Test func `different pages have different tags`() async throws {
+    @Test func `Different pages have different tags`() async throws {
         let tags = [Array("a".utf8), Array("b".utf8)].map { page in
             PlaygroundEndpoint(page: page).respond(to: .get).headers[.eTag]
         }
         #expect(tags[0] != tags[1])
     }
 
-    @Test func `the setting turns the page off`() async throws {
+    @Test func `The setting turns the page off`() async throws {
         var configuration = WebConfiguration.test(token: nil)
         configuration.servesPlayground = false
         let site = TestSite(configuration: configuration)
@@ -55,7 +55,7 @@ struct PlaygroundTests {
     }
 
     @Test(arguments: [("script type=\"module\"", "script"), ("style", "style")])
-    func `the policy allows only the page's own element`(tag: String, element: String) throws {
+    func `The policy allows only the page's own element`(tag: String, element: String) throws {
         let pieces = page.components(separatedBy: "<\(tag)>")
         #expect(pieces.count == 2, "There is one such element.")
         let content = try #require(pieces.last?.components(separatedBy: "</\(element)>"))
@@ -64,7 +64,7 @@ struct PlaygroundTests {
         #expect(try directives()["\(element)-src"] == "'sha256-\(hash)'")
     }
 
-    @Test func `the page contains every file of its folder`() throws {
+    @Test func `The page contains every file of its folder`() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources/Web/Pages/Playground")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -77,7 +77,7 @@ struct PlaygroundTests {
         }
     }
 
-    @Test func `the policy forbids other scripts and other origins`() throws {
+    @Test func `The policy forbids other scripts and other origins`() throws {
         var directives = try directives()
         directives["script-src"] = nil
         directives["style-src"] = nil
@@ -88,12 +88,12 @@ struct PlaygroundTests {
             ])
     }
 
-    @Test func `a page without script or style allows neither`() throws {
+    @Test func `A page without script or style allows neither`() throws {
         let policy = PlaygroundEndpoint(page: Array("<p>".utf8)).respond(to: .get).headers[.contentSecurityPolicy]
         #expect(policy?.contains("script-src 'none'; style-src 'none';") == true)
     }
 
-    @Test func `the page refers to other sites only in examples, and uses nothing that its policy forbids`() {
+    @Test func `The page refers to other sites only in examples, and uses nothing that its policy forbids`() {
         let hosts = page.matches(of: /https?:\/\/([A-Za-z0-9.-]+)/).map { String($0.output.1) }
         #expect(Set(hosts) == ["example.com", "www.w3.org"])
         #expect(!page.contains(/\son[a-z]+="/), "a handler in the markup")
@@ -103,11 +103,11 @@ struct PlaygroundTests {
     @Test(arguments: [
         "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "import(",
     ])
-    func `external text never becomes markup or code`(way: String) {
+    func `External text never becomes markup or code`(way: String) {
         #expect(!page.contains(way))
     }
 
-    @Test func `the page knows the parameters of the grammar and their values`() throws {
+    @Test func `The page knows the parameters of the grammar and their values`() throws {
         let block = try #require(page.firstMatch(of: /id="server">([^<]*)<\/script>/)).output.1
         struct Stated: Decodable {
             var parameters: [[String: String]]
@@ -121,7 +121,7 @@ struct PlaygroundTests {
         #expect(Self.text(hasLocalFiles: true).contains("\"hasLocalFiles\":true"))
     }
 
-    @Test func `the page says that images require a signature`() async throws {
+    @Test func `The page says that images require a signature`() async throws {
         var configuration = WebConfiguration.test(token: nil)
         let open = try await TestSite(configuration: configuration).respond("/").text()
         #expect(open.contains(#""needsSignature":false"#))
@@ -134,7 +134,7 @@ struct PlaygroundTests {
         #expect(closedByPaths.contains(#""needsSignature":true"#))
     }
 
-    @Test func `the page offers every sample image, and they are small`() {
+    @Test func `The page offers every sample image, and they are small`() {
         for path in SampleImages.files.keys {
             #expect(page.contains("[\"\(path.dropFirst())\", "), "\(path)")
         }

@@ -30,7 +30,7 @@ struct PrefetchBodyTests {
         (#"{"urls":["http://a.org/"],"queries":["default=https%3A%2F%2Fa.org%2F&cache=reload&priority=high"]}"#),
         (#"{"urls":["http://a.org/"],"widths":[3.0]}"#),
     ])
-    func `bodies that the contract describes are accepted`(body: String) async throws {
+    func `Bodies that the contract describes are accepted`(body: String) async throws {
         #expect(try await problem(body) == nil)
     }
 
@@ -61,7 +61,7 @@ struct PrefetchBodyTests {
         (#"{"urls":["https://a.org/"],"width":[1]}"#, "width"),
         (#"{"urls":["https://a.org/"],"URLs":[]}"#, "URLs"),
     ])
-    func `an invalid body starts no job, and the problem names the member`(body: String, member: String?)
+    func `An invalid body starts no job, and the problem names the member`(body: String, member: String?)
         async throws
     {
         let problem = try await problem(body)
@@ -71,7 +71,7 @@ struct PrefetchBodyTests {
         #expect(problem?.detail.hasSuffix(".") == true || problem?.detail.hasSuffix("?") == true)
     }
 
-    @Test func `a misspelled member gets a suggestion, and a long one is truncated`() async throws {
+    @Test func `A misspelled member gets a suggestion, and a long one is truncated`() async throws {
         let body = #"{"urls":["https://a.org/"],"width":[1]}"#
         #expect(try await problem(body)?.detail == "There is no member 'width'. Did you mean 'widths'?")
         let long = try await problem(#"{"\#(String(repeating: "x", count: 5_000))":1}"#)
@@ -79,7 +79,7 @@ struct PrefetchBodyTests {
         #expect(long?.detail.count ?? 0 < 200)
     }
 
-    @Test func `the number of images is checked before any of them`() async throws {
+    @Test func `The number of images is checked before any of them`() async throws {
         let urls = Array(repeating: #""a""#, count: 5_001).joined(separator: ",")
         let problem = try await problem(#"{"urls":[\#(urls)],"widths":[1,2]}"#)
         #expect(problem?.parameter == "urls")
@@ -87,18 +87,18 @@ struct PrefetchBodyTests {
     }
 
     @Test(arguments: ["application/json; charset=utf-8", "Application/JSON", "application/json ;a=b"])
-    func `the media type of the body is case-insensitive and may have parameters`(type: String) async throws {
+    func `The media type of the body is case-insensitive and may have parameters`(type: String) async throws {
         #expect(try await problem(#"{"urls":["https://a.org/"]}"#, type: type) == nil)
     }
 
     @Test(arguments: [nil, "", "text/plain", "application/x-www-form-urlencoded", "application/json-seq", "json"])
-    func `a body of another media type is refused unread`(type: String?) async throws {
+    func `A body of another media type is refused unread`(type: String?) async throws {
         let problem = try await problem(#"{"urls":["https://a.org/"]}"#, type: type)
         #expect(problem?.status == 415)
         #expect(problem?.type == "/problems/unsupported-body")
     }
 
-    @Test func `a body of more than 1 MiB is refused`() async throws {
+    @Test func `A body of more than 1 MiB is refused`() async throws {
         let fitting = #"{"urls":["https://a.org/"]}"#
         let padding = String(repeating: " ", count: 1 << 20)
         #expect(try await problem(fitting + padding.dropLast(fitting.utf8.count)) == nil)

@@ -27,7 +27,7 @@ struct PrefetchContractTests {
     private func strings(_ node: Node?) -> Set<String> { Set(node?.sequence?.compactMap(\.string) ?? []) }
     private func keys(_ node: Node?) -> Set<String> { Set(node?.mapping?.keys.compactMap(\.string) ?? []) }
 
-    @Test func `a job has the members of the contract`() throws {
+    @Test func `A job has the members of the contract`() throws {
         let job = PrefetchJob(total: 2) { Date(timeIntervalSince1970: 0) }
         let schema = try schema("PrefetchJob")
         #expect(try members(PrefetchDocument(job)) == strings(schema["required"]))
@@ -44,7 +44,7 @@ struct PrefetchContractTests {
             try self.schema("PrefetchJobs")["properties"]?["jobs"]?["maxItems"]?.int == Prefetcher.maxJobs)
     }
 
-    @Test func `the limits of an order are those of the contract, and its examples are taken`() throws {
+    @Test func `The limits of an order agree with the contract, and its examples are taken`() throws {
         let schema = try schema("PrefetchOrder")
         for (_, list) in schema["properties"]?.mapping ?? [:] {
             #expect(list["minItems"]?.int == 1)
@@ -61,7 +61,7 @@ struct PrefetchContractTests {
         }
     }
 
-    @Test func `a job may name its sources by short names`() throws {
+    @Test func `A job may name its sources by short names`() throws {
         var map = SourceMap()
         try map.add("shop", "s3://media/products/")
         let body = try PrefetchBody(parsing: Data(#"{"urls": ["shop:a.jpg"], "widths": [10]}"#.utf8))
@@ -70,7 +70,7 @@ struct PrefetchContractTests {
         #expect(throws: InvalidBody.self) { try PrefetchGrammar().images(of: body, accept: nil) }
     }
 
-    @Test(arguments: ["PrefetchStarted", "PrefetchJob"]) func `the examples of jobs are jobs`(name: String) throws {
+    @Test(arguments: ["PrefetchStarted", "PrefetchJob"]) func `The examples of jobs are jobs`(name: String) throws {
         let response = try #require(contract["components"]?["responses"]?[name])
         let job = try PrefetchDocument(example: response["content"]?["application/json"]?["example"])
         #expect(job.total == 6 && job.state == "running")

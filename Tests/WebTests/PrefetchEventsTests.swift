@@ -19,7 +19,7 @@ struct PrefetchEventsTests {
 
     private func json(_ job: PrefetchJob) -> String { String(buffer: .json(PrefetchDocument(job))) }
 
-    @Test func `the stream of a finished job reports its end and ends`() async throws {
+    @Test func `The stream of a finished job reports its end and ends`() async throws {
         let prefetcher = Prefetcher { _ in .stub() }
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
         for await _ in job.updates {}
@@ -31,7 +31,7 @@ struct PrefetchEventsTests {
         #expect(try await response.text() == "event: progress\ndata: \(json)\n\nevent: end\ndata: \(json)\n\n")
     }
 
-    @Test func `a stream ends with the cancellation of its job as its last event`() async throws {
+    @Test func `A stream ends with the cancellation of its job as its last event`() async throws {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
         let start = json(job)
@@ -46,7 +46,7 @@ struct PrefetchEventsTests {
         #expect(start.contains(#""state":"running""#))
     }
 
-    @Test func `a client that disconnects frees the stream, and the job goes on`() async throws {
+    @Test func `A client that disconnects frees the stream, and the job goes on`() async throws {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
         let clock = TestClock()
@@ -60,7 +60,7 @@ struct PrefetchEventsTests {
         prefetcher.shutdown()
     }
 
-    @Test func `a stream ends when the server shuts down its jobs`() async throws {
+    @Test func `A stream ends when the server shuts down its jobs`() async throws {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
         let clock = TestClock()
@@ -70,7 +70,7 @@ struct PrefetchEventsTests {
         #expect(try await stream.contains("event: end\ndata: "))
     }
 
-    @Test func `an idle stream sends a heartbeat`() async throws {
+    @Test func `An idle stream sends a heartbeat`() async throws {
         let prefetcher = Prefetcher.held
         let job = try prefetcher.start([try ImageRequest(url: "https://a.org/")])
         let clock = TestClock()
@@ -86,7 +86,7 @@ struct PrefetchEventsTests {
         #expect((2...3).contains(comments.count))
     }
 
-    @Test func `a source's text cannot inject lines into a stream`() async throws {
+    @Test func `A source's text cannot inject lines into a stream`() async throws {
         let prefetcher = Prefetcher { _ throws(PipelineError) in throw .notAllowed("a\nb\r\nevent: end\u{2028}") }
         let job = try prefetcher.start([PrefetchItem(try ImageRequest(url: "https://a.org/"), label: "x\n\ny")])
         for await _ in job.updates {}

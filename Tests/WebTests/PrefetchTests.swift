@@ -25,7 +25,7 @@ struct PrefetchTests {
         try JSONDecoder.ofServer.decode(PrefetchDocument.self, from: Data(try await response.text().utf8))
     }
 
-    @Test func `a job is accepted with its URL, which reports its progress`() async throws {
+    @Test func `A job is accepted with its URL, which reports its progress`() async throws {
         let prefetcher = Prefetcher { _ in .stub() }
         let site = site(prefetcher)
         let response = try await site.respond(
@@ -44,7 +44,7 @@ struct PrefetchTests {
         #expect(done.created == accepted.created && done.created.hasSuffix("Z"))
     }
 
-    @Test func `every source is combined with every query, grouped by source`() async throws {
+    @Test func `Every source is combined with every query, grouped by source`() async throws {
         let asked = Mutex<[String]>([])
         let prefetcher = Prefetcher(concurrency: 1) { request in
             asked.withLock { $0.append("\(request.source.path) \(request.recipe.box.width ?? 0)") }
@@ -60,7 +60,7 @@ struct PrefetchTests {
         (nil, "", nil), ("image/webp", "", OutputFormat.webp), ("image/webp", "output=png", .png),
         ("application/json", "", nil),
     ])
-    func `without a format, the client's Accept decides, as for an image`(
+    func `Without a format, the client's Accept decides, as for an image`(
         accept: String?, query: String, format: OutputFormat?
     ) async throws {
         let outputs = Mutex<[OutputFormat?]>([])
@@ -76,7 +76,7 @@ struct PrefetchTests {
         #expect(outputs.withLock { $0 } == [format])
     }
 
-    @Test func `failures list source, query and the problem that /image would report`() async throws {
+    @Test func `Failures list source, query and the problem that /image would report`() async throws {
         let prefetcher = Prefetcher { _ throws(PipelineError) in throw .notFound(status: 404) }
         let site = site(prefetcher)
         let body = #"{"urls":["HTTPS://A.org/1"],"widths":[7]}"#
@@ -94,7 +94,7 @@ struct PrefetchTests {
             ])
     }
 
-    @Test func `jobs are listed newest first, and DELETE cancels them`() async throws {
+    @Test func `Jobs are listed newest first, and DELETE cancels them`() async throws {
         let site = site(.held)
         for width in 1...2 {
             let body = #"{"urls":["https://a.org/1"],"widths":[\#(width),9]}"#
@@ -110,7 +110,7 @@ struct PrefetchTests {
         #expect(try await document(try await site.respond(path, fields: admin)).state == "cancelled")
     }
 
-    @Test func `a job beyond the maximum of running jobs is refused with a retry time`() async throws {
+    @Test func `A job beyond the maximum of running jobs is refused with a retry time`() async throws {
         let prefetcher = Prefetcher.held
         for _ in 0..<64 { _ = try prefetcher.start([try ImageRequest(url: "https://a.org/")]) }
         let response = try await site(prefetcher).respond(
@@ -127,7 +127,7 @@ struct PrefetchTests {
         ("/prefetch", HTTPRequest.Method.get), ("/prefetch", .post), ("/prefetch/x", .get), ("/prefetch/x", .delete),
         ("/prefetch/x/events", .get),
     ])
-    func `prefetching requires the token`(path: String, method: HTTPRequest.Method) async throws {
+    func `Prefetching requires the token`(path: String, method: HTTPRequest.Method) async throws {
         let prefetcher = Prefetcher.held
         let body = #"{"urls":["https://a.org/"]}"#
         let fields: HTTPFields = [.contentType: "application/json"]
@@ -138,7 +138,7 @@ struct PrefetchTests {
     }
 
     @Test(arguments: [("", HTTPRequest.Method.get), ("", .delete), ("/events", .get)])
-    func `unknown and expired job ids are not found`(rest: String, method: HTTPRequest.Method)
+    func `Unknown and expired job ids are not found`(rest: String, method: HTTPRequest.Method)
         async throws
     {
         for id in ["x", "00000000-0000-4000-8000-000000000000"] {
@@ -148,7 +148,7 @@ struct PrefetchTests {
         }
     }
 
-    @Test func `event streams support GET only`() async throws {
+    @Test func `Event streams support GET only`() async throws {
         for method in [HTTPRequest.Method.head, .post, .delete] {
             let response = try await site().respond("/prefetch/x/events", method: method, fields: admin)
             #expect(response.status == .methodNotAllowed)

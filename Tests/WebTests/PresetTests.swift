@@ -40,7 +40,7 @@ struct PresetTests {
         return asked.withLock { $0 }
     }
 
-    @Test func `a preset is the same picture as its parameters spelled out`() async throws {
+    @Test func `A preset is the same picture as its parameters spelled out`() async throws {
         let configuration = try configuration()
         for (short, long) in [
             ("preset=avatar", "w=96&h=96&fit=cover&output=webp"), ("preset=avatar&w=48", "w=48&h=96&fit=cover"),
@@ -59,7 +59,7 @@ struct PresetTests {
         ("preset=avatar&preset=hero", "only once"), ("preset=avatar&w=0", "'w'"),
         ("preset=avatar&preest=1", "There is no parameter 'preest'"),
     ])
-    func `what a preset can't be is refused by name`(query: String, sentence: String) async throws {
+    func `What a preset can't be is refused by name`(query: String, sentence: String) async throws {
         let problem = try await TestSite(configuration: configuration()).problem("/image?\(source)&\(query)")
         #expect(problem.status == 400)
         #expect(problem.detail.contains(sentence))
@@ -70,13 +70,13 @@ struct PresetTests {
         ("x", "width=1"), ("x", "url=y"), ("x", "w=1&w=2"), ("x", "preset=avatar"), ("x", "s=y"), ("x", "exp=9"),
         ("x", "%FF=1"), ("x", "fpx=0.1"),
     ])
-    func `a preset that means nothing is refused where it is made`(name: String, query: String) throws {
+    func `A preset that means nothing is refused where it is made`(name: String, query: String) throws {
         var presets = try configuration().access.presets
         let flaw = #expect(throws: Presets.Flaw.self) { try presets.add(name, query, limits: QueryLimits()) }
         #expect(flaw?.description.contains("preset") == true)
     }
 
-    @Test func `where pictures are made by presets alone nothing that changes them may stand beside one`()
+    @Test func `Where pictures are made by presets alone nothing that changes them may stand beside one`()
         async throws
     {
         let site = TestSite(configuration: try configuration(isOnly: true))
@@ -95,7 +95,7 @@ struct PresetTests {
         #expect(try await site.respond("/image?\(source)&w=96", fields: bearer).status == .ok)
     }
 
-    @Test func `a key with presets makes pictures by those alone`() async throws {
+    @Test func `A key with presets makes pictures by its presets alone`() async throws {
         let secret = String(repeating: "secret-", count: 6)
         let key = try SigningKey(id: "k1", secret: secret, presets: ["avatar"])
         let site = TestSite(configuration: try configuration(key))
@@ -109,7 +109,7 @@ struct PresetTests {
         }
     }
 
-    @Test func `jobs of prefetching know presets too, and what they make is what requests find`() throws {
+    @Test func `Jobs of prefetching know presets too, and what they make is what requests find`() throws {
         let grammar = PrefetchGrammar(presets: try configuration().access.presets)
         var body = try PrefetchBody(parsing: Data(#"{"urls": ["https://example.com/photo.jpg"]}"#.utf8))
         body.queries = ["preset=avatar", "w=96&h=96&fit=cover&output=webp"]

@@ -12,7 +12,7 @@ struct ProblemPageTests {
     private let site = TestSite()
 
     @Test(arguments: ProblemKind.all)
-    func `the type of each problem leads to a page with cause and remedy`(kind: ProblemKind) async throws {
+    func `The type of each problem leads to a page with cause and remedy`(kind: ProblemKind) async throws {
         let response = try await site.respond(kind.type)
         #expect(response.status == .ok)
         #expect(response.headers[.contentType] == "text/html; charset=utf-8")
@@ -24,11 +24,11 @@ struct ProblemPageTests {
         #expect(html.contains("<b>\(kind.status.code)</b>"))
     }
 
-    @Test func `no two kinds have the same cause`() {
+    @Test func `No two kinds have the same cause`() {
         #expect(Set(ProblemKind.all.map(\.cause)).count == ProblemKind.all.count)
     }
 
-    @Test func `the index links to every page`() async throws {
+    @Test func `The index links to every page`() async throws {
         let html = try await site.respond("/problems").text()
         for kind in ProblemKind.all {
             // Relative to the page's own path.
@@ -41,12 +41,12 @@ struct ProblemPageTests {
         "/problems/none", "/problems/a/b", "/problems/%3Cscript%3E", "/problems/Loop",
         "/problems/loop%20",
     ])
-    func `an unknown page is a problem`(path: String) async throws {
+    func `An unknown page is a problem`(path: String) async throws {
         #expect(try await site.problem(path).type == "/problems/no-such-route")
     }
 
     @Test(arguments: ["/problems", "/problems/loop"])
-    func `the page's policy allows only its own style`(path: String) async throws {
+    func `The page's policy allows only its own style`(path: String) async throws {
         let response = try await site.respond(path)
         let html = try await response.text()
         let style = try #require(html.firstMatch(of: /<style>(?<text>[^<]*)<\/style>/)?.output.text)
@@ -66,7 +66,7 @@ struct ProblemPageTests {
             (navigation, "empty", false), ("image/avif,image/webp,*/*", nil, false), ("*/*", nil, false),
             (nil, nil, false),
         ] as [(String?, String?, Bool)])
-    func `a browser that loads a document gets the problem as a page, and any other client as JSON`(
+    func `A browser that loads a document gets the problem as a page, and any other client as JSON`(
         accept: String?, destination: String?, isPage: Bool
     ) async throws {
         var fields: HTTPFields = [:]
@@ -82,7 +82,7 @@ struct ProblemPageTests {
         #expect(!isPage || response.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
     }
 
-    @Test func `a problem that a person sees leads to parameters, playground and problems`() async throws {
+    @Test func `A problem that a person sees leads to parameters, playground and problems`() async throws {
         let fields: HTTPFields = [.accept: "text/html"]
         var configuration = WebConfiguration.test(token: nil)
         configuration.basePath = "/img"
@@ -97,7 +97,7 @@ struct ProblemPageTests {
         #expect(try await !admin.text().contains("/reference"))
     }
 
-    @Test func `with a public URL, types of problems are absolute, and so they are in the contract`() async throws {
+    @Test func `With a public URL, types of problems are absolute, and so they are in the contract`() async throws {
         var configuration = WebConfiguration.test(token: nil)
         configuration.publicURL = "https://images.example.com/i"
         let site = TestSite(configuration: configuration)

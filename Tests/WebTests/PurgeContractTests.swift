@@ -22,7 +22,7 @@ struct PurgeContractTests {
         contract = try Contract()
     }
 
-    @Test func `the answer to a purge has the members of the contract`() throws {
+    @Test func `The answer to a purge has the members of the contract`() throws {
         let schema = try #require(contract["components"]?["schemas"]?["Purge"])
         var report = PurgeReport()
         report.sources = [.init(url: "https://example.com/", entries: 2, bytes: 3)]

@@ -72,13 +72,13 @@ struct PurgeTests {
             ("all&tier=disk&dry_run", Order(target: .everything, dryRun: true, tiers: .disk)),
             ("expired=true", Order()), ("expired&all=false&soft=false", Order()),
         ])
-    private func `every purge scope reaches the caches`(query: String, order: Order) async throws {
+    private func `Every purge scope reaches the caches`(query: String, order: Order) async throws {
         let (response, orders) = try await purge(query)
         #expect(response.status == .ok)
         #expect(orders == [order])
     }
 
-    @Test func `the response counts what was removed, and lists it for a dry run`() async throws {
+    @Test func `The response counts what was removed, and lists it for a dry run`() async throws {
         let done = try await purge("all").response
         #expect(done.headers[.contentType] == "application/json")
         #expect(done.headers[.cacheControl] == "no-store")
@@ -91,7 +91,7 @@ struct PurgeTests {
     }
 
     @Test(arguments: [true, false])
-    func `a purge that takes long is answered with its progress, and goes on`(waits: Bool) async throws {
+    func `A purge that takes long is answered with its progress, and goes on`(waits: Bool) async throws {
         let (held, release) = AsyncStream<Void>.makeStream()
         let (told, tell) = AsyncStream<Void>.makeStream()
         let (begun, begin) = AsyncStream<Void>.makeStream()
@@ -129,7 +129,7 @@ struct PurgeTests {
         for await _ in told {}
     }
 
-    @Test func `a purge that did not reach the other servers fails while it continues here`() async throws {
+    @Test func `A purge that did not reach the other servers fails while it continues here`() async throws {
         let (held, release) = AsyncStream<Void>.makeStream()
         let clock = TestClock { _ in true }
         var endpoint = PurgeEndpoint { _, _, _, _, progress in
@@ -148,7 +148,7 @@ struct PurgeTests {
         release.finish()
     }
 
-    @Test func `a list has at most a thousand members`() throws {
+    @Test func `A list has at most a thousand members`() throws {
         var report = PurgeReport()
         report.sources = Array(repeating: .init(url: "https://example.com/", entries: 1, bytes: 1), count: 1_001)
         #expect(PurgeDocument(report, of: try PurgeGrammar().parse("all&dry_run")).list?.count == 1_000)
@@ -164,7 +164,7 @@ struct PurgeTests {
         ("all&tier=disk&soft", "soft"), ("expired&soft", "soft"), ("expired&dry_run", "dry_run"),
         ("all&all", "all"), ("all&dryrun", "dryrun"), ("all&w=1", "w"),
     ])
-    func `an invalid query removes nothing`(query: String, parameter: String?) async throws {
+    func `An invalid query removes nothing`(query: String, parameter: String?) async throws {
         let (response, orders) = try await purge(query)
         let problem = try JSONDecoder().decode(Problem.Document.self, from: Data(try await response.text().utf8))
         #expect(problem.status == 400)
@@ -176,7 +176,7 @@ struct PurgeTests {
         nil, "", "Bearer", "Bearer ", "Bearer correct-horse-batterx", "Bearer correct-horse-battery2",
         "Basic correct-horse-battery", "correct-horse-battery", "Bearer correct-horse-battery, Bearer x",
     ])
-    func `a purge without the token is refused with a challenge`(credentials: String?) async throws {
+    func `A purge without the token is refused with a challenge`(credentials: String?) async throws {
         let orders = Orders()
         var fields: HTTPFields = [:]
         fields[.authorization] = credentials
@@ -188,7 +188,7 @@ struct PurgeTests {
     }
 
     @Test(arguments: [nil, "Bearer ", "Bearer correct-horse-battery"])
-    func `a server without a token refuses purges and says how to set one`(credentials: String?)
+    func `A server without a token refuses purges and says how to set one`(credentials: String?)
         async throws
     {
         let orders = Orders()
@@ -202,7 +202,7 @@ struct PurgeTests {
         #expect(orders.given.withLock { $0.isEmpty })
     }
 
-    @Test func `the response to a wrong token does not depend on the query`() async throws {
+    @Test func `The response to a wrong token does not depend on the query`() async throws {
         let problem = try await TestSite(configuration: .test(token: token)).problem("/cache?nonsense", method: .delete)
         #expect(problem.status == 401)
     }

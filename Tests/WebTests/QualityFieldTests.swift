@@ -34,7 +34,7 @@ struct QualityFieldTests {
 
     @Test func `What of a drawing is not drawn is a field of responses to GET and HEAD, and of a 304`() async throws {
         let site = TestSite { _ in .stub(gaps: .all) }
-        let expected = "css-colors, css-variables, fonts, foreign-object, images"
+        let expected = "css-colors, css-properties, css-rules, css-units, css-variables, fonts, foreign-object, images"
         for method in [HTTPRequest.Method.get, .head] {
             #expect(try await site.respond(target, method: method).headers[.undrawn] == expected)
         }

@@ -19,7 +19,7 @@ struct RateLimitTests {
     @Test(arguments: [
         "/image?url=https://a.org/", "/info?url=https://a.org/", "/explain?url=https://a.org/", "/image?nonsense",
     ])
-    func `a client over its rate is told when to retry, before its query is parsed`(target: String) async throws {
+    func `A client over its rate is told when to retry, before its query is parsed`(target: String) async throws {
         let site = site()
         for _ in 0..<2 { #expect(try await site.respond(target).status != .tooManyRequests) }
         let refused = try await site.respond(target)
@@ -33,7 +33,7 @@ struct RateLimitTests {
     }
 
     @Test
-    func `a key's own rate applies whatever the address; other keys' requests count for the address`()
+    func `A key's own rate applies whatever the address; other keys' requests count for the address`()
         async throws
     {
         let secret = "correct-horse-battery-staple-0123"
@@ -61,7 +61,7 @@ struct RateLimitTests {
         #expect(clients.withLock(\.self) == ["key slow", "192.0.2.7", "192.0.2.7"])
     }
 
-    @Test func `a request counts for each image that the client has it draw`() async throws {
+    @Test func `A request counts for each image that the client has it draw`() async throws {
         var configuration = WebConfiguration.test(token: "t")
         configuration.clientLimits.rateLimit = Rate("5/h")
         let layers =
@@ -80,7 +80,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test func `cheap endpoints have no rate limit`() async throws {
+    @Test func `Cheap endpoints have no rate limit`() async throws {
         let site = site()
         for path in ["/health/live", "/health/ready", "/", "/problems", "/openapi.yaml"] {
             for _ in 0..<5 { #expect(try await site.respond(path).status == .ok) }

@@ -8,7 +8,7 @@ import Yams
 @testable import DarkroomWeb
 
 struct ReferencePageTests {
-    @Test func `the page has every operation, and every parameter that a link leads to`() async throws {
+    @Test func `The page has every operation, and every parameter that a link leads to`() async throws {
         let response = try await TestSite().respond("/reference")
         #expect(response.status == .ok)
         #expect(response.headers[.contentType] == "text/html; charset=utf-8")
@@ -30,7 +30,7 @@ struct ReferencePageTests {
         #expect(sideBar.contains("href=\"#parameter-fit\"") && sideBar.contains("GET /srcset"))
     }
 
-    @Test func `descriptions are text, in which only backticks mean something`() throws {
+    @Test func `Descriptions are text, in which only backticks mean something`() throws {
         let yaml = """
             info: { description: "A `<b>` & more.\\n\\nAn odd ` one." }
             components:

@@ -22,7 +22,7 @@ struct SignatureTests {
     }
 
     @Test(arguments: SignatureVectors.all.valid + SignatureVectors.all.signed)
-    func `what is signed, and how, is the same in every language`(row: SignatureVectors.Valid) throws {
+    func `What is signed, and how, is the same in every language`(row: SignatureVectors.Valid) throws {
         let secret = try #require(vectors.keys[row.key])
         let parameters = QueryString(pairs: row.parameters.map { .init(name: $0, value: $1) })
         let request = SignedRequest(path: row.path, parameters: parameters)
@@ -34,7 +34,7 @@ struct SignatureTests {
     }
 
     @Test(arguments: SignatureVectors.all.valid)
-    func `a signed request is answered, in the query and in the path`(row: SignatureVectors.Valid) async throws {
+    func `A signed request is answered, in the query and in the path`(row: SignatureVectors.Valid) async throws {
         for target in [row.url, row.signedPath].compactMap(\.self) {
             let response = try await site().respond(target)
             #expect(response.status == .ok, "\(target)")
@@ -44,17 +44,17 @@ struct SignatureTests {
     }
 
     @Test(arguments: SignatureVectors.all.same)
-    func `another spelling of the same request has the same signature`(row: SignatureVectors.Alias) async throws {
+    func `Another spelling of the same request has the same signature`(row: SignatureVectors.Alias) async throws {
         #expect(try await site().respond(row.url).status == .ok)
     }
 
     @Test(arguments: SignatureVectors.all.invalid)
-    func `whatever else it says is refused`(row: SignatureVectors.Invalid) async throws {
+    func `Whatever else it says is refused`(row: SignatureVectors.Invalid) async throws {
         let problem = try await site { _ in Issue.record("It was asked for.") }.problem(row.url)
         #expect(problem.type == "/problems/\(row.problem)")
     }
 
-    @Test func `which part of a signature is wrong is not told`() async throws {
+    @Test func `Which part of a signature is wrong is not told`() async throws {
         let site = try site()
         let wrong = vectors.invalid.filter { $0.problem == "signature-wrong" }
         var told: Set<Problem.Document> = []
@@ -63,7 +63,7 @@ struct SignatureTests {
         #expect(told.count == 1)
     }
 
-    @Test func `every change of a signed request is refused, unless it is decoded to the same`() async throws {
+    @Test func `Every change of a signed request is refused, unless it is decoded to the same`() async throws {
         let site = try site()
         var numbers = SeededRandom(seed: 7)
         for row in vectors.valid where row.path == "/image" {
@@ -104,7 +104,7 @@ struct SignatureTests {
     }
 
     @Test(arguments: ["?", "?x=1", "/", "//", "%2F", "/x"])
-    func `a request in the path has one spelling`(suffix: String) async throws {
+    func `A request in the path has one spelling`(suffix: String) async throws {
         let row = try #require(vectors.valid.first { $0.signedPath != nil })
         let path = try #require(row.signedPath)
         for target in [path + suffix, "/" + path, path.replacing("/", with: "//")] {
@@ -113,7 +113,7 @@ struct SignatureTests {
         }
     }
 
-    @Test func `the query in a path has one order and one encoding`() async throws {
+    @Test func `The query in a path has one order and one encoding`() async throws {
         let row = try #require(vectors.valid.first { $0.signedPath != nil && $0.parameters.count > 1 })
         let query = String(try #require(row.text.split(separator: "\n").last))
         let members = query.split(separator: "&")
@@ -127,7 +127,7 @@ struct SignatureTests {
         }
     }
 
-    @Test func `a huge signature is refused like any other`() async throws {
+    @Test func `A huge signature is refused like any other`() async throws {
         let huge = String(repeating: "A", count: 30_000)
         for target in ["/image?url=x&s=k1.\(huge)", "/image?url=x&s=\(huge)", "/signed/\(huge)/AAAA"] {
             #expect(try await site().problem(target).type == "/problems/signature-wrong")
@@ -135,13 +135,13 @@ struct SignatureTests {
         #expect(try await site().problem("/image?url=x&s=\(huge)\(huge)").type == "/problems/target-too-long")
     }
 
-    @Test func `a server without keys has no right signature`() async throws {
+    @Test func `A server without keys has no right signature`() async throws {
         let url = try #require(vectors.valid.first?.url)
         #expect(try await TestSite().problem(url).type == "/problems/signature-wrong")
         #expect(try await TestSite().respond("/image?url=https://example.com/photo.jpg").status == .ok)
     }
 
-    @Test func `nothing that prints a key prints its secret`() throws {
+    @Test func `Nothing that prints a key prints its secret`() throws {
         let secret = String(repeating: "very-secret-", count: 3)
         let key = try SigningKey(id: "k1", secret: secret)
         var dumped = ""

@@ -58,7 +58,7 @@ struct SrcsetTests {
         #expect(told.src == "\(encoded)&w=320&output=webp")
     }
 
-    @Test func `widths are returned as data, attributes and an element`() async throws {
+    @Test func `Widths are returned as data, attributes and an element`() async throws {
         let told = try await document("&widths=640,320&sizes=50vw&output=webp")
         let (small, large) = ("\(encoded)&w=320&output=webp", "\(encoded)&w=640&output=webp")
         #expect(told.candidates == [.init(width: 320, url: small), .init(width: 640, url: large)])
@@ -72,7 +72,7 @@ struct SrcsetTests {
                 + "width=\"640\" height=\"480\" alt=\"\" loading=\"lazy\" decoding=\"async\">")
     }
 
-    @Test func `a list of long URLs that would take megabytes is refused`() async throws {
+    @Test func `A list of long URLs that would take megabytes is refused`() async throws {
         let configuration = WebConfiguration()
         var endpoints = Endpoints.idle()
         let described = #"{"format":"jpeg","width":4000,"height":3000,"orientation":1,"pages":1}"#
@@ -85,7 +85,7 @@ struct SrcsetTests {
         #expect(refused.status == 400 && refused.detail.contains("widths"))
     }
 
-    @Test func `without widths, default widths up to the server's limit are used`() async throws {
+    @Test func `Without widths, default widths up to the server's limit are used`() async throws {
         let all = [320, 480, 640, 960, 1280, 1600, 1920, 2560]
         #expect(try await document("").candidates.map(\.width) == all)
         #expect(try await document("").sizes == "100vw")
@@ -98,18 +98,18 @@ struct SrcsetTests {
         #expect(try await document("&dpr=8", dense).candidates.map(\.width) == [1000])
     }
 
-    @Test func `the width of a candidate includes the pixel ratio`() async throws {
+    @Test func `The width of a candidate includes the pixel ratio`() async throws {
         let told = try await document("&widths=100,200&dpr=1.5&h=50&fit=cover")
         #expect(told.candidates.map(\.width) == [150, 300])
         #expect(told.candidates.map(\.url) == [150, 300].map { "\(encoded)&w=\($0)&h=75&fit=cover" })
     }
 
-    @Test func `an aspect ratio gives each candidate its height`() async throws {
+    @Test func `An aspect ratio gives each candidate its height`() async throws {
         let told = try await document("&widths=160,320&ar=16:9")
         #expect(told.candidates.map(\.url) == [(160, 90), (320, 180)].map { "\(encoded)&w=\($0)&h=\($1)&fit=cover" })
         #expect(try await problem("&widths=160&ar=16:9&h=50").parameter == "ar")
         #expect(try await problem("&widths=160,640&min-w=320").parameter == "min-w")
-        // The default widths are those that the least width permits.
+        // The least width removes default widths.
         #expect(try await document("&min-w=640").candidates.map(\.width) == [640, 960, 1280, 1600, 1920, 2560])
         #expect(try await document("&min-w=3000").candidates.map(\.width) == [3000])
         #expect(try await document("&min-w=1281&dpr=2").candidates.map(\.width) == [3200, 3840, 4000])
@@ -117,7 +117,7 @@ struct SrcsetTests {
         #expect(try await document("&ar=1:2", narrow).candidates.map(\.width) == [320, 480])
     }
 
-    @Test func `each URL is valid for that image`() async throws {
+    @Test func `Each URL is valid for that image`() async throws {
         let rest = "&widths=9,99&h=50&fit=contain&a=focal&fpx=0.3&blur&crop=1,2,3,4&bg=red&placeholder=lqip&default=b"
         let grammar = ImageQueryGrammar()
         let rows = try SrcsetGrammar().parse(QueryString(parsing: "url=https://example.com/a.jpg" + rest))
@@ -147,7 +147,7 @@ struct SrcsetTests {
         ("&widths=200,2000&ar=3:1", [200, 900], ["w=200&h=67&fit=cover", "w=900&h=300&fit=cover"]),
         ("&widths=200,2000&pad=10", [220, 920], ["w=200&pad=10", "w=920&pad=10"]),
     ])
-    func `no width is wider than the source makes it`(rest: String, widths: [Int], queries: [String]) async throws {
+    func `No width is wider than the source makes it`(rest: String, widths: [Int], queries: [String]) async throws {
         let told = try await document(rest, of: Self.described(900, 600))
         #expect(told.candidates.map(\.width) == widths)
         let found = told.candidates.map { $0.url.replacing("%2C", with: ",").replacing(encoded + "&", with: "") }
@@ -156,7 +156,7 @@ struct SrcsetTests {
         #expect(told.srcset.hasSuffix(" \(widths.last ?? 0)w"))
     }
 
-    @Test func `a drawing has every width, and a rotated source the one that it shows`() async throws {
+    @Test func `A drawing has every width, and a rotated source the one that it shows`() async throws {
         let drawing = Self.described(20, 10).replacing("jpeg", with: "svg")
         #expect(try await document("&widths=20,2000", of: drawing).candidates.map(\.width) == [20, 2000])
         let turned = Self.described(900, 600).replacing(#""orientation":1"#, with: #""orientation":6"#)
@@ -164,13 +164,13 @@ struct SrcsetTests {
         #expect(told.candidates.map(\.width) == [600] && told.height == 900)
     }
 
-    @Test func `a size that only pixels tell is no attribute`() async throws {
+    @Test func `A size that only pixels tell is no attribute`() async throws {
         let told = try await document("&widths=100,2000&trim", of: Self.described(900, 600))
         #expect(told.candidates.map(\.width) == [100, 900])
         #expect(told.width == nil && told.height == nil && !told.html.contains("width="))
     }
 
-    @Test func `widths and formats that would be refused are left out`() async throws {
+    @Test func `Widths and formats that would be refused are left out`() async throws {
         let configuration = WebConfiguration()
         let described = Self.described(4000, 3000)
         func respond(_ rest: String, refuses: @escaping @Sendable (ImageRequest) -> Bool) async throws -> Response {
@@ -195,7 +195,7 @@ struct SrcsetTests {
         #expect(refused.status == .contentTooLarge)
     }
 
-    @Test func `a picture has a source for each format, unless the query names one`() async throws {
+    @Test func `A picture has a source for each format, unless the query names one`() async throws {
         func types(_ rest: String, _ more: String = "") async throws -> [String] {
             let picture = try await document("&widths=9\(rest)", of: Self.described(90, 60, more)).picture ?? ""
             return picture.matches(of: /<source type="image\/([a-z]+)"/).map { String($0.1) }
@@ -211,7 +211,7 @@ struct SrcsetTests {
         #expect(picture.hasSuffix("></picture>"))
     }
 
-    @Test func `an animation is offered in formats that move`() async throws {
+    @Test func `An animation is offered in formats that move`() async throws {
         let moving = Self.described(90, 60).replacing("jpeg", with: "gif").replacing(#""pages":1"#, with: #""pages":3"#)
         let picture = try #require(try await document("&widths=9", of: moving).picture)
         #expect(picture.contains("image/webp") && !picture.contains("image/avif") && !picture.contains("image/jxl"))
@@ -219,7 +219,7 @@ struct SrcsetTests {
         #expect(try await document("&widths=9&formats=avif", of: moving).picture == nil)
     }
 
-    @Test func `a source that cannot be described is the problem of the image`() async throws {
+    @Test func `A source that cannot be described is the problem of the image`() async throws {
         for (error, type) in [
             (PipelineError.notFound(status: 404), "source-not-found"), (.unsupported, "unsupported-image"),
             (.overloaded(retryAfterSeconds: 3), "overloaded"),
@@ -249,13 +249,13 @@ struct SrcsetTests {
         ("&output=lqip", "output"), ("&widths=8192&dpr=2", "dpr"), ("&h=0", "h"), ("&url=b", "url"),
         ("&default=ftp://a", "default"),
     ])
-    func `invalid parameters are refused by name`(rest: String, parameter: String) async throws {
+    func `Invalid parameters are refused by name`(rest: String, parameter: String) async throws {
         let problem = try await problem(rest)
         #expect(problem.status == 400)
         #expect(problem.parameter == parameter)
     }
 
-    @Test func `the number of widths and the length of sizes are limited`() async throws {
+    @Test func `The number of widths and the length of sizes are limited`() async throws {
         let list = { (count: Int) in (1...count).map { "\($0)" }.joined(separator: ",") }
         #expect(try await document("&widths=" + list(32)).candidates.count == 32)
         #expect(try await problem("&widths=" + list(33)).parameter == "widths")
@@ -265,14 +265,14 @@ struct SrcsetTests {
         #expect(try await problem("&sizes=" + String(repeating: "a", count: 501)).parameter == "sizes")
     }
 
-    @Test func `a source that /image refuses has no URLs`() async throws {
+    @Test func `A source that /image refuses has no URLs`() async throws {
         let site = TestSite()
         #expect(try await site.problem("/srcset?url=ftp://a").type == "/problems/invalid-url")
         #expect(try await site.problem("/srcset?widths=5").parameter == "url")
         #expect(try await site.respond(source + String(repeating: "&", count: 33_000)).status == .uriTooLong)
     }
 
-    @Test func `a query cannot end an attribute or an element`() async throws {
+    @Test func `A query cannot end an attribute or an element`() async throws {
         let told = try await document("&widths=5&sizes=%22%3E%3Cscript%3Ealert(1)%26%27")
         #expect(told.sizes == "\"><script>alert(1)&'")
         #expect(told.html.contains("sizes=\"&quot;&gt;&lt;script&gt;alert(1)&amp;&#39;\" width=\"5\""))

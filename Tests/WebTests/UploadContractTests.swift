@@ -14,7 +14,7 @@ struct UploadContractTests {
         operation = try #require(contract["paths"]?["/image"]?["post"])
     }
 
-    @Test func `the forms of a body are those that are read`() throws {
+    @Test func `The contract names each form of a body that is read`() throws {
         let types = (operation["requestBody"]?["content"]?.mapping ?? [:]).compactMap(\.key.string)
         #expect(types == ["application/octet-stream", "image/*", "multipart/form-data"])
         for type in types.dropLast() {

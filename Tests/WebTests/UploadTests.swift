@@ -40,7 +40,7 @@ struct UploadTests {
             ([.contentType: "application/octet-stream"], "bytes"), ([:], "bytes"), (form, form("bytes")),
             ([.contentType: "image/png", .contentEncoding: "identity"], "bytes"),
         ] as [(HTTPFields, String)])
-    func `the body is the source, in any of its forms`(fields: HTTPFields, body: String) async throws {
+    func `The body is the source, in any of its forms`(fields: HTTPFields, body: String) async throws {
         let seen = Mutex<ImageRequest?>(nil)
         let site = site(image: { request in
             seen.withLock { $0 = request }
@@ -53,7 +53,7 @@ struct UploadTests {
         #expect(request.recipe.box.width == 40 && request.client == "192.0.2.7")
     }
 
-    @Test func `the response is for this client alone, and describes no resource`() async throws {
+    @Test func `The response is for this client alone, and describes no resource`() async throws {
         let response = try await site().respond("/image", method: .post, fields: Self.bytes, body: "bytes")
         #expect(response.headers[.cacheControl] == "no-store")
         #expect(response.headers[.contentType] == "image/webp")
@@ -64,20 +64,20 @@ struct UploadTests {
         #expect(again.status == .ok && again.headers[.cacheControl] == "no-store")
     }
 
-    @Test func `a data URL can be asked for`() async throws {
+    @Test func `A data URL can be asked for`() async throws {
         let response = try await site().respond(
             "/image?encoding=base64", method: .post, fields: Self.bytes, body: "bytes")
         #expect(response.headers[.contentType] == "text/plain")
         #expect(try await response.text().hasPrefix("data:image/webp;base64,"))
     }
 
-    @Test func `a problem does not tell whether the same bytes were uploaded before`() async throws {
+    @Test func `A problem does not tell whether the same bytes were uploaded before`() async throws {
         let site = site(image: { _ throws(PipelineError) in throw .remembered(.corrupt, retryAfterSeconds: 9) })
         let response = try await site.respond("/image", method: .post, fields: Self.bytes, body: "bytes")
         #expect(response.status == .unprocessableContent && response.headers[.cacheStatus] == nil)
     }
 
-    @Test func `the status of the caches does not tell whether the same bytes were uploaded before`() async throws {
+    @Test func `The status of the caches does not tell whether the same bytes were uploaded before`() async throws {
         for report in [
             CacheReport(forwarded: .bypass), CacheReport(forwarded: .miss, isStored: true),
             CacheReport(variant: .memory),
@@ -106,7 +106,7 @@ struct UploadTests {
             (bytes, String(repeating: "x", count: 1001), "source-too-large"),
             (form, form(String(repeating: "x", count: 1001)), "source-too-large"),
         ] as [(HTTPFields, String, String)])
-    func `a body that is no image, or not all of one, is refused`(fields: HTTPFields, body: String, kind: String)
+    func `A body that is no image, or not all of one, is refused`(fields: HTTPFields, body: String, kind: String)
         async throws
     {
         let site = site(
@@ -119,7 +119,7 @@ struct UploadTests {
         #expect(problem.type == "/problems/\(kind)", "\(problem.detail)")
     }
 
-    @Test func `an image of the greatest size is accepted, in a form too`() async throws {
+    @Test func `An image of the greatest size is accepted, in a form too`() async throws {
         let site = site(maxBytes: 1000)
         let image = String(repeating: "x", count: 1000)
         #expect(try await site.respond("/image", method: .post, fields: Self.bytes, body: image).status == .ok)
@@ -127,7 +127,7 @@ struct UploadTests {
             try await site.respond("/image", method: .post, fields: Self.form, body: Self.form(image)).status == .ok)
     }
 
-    @Test func `the query is checked before the body is read`() async throws {
+    @Test func `The query is checked before the body is read`() async throws {
         for (query, parameter) in [
             ("url=https://example.com/a.jpg", "url"), ("w=0", "w"), ("store=original", "store"), ("wide=4", "wide"),
             ("default=ftp://a", "default"), ("mark=nothing", "mark"),
@@ -142,13 +142,13 @@ struct UploadTests {
         #expect(loop.type == "/problems/loop")
     }
 
-    @Test func `uploads are off by default, and a signature does not change that`() async throws {
+    @Test func `Uploads are off by default, and a signature does not change that`() async throws {
         let site = TestSite(configuration: try SignatureVectors.all.configuration())
         let problem = try await site.problem("/image?w=4", method: .post, fields: Self.bytes, body: "x")
         #expect(problem.type == "/problems/uploads-disabled" && problem.detail.contains("'uploads'"))
     }
 
-    @Test func `a server with keys transforms only signed uploads, whatever their bytes`() async throws {
+    @Test func `A server with keys transforms only signed uploads, whatever their bytes`() async throws {
         let key = try SigningKey(id: "k1", secret: String(repeating: "s", count: 32))
         let limited = try SigningKey(id: "k2", secret: String(repeating: "t", count: 32), hosts: ["example.com"])
         let site = site(configured: { $0.access.signingKeys = [key, limited] })
@@ -176,7 +176,7 @@ struct UploadTests {
         #expect(admin.status == .ok)
     }
 
-    @Test func `presets and rates apply as to other images`() async throws {
+    @Test func `Presets and rates apply as to other images`() async throws {
         var presets = Presets()
         try presets.add("small", "w=40&maxage=1h", limits: QueryLimits())
         let site = site(configured: { [presets] in
@@ -194,7 +194,7 @@ struct UploadTests {
         #expect(third.type == "/problems/rate-limited")
     }
 
-    @Test func `other methods are answered with those that there are`() async throws {
+    @Test func `Other methods are answered with the methods of the path`() async throws {
         for method in [HTTPRequest.Method.put, .delete, .patch] {
             let response = try await site().respond("/image", method: method, fields: Self.bytes, body: "bytes")
             #expect(response.status == .methodNotAllowed)
@@ -206,13 +206,13 @@ struct UploadTests {
         }
     }
 
-    @Test func `a problem of the image is the one of any source`() async throws {
+    @Test func `A problem of the image is the one of any source`() async throws {
         let site = site(image: { _ throws(PipelineError) in throw .corrupt })
         let problem = try await site.problem("/image", method: .post, fields: Self.bytes, body: "bytes")
         #expect(problem.type == "/problems/corrupt-image")
     }
 
-    @Test func `an upload is refused unread while there is no room for it`() async throws {
+    @Test func `An upload is refused unread while there is no room for it`() async throws {
         var endpoints = Endpoints.idle()
         var configuration = WebConfiguration.test(token: nil)
         configuration.uploads = UploadBudget(budgetBytes: 1000, maxSourceBytes: 1000)
@@ -223,7 +223,7 @@ struct UploadTests {
         #expect(response.status == .serviceUnavailable && response.headers[.retryAfter] == "3")
     }
 
-    @Test func `the bytes of an upload count until they are released`() async throws {
+    @Test func `The bytes of an upload count until they are released`() async throws {
         let budget = UploadBudget(budgetBytes: 1 << 20, maxSourceBytes: 1000)
         func collected() async throws -> (Any, ByteReservation) {
             var collector = budget.makeCollector(for: "a")

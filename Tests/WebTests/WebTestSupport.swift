@@ -127,7 +127,7 @@ extension ImageEndpoint {
 }
 
 extension Endpoints {
-    /// Endpoints that do nothing, except those given.
+    /// Endpoints that do nothing, except the given ones.
     static func idle(
         image: ImageEndpoint = ImageEndpoint(configuration: WebConfiguration()) { _ in .stub() },
         explain: ExplainEndpoint = .idle(), purge: PurgeEndpoint = .idle(), entries: EntriesEndpoint = .idle(),

@@ -33,7 +33,7 @@ struct WsrvEndpointTests {
     }
 
     @Test(arguments: ["/?url=example.com/a.jpg&w=300&h=50%", "/image?compat=wsrv&url=example.com/a.jpg&w=300&h=50%"])
-    func `a query is read as wsrv.nl reads it`(target: String) async throws {
+    func `A query is read as wsrv.nl reads it`(target: String) async throws {
         let request = try #require(try await request(target))
         #expect(request.source.canonical == "http://example.com/a.jpg")
         #expect(request.recipe.enlarge && request.recipe.rules == .wsrv)
@@ -41,7 +41,7 @@ struct WsrvEndpointTests {
         #expect(request.pages == PageSelection(count: 1))
     }
 
-    @Test func `repeated and unknown parameters are ignored, but not for Darkroom's own`() async throws {
+    @Test func `Repeated and unknown parameters are ignored, but not for Darkroom's own`() async throws {
         let request = try await request("/?url=example.com/a.jpg&w=3&w=4&nonsense=1&cachebuster")
         #expect(request?.recipe.box.width == 3)
         for target in [
@@ -53,7 +53,7 @@ struct WsrvEndpointTests {
         #expect(try await TestSite().problem("/?url=").parameter == "url")
     }
 
-    @Test func `without a source the path is the playground's`() async throws {
+    @Test func `Without a source the path is the playground's`() async throws {
         for target in ["/", "/?w=300", "/?curl=a"] {
             #expect(try await TestSite().respond(target).headers[.contentType]?.hasPrefix("text/html") == true)
         }
@@ -63,7 +63,7 @@ struct WsrvEndpointTests {
         #expect(try await request("/?url=example.com/a.jpg", configuration) != nil)
     }
 
-    @Test func `the setting makes it the language of images, and URLs that are handed out say theirs`() async throws {
+    @Test func `The setting makes it the language of images, and URLs that are handed out say theirs`() async throws {
         var configuration = WebConfiguration.test(token: nil)
         configuration.dialect = .wsrv
         #expect(try await request("/image?url=example.com/a.jpg&w=3", configuration)?.recipe.enlarge == true)
@@ -79,7 +79,7 @@ struct WsrvEndpointTests {
 
     // MARK: Access
 
-    @Test func `a server with keys takes no query without a signature, in any language`() async throws {
+    @Test func `A server with keys takes no query without a signature, in any language`() async throws {
         var configuration = WebConfiguration.test(token: nil)
         let key = try SigningKey(id: "k1", secret: Self.secret, hosts: ["example.com"])
         configuration.access.signingKeys = [key]
@@ -107,7 +107,7 @@ struct WsrvEndpointTests {
         #expect(throws: URLSigner.Refusal.self) { try sign("/?url=evil.example/a.jpg") }
     }
 
-    @Test func `where images are made with presets only, other languages are closed`() async throws {
+    @Test func `Where images are made with presets only, other languages are closed`() async throws {
         var configuration = WebConfiguration.test(token: nil)
         try configuration.access.presets.add("avatar", "w=96", limits: QueryLimits())
         configuration.access.presetsOnly = true
@@ -123,7 +123,7 @@ struct WsrvEndpointTests {
     }
 
     @Test(arguments: [Dialect.darkroom, .wsrv])
-    func `a preset has all of its parameters wherever it is used`(dialect: Dialect) async throws {
+    func `A preset has all of its parameters wherever it is used`(dialect: Dialect) async throws {
         var configuration = WebConfiguration.test(token: nil)
         try configuration.access.presets.add("avatar", "w=96&radius=20&steps=flip", limits: QueryLimits())
         configuration.dialect = dialect
@@ -134,7 +134,7 @@ struct WsrvEndpointTests {
         }
     }
 
-    @Test func `scripts of other sites may read an image, but not the page`() async throws {
+    @Test func `Scripts of other sites may read an image, but not the page`() async throws {
         var configuration = WebConfiguration.test(token: nil)
         configuration.access.origins = .all
         let site = TestSite(configuration: configuration)
@@ -146,7 +146,7 @@ struct WsrvEndpointTests {
 
     // MARK: Responses
 
-    @Test func `base64 is text with a tag of its own`() async throws {
+    @Test func `Base64 is text with a tag of its own`() async throws {
         let site = TestSite()
         let response = try await site.respond("/?url=example.com/a.jpg&encoding=base64&filename=photo")
         #expect(response.headers[.contentType] == "text/plain")
@@ -159,7 +159,7 @@ struct WsrvEndpointTests {
         #expect(again.status == .notModified)
     }
 
-    @Test func `a client whose image fails is redirected to the source, and nobody else is`() async throws {
+    @Test func `A client whose image fails is redirected to the source, and nobody else is`() async throws {
         func site(_ error: PipelineError) -> TestSite { TestSite { _ throws(PipelineError) in throw error } }
         let target = "/?url=ssl:example.com/a.jpg&default=1"
         for error in [PipelineError.notFound(status: 404), .corrupt, .unsupported] {
@@ -187,7 +187,7 @@ struct WsrvEndpointTests {
         #expect(try await site(.notFound(status: 404)).respond("/?url=local:///a.jpg&default=1").status == .notFound)
     }
 
-    @Test func `an explanation has the translation, and what was ignored`() async throws {
+    @Test func `An explanation has the translation, and what was ignored`() async throws {
         let site = TestSite.explaining()
         let told = try await site.explanation("/explain?compat=wsrv&url=example.com/a.jpg&w=3&bg=8f00&loop=9")
         #expect(told.request.canonical.contains("w=3&enlarge=true"))
@@ -196,7 +196,7 @@ struct WsrvEndpointTests {
         #expect(try await site.explanation("/explain?url=http://example.com/a.jpg").dialect == nil)
     }
 
-    @Test func `versions make entries of their own, and nothing else`() throws {
+    @Test func `Versions make entries of their own, and nothing else`() throws {
         let base = try ImageRequest(url: "https://example.com/a.jpg")
         var keys: Set<RequestKeys> = []
         for versions in [[], ["1", nil], [nil, "1"], ["2", nil], ["1", "1"]] as [[String?]] {

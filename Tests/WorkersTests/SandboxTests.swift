@@ -63,7 +63,7 @@
         }
 
         @Test(arguments: [Isolation.auto, .none])
-        func `It gives way to those who answer`(isolation: Isolation) async throws {
+        func `It runs at a lower priority than the server`(isolation: Isolation) async throws {
             try await withWorker(.testing { $0.isolation = isolation }) { worker in
                 #expect(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(worker.identifier)) == 10)
             }

@@ -132,7 +132,7 @@ struct SupervisionTests {
         _ = try site.processor.process(.drawing()) { false }
     }
 
-    @Test func `The CPU time of workers includes that of those that have exited`() async throws {
+    @Test func `The CPU time of workers includes workers that have exited`() async throws {
         let site = try await WorkerSite()
         while site.processor.statistics.processorSeconds <= 0.05 {
             _ = try site.processor.process(.drawing()) { false }
@@ -170,7 +170,7 @@ struct SupervisionTests {
         #expect(site.processor.statistics.configured == 1 && site.processor.statistics.ready == 3)
     }
 
-    @Test func `Workers that are no longer needed exit, except one and those that hold images`() async throws {
+    @Test func `Workers that are no longer needed exit, except one and the holders of images`() async throws {
         let site = try await WorkerSite(.testing { ($0.workers, $0.idleTimeout) = (2, .zero) })
         let lent = (0..<3).compactMap { _ in site.pool.take(for: nil) { false } }
         site.pool.release(lent[0].number, DecodedStatistics(entries: 1, bytes: 1))

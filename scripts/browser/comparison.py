@@ -43,7 +43,7 @@ def compared(first: numpy.ndarray, second: numpy.ndarray) -> Pair:
 
 
 def misses() -> list[str]:
-    """The made-up differences that a comparison does not find, and those that it finds in equal images."""
+    """The made-up differences that a comparison does not find, and differences that it finds in equal images."""
     picture = numpy.full((48, 64, 4), 255, numpy.uint8)
     picture[..., 0] = numpy.linspace(0, 255, 64)
     brighter, clear, spotted = picture.copy(), picture.copy(), picture.copy()

@@ -69,9 +69,23 @@ def has_odd_orientation(body: bytes) -> bool:
     return False
 
 
+def is_small_of_half_chroma(body: bytes) -> bool:
+    """An AVIF with sides of at most 256 pixels and subsampled chroma, by its boxes `ispe` and `av1C`."""
+    size, codec = body.find(b"ispe") + 8, body.find(b"av1C") + 6
+    if body[4:12] != b"ftypavif" or size < 8 or codec < 6 or len(body) < max(size + 8, codec + 1):
+        return False
+    sides = [int.from_bytes(body[at : at + 4], "big") for at in (size, size + 4)]
+    return max(sides) <= 256 and body[codec] & 0x18 == 0x08
+
+
 def has_exif(body: bytes) -> bool:
     """A WebP with EXIF data."""
     return body[:4] == b"RIFF" and body[8:12] == b"WEBP" and b"EXIF" in body
+
+
+def has_animation_and_profile(body: bytes) -> bool:
+    """An animated WebP with an ICC profile, by the flags of its header."""
+    return body[:4] == b"RIFF" and body[8:16] == b"WEBPVP8X" and len(body) > 20 and body[20] & 0x22 == 0x22
 
 
 def has_no_size(body: bytes) -> bool:
@@ -103,10 +117,13 @@ ALPHA_ITEM = b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"
 
 KINDS: dict[str, Callable[[bytes], bool]] = {
     "AVIF with alpha": lambda body: body[4:12] == b"ftypavif" and ALPHA_ITEM in body,
+    "small AVIF of half chroma": is_small_of_half_chroma,
+    "AVIF with a crop": lambda body: body[4:12] == b"ftypavif" and b"clap" in body,
     "JPEG without its end": lambda body: body[:2] == b"\xff\xd8" and b"\xff\xd9" not in body[-64:],
     "JPEG of four channels": has_four_channels,
     "JPEG with an odd orientation tag": has_odd_orientation,
     "WebP with EXIF": has_exif,
+    "animated WebP with a profile": has_animation_and_profile,
     "SVG without size": has_no_size,
     "SVG with outside images": has_outside_images,
     "SVG in a missing font": has_missing_font,

@@ -17,7 +17,7 @@ SIDE = 128
 STORED_SIDE = 2048
 """The side of canvases from which references are made; their blocks are compared with blocks of a full-size result."""
 DRAWING_SIDE = 320
-"""That of drawings. Those without a size are 300 pixels wide in browsers, and some look different in another size."""
+"""The size of drawings. Drawings without a size are 300 pixels wide in browsers, and some look different in another size."""
 FILE_SECONDS = 30
 
 

@@ -32,7 +32,7 @@ DISK = "--cache-disk-bytes=4GiB"
 ANSWER_SECONDS, ANNOUNCE_SECONDS = 15, 2
 """The response comes after ten seconds or once the purge is over; the others hear of it before it is carried out."""
 REACH_SECONDS, REACHED = 5, 0.9
-"""How long a new image may take to the other node, and the share of those that must be there by then."""
+"""How long a new image may take to the other node, and the share of images that must be there by then."""
 AFTER_SECONDS, END_SECONDS = 3, 300
 DISK_ENTRIES = 'darkroom_cache_entries{tier="disk"}'
 

@@ -96,7 +96,7 @@ class Cluster:
         return sum((node.faulty.counts for node in self.nodes), Counter())
 
     def operations(self) -> Counter[str]:
-        """Requests of all nodes to the store by operation, without those for the purge log."""
+        """Requests of all nodes to the store by operation, without requests for the purge log."""
         found: Counter[str] = Counter()
         for name, count in self.at_the_store().items():
             operation, _, status = name.rpartition(" ")

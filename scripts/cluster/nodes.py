@@ -66,7 +66,7 @@ class Node:
     def start(self) -> None:
         endpoint = [f"--s3-endpoint=http://{self.faulty.endpoint}"] if self.settings.is_shared else []
         flags = [*self.settings.flags, *endpoint, f"--public-url=http://{self.name}.example", *self.more]
-        # The last of two equal flags counts, so that of the port here.
+        # The last of two equal flags counts, so this port.
         self.server = Server(self.settings.binary, self.folder, *flags, f"--port={self.port}")
         self.server.wait_until_it_listens()
 

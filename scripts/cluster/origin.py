@@ -131,7 +131,7 @@ class Origin:
         lines = head.split("\r\n")
         source = int(lines[0].split()[1].rpartition("/")[2].removesuffix(".png"))
         fields = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
-        # The version is that of the moment when the request arrives: what the purge proof relies on.
+        # The version is taken at the moment when the request arrives: what the purge proof relies on.
         now = time.monotonic()
         version, freshness = self.version(source, now), self.freshness(source)
         if self.delay_seconds:

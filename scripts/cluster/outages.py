@@ -84,7 +84,7 @@ class Outages:
         self.recover(name)
 
     def judge_seconds(self) -> None:
-        """To be called when all requests have been answered, also those that waited for the end of an outage."""
+        """To be called when all requests have been answered, also requests that waited for the end of an outage."""
         judge = self.cluster.judge
         begin, end = self.quiet
         quiet = percentile([took for at, took in judge.seconds if begin <= at + took < end], 0.99)

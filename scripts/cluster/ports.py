@@ -10,7 +10,7 @@ reserving = threading.Lock()
 
 
 def free_port() -> int:
-    """A port that no outgoing connection takes while its process is down: below the range of those on Linux."""
+    """A port that no outgoing connection takes while its process is down: below the range of Linux for them."""
     with reserving:
         while True:
             port = random.randrange(16_384, 32_768)

@@ -1,6 +1,6 @@
-"""Purges in the log of the shared store that no node of this run has made, such as those of the last weeks.
+"""Purges in the log of the shared store that no node of this run has made, such as purges of the last weeks.
 
-Their format is that of `SharedObject` and `PurgeLog` in `Sources/Store/Shared`.
+`SharedObject` and `PurgeLog` define their format, in `Sources/Store/Shared`.
 """
 
 import hashlib

@@ -14,7 +14,7 @@ from purges import direct
 from store import Store
 
 SOURCES = range(0, 60, 3)
-"""Those whose versions do not follow the clock."""
+"""Images whose versions do not follow the clock."""
 LOGGED, DAYS, HOURS = 300, 29.5, 0.2
 LATER = [("url", SOURCES[0]), ("tag", SOURCES[1])]
 """Purges while the node is down."""
@@ -68,7 +68,7 @@ def logged(cluster: Cluster) -> list[purge_log.LoggedPurge]:
 def restarted(cluster: Cluster, node: Node, concerned: set[int], meanwhile=lambda: None) -> int:
     """Restarts a node and requests everything; returns how many of the sources came from its own disk.
 
-    `concerned` are those that `meanwhile` purges.
+    `concerned` are the images that `meanwhile` purges.
     """
     judge = cluster.judge
     node.stop()

@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
                 replace(cluster, node, this)
                 cluster.during(seconds)
                 figures[f"purges that reached the others beside {node.name}"] = purged_by_each(cluster, node)
-            # Back, as after a bad release: its cache is now that of this one.
+            # Back, as after a bad release: its cache is now this one's.
             replace(cluster, nodes[0], last)
             cluster.during(seconds)
             figures["purges that reached the others after a way back"] = purged_by_each(cluster, nodes[0])

@@ -9,7 +9,7 @@ from cluster import OPERATIONS, Cluster, Result
 from judge import percentile
 from store import Store
 
-# Those whose versions do not follow the clock.
+# Images whose versions do not follow the clock.
 SOURCES = range(0, 180, 3)
 WIDTHS = (8, 32, 64)
 PURGED = SOURCES[::10]
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, folder: Path, store: Store) -> Result:
         took = [seconds for _, seconds in cluster.judge.seconds[first:]]
         requests, produced = origin.requests(since), cluster.produced()
     breaches = cluster.judge.breaches
-    # Nobody has the new versions of those that were purged.
+    # Nobody has the new versions of purged images.
     if requests > len(PURGED):
         breaches.append(("origin asked", f"{requests} requests to the origin, {len(PURGED)} of them for purged sources"))
     if produced > len(PURGED) * len(WIDTHS):

@@ -1,7 +1,7 @@
 """Checks that a built server conforms to openapi/openapi.yaml.
 
 `client` generates clients from the document with openapi-python-client and calls every operation through them. `fuzz`
-runs schemathesis, which generates valid and invalid requests and applies all of its checks and those of fuzz/hooks.py
+runs schemathesis, which generates valid and invalid requests and applies all of its checks and the checks of fuzz/hooks.py
 to each response. `iiif` runs the published validator of the IIIF Image API. Each part starts its own server on a free
 loopback port, with fixtures as sources.
 """

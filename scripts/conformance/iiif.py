@@ -1,6 +1,6 @@
 """Runs iiif-validator, the validator of the IIIF consortium, against a built server.
 
-All tests up to level 2 run, and those of the features that info.json lists besides. Left out of the rest are formats
+All tests up to level 2 run, and the tests of further features that info.json lists. Left out of the rest are formats
 that the server does not have, and a test whose ^max is the size of the image, which is true only of servers that set
 that limit.
 """

@@ -24,7 +24,7 @@ ON_KUBERNETES = re.compile(
 
 
 def checks(folder: Path) -> Iterator[tuple[str, Callable[[Path], None]]]:
-    yield "kubernetes/overlays/cluster: HAProxy's settings are those of the sample", partial(compare, folder)
+    yield "kubernetes/overlays/cluster: HAProxy has the settings of the sample", partial(compare, folder)
     for name, file, start, decodes in (
         ("haproxy", "haproxy/cluster.cfg", haproxy, True), ("nginx", "nginx/cluster.conf", nginx, False)
     ):

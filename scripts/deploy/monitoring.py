@@ -110,7 +110,7 @@ def advice(rules: Path, test: Path) -> None:
 def panels(file: Path) -> None:
     text = file.read_text()
     dashboard = json.loads(text)
-    assert text == json.dumps(dashboard, indent=2, ensure_ascii=False) + "\n", "The indentation is not that of two blanks."
+    assert text == json.dumps(dashboard, indent=2, ensure_ascii=False) + "\n", "The indentation is not two blanks."
     identifiers = [panel["id"] for panel in dashboard["panels"]]
     assert len(set(identifiers)) == len(identifiers), "Two panels have one id."
     cells: set[tuple[int, int]] = set()

@@ -1,4 +1,4 @@
-"""Tests of the views that require the admin token, in the same form as those of the image view."""
+"""Tests of the views that require the admin token, in the same form as the tests of the image view."""
 
 from selenium.webdriver.common.by import By
 

@@ -84,7 +84,7 @@ def own_memory_kib(pid: int, kinds: tuple[str, ...] = ("Pss",)) -> int:
         try:
             lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
         except PermissionError:
-            # Only root sees that of a sandboxed worker. Its resident set is an upper bound.
+            # Only root sees it of a sandboxed worker. Its resident set is an upper bound.
             kinds, lines = ("VmRSS",), (PROC / str(pid) / "status").read_text().splitlines()
         return sum(int(line.split()[1]) for line in lines if line.startswith(tuple(f"{kind}:" for kind in kinds)))
     return 0
@@ -107,7 +107,7 @@ def memory_mb(pid: int) -> Memory:
 
 
 def cpu_seconds(pid: int) -> tuple[float, float]:
-    """CPU time of a process itself, and that of all its descendants, including those that have ended and were reaped."""
+    """CPU time of a process itself and of all its descendants, including reaped ones."""
     while True:
         own, reaped = times(pid)
         living = sum(sum(times(process.pid)) for process in children(pid))
@@ -117,7 +117,7 @@ def cpu_seconds(pid: int) -> tuple[float, float]:
 
 
 def times(pid: int) -> tuple[float, float]:
-    """CPU seconds of a process, and those of its reaped children."""
+    """CPU seconds of a process and of its reaped children."""
     with suppress(OSError):
         fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
         user, system, reaped_user, reaped_system = (int(ticks) / TICKS for ticks in fields[11:15])

@@ -17,27 +17,47 @@ package struct PurgeEpoch: Hashable, Sendable {
 /// The purges since this process started, by what they concern, so that work that started before a purge of its source
 /// stores nothing after it.
 ///
-/// Purges are numbered. Of very many purges, only the latest are known one by one; work that started before them counts
-/// as purged.
+/// Purges are numbered as this server learns of them. Of very many purges, only the latest are known one by one; work
+/// that started before them counts as purged.
 final class PurgeEpochs: Sendable {
+    /// The purges of a target.
+    private struct Purges {
+        /// The number of the last purge.
+        var last: UInt64 = 0
+        /// The number of the last purge that concerns all work in progress.
+        var lastOfAll: UInt64 = 0
+        /// The order up to which the other purges concern records.
+        var order = Int64.min
+
+        mutating func include(_ number: UInt64, order: Int64?) {
+            last = max(last, number)
+            if let order { self.order = max(self.order, order) } else { lastOfAll = max(lastOfAll, number) }
+        }
+
+        /// Whether work that started at this epoch is concerned.
+        func concern(_ epoch: PurgeEpoch, _ order: Int64?) -> Bool {
+            lastOfAll > epoch.last || last > epoch.last && order.map { $0 <= self.order } ?? true
+        }
+    }
+
     private struct State {
         var last: UInt64 = 0
-        /// The number of the last purge that concerns all sources.
-        var everything: UInt64 = 0
-        /// The number of the last purge of a tag.
-        var anyTag: UInt64 = 0
-        var sources: [StoreKey: UInt64] = [:]
-        var hosts: [String: UInt64] = [:]
-        var tags: [String: UInt64] = [:]
-        var prefixes: [String: UInt64] = [:]
+        /// The purges that concern all sources.
+        var everything = Purges()
+        /// The purges of tags.
+        var anyTag = Purges()
+        var sources: [StoreKey: Purges] = [:]
+        var hosts: [String: Purges] = [:]
+        var tags: [String: Purges] = [:]
+        var prefixes: [String: Purges] = [:]
 
         /// Work from before the first purges counts as purged, so that they need not be known.
-        mutating func removeFirst(upTo number: UInt64) {
-            everything = max(everything, number)
-            sources = sources.filter { $0.value > number }
-            hosts = hosts.filter { $0.value > number }
-            tags = tags.filter { $0.value > number }
-            prefixes = prefixes.filter { $0.value > number }
+        mutating func removeFirst(upTo number: UInt64, order: Int64? = nil) {
+            everything.include(number, order: order)
+            sources = sources.filter { $0.value.last > number }
+            hosts = hosts.filter { $0.value.last > number }
+            tags = tags.filter { $0.value.last > number }
+            prefixes = prefixes.filter { $0.value.last > number }
         }
     }
 
@@ -54,11 +74,13 @@ final class PurgeEpochs: Sendable {
     /// concern it.
     func current(of source: StoreKey, _ url: SourceURL) -> PurgeEpoch {
         state.withLock { state in
-            var number = max(state.everything, state.anyTag, state.sources[source] ?? 0)
-            if !state.hosts.isEmpty { number = max(number, state.hosts[url.hostName] ?? 0) }
+            var number = max(state.everything.last, state.anyTag.last, state.sources[source]?.last ?? 0)
+            if !state.hosts.isEmpty { number = max(number, state.hosts[url.hostName]?.last ?? 0) }
             if !state.prefixes.isEmpty {
                 let address = url.canonical
-                for (prefix, found) in state.prefixes where address.hasPrefix(prefix) { number = max(number, found) }
+                for (prefix, found) in state.prefixes where address.hasPrefix(prefix) {
+                    number = max(number, found.last)
+                }
             }
             return PurgeEpoch(last: state.last, concerning: number)
         }
@@ -66,11 +88,16 @@ final class PurgeEpochs: Sendable {
 
     /// Whether no purge since then concerns the source of a request.
     ///
-    /// - Parameter record: the record of the source; nil = unknown, so that any purge of a tag concerns it.
-    func isCurrent(_ epoch: PurgeEpoch, of access: CacheAccess, _ record: SourceRecord?) -> Bool {
+    /// - Parameters:
+    ///   - record: the record of the source; nil = unknown, so that any purge of a tag concerns it.
+    ///   - order: the order of the record, which purges up to an earlier order do not concern; nil = unknown.
+    func isCurrent(
+        _ epoch: PurgeEpoch, of access: CacheAccess, _ record: SourceRecord?, order: () -> Int64? = { nil }
+    ) -> Bool {
         state.withLock { state in
-            func isLater(_ number: UInt64?) -> Bool { number.map { $0 > epoch.last } ?? false }
-            guard isLater(state.last) else { return true }
+            guard state.last > epoch.last else { return true }
+            let order = order()
+            func isLater(_ purges: Purges?) -> Bool { purges?.concern(epoch, order) ?? false }
             if isLater(state.everything) || isLater(state.sources[access.keys.source]) { return false }
             if isLater(state.anyTag), record?.response.tags.contains(where: { isLater(state.tags[$0]) }) ?? true {
                 return false
@@ -89,18 +116,23 @@ final class PurgeEpochs: Sendable {
 
     /// Counts a purge.
     ///
-    /// - Parameter source: the key of the source, for a target that is one.
-    func advance(_ target: PurgeTarget, source: StoreKey?) {
+    /// - Parameters:
+    ///   - source: the key of the source, for a target that is one.
+    ///   - order: the order up to which it concerns records; nil = it concerns all work in progress.
+    func advance(_ target: PurgeTarget, source: StoreKey?, order: Int64? = nil) {
         state.withLock { state in
             state.last += 1
+            let number = state.last
             switch target {
-            case .source: if let source { state.sources[source] = state.last }
-            case .host(let host): state.hosts[host] = state.last
-            case .tag(let tag): (state.tags[tag], state.anyTag) = (state.last, state.last)
-            case .prefix(let prefix): state.prefixes[prefix] = state.last
-            case .everything: state.removeFirst(upTo: state.last)
+            case .source: if let source { state.sources[source, default: Purges()].include(number, order: order) }
+            case .host(let host): state.hosts[host, default: Purges()].include(number, order: order)
+            case .tag(let tag):
+                state.tags[tag, default: Purges()].include(number, order: order)
+                state.anyTag.include(number, order: order)
+            case .prefix(let prefix): state.prefixes[prefix, default: Purges()].include(number, order: order)
+            case .everything: state.removeFirst(upTo: number, order: order)
             }
-            if state.prefixes.count > Self.maxPrefixes, let first = state.prefixes.values.min() {
+            if state.prefixes.count > Self.maxPrefixes, let first = state.prefixes.values.map(\.last).min() {
                 state.removeFirst(upTo: first)
             } else if state.sources.count + state.hosts.count + state.tags.count > Self.capacity {
                 state.removeFirst(upTo: state.last - UInt64(Self.capacity / 2))
@@ -112,7 +144,7 @@ final class PurgeEpochs: Sendable {
     func advance(_ source: StoreKey) {
         state.withLock { state in
             state.last += 1
-            state.sources[source] = state.last
+            state.sources[source, default: Purges()].include(state.last, order: nil)
             if state.sources.count > Self.capacity { state.removeFirst(upTo: state.last - UInt64(Self.capacity / 2)) }
         }
     }

@@ -25,9 +25,10 @@ final class PurgeFollower: Sendable {
     /// How long the log keeps purges of single sources. A server that was stopped for longer removes what is on disk.
     static let retention = Int64(7 * 86_400_000)
     /// The time that is added to the time of a purge to get its order, so that the purge also outdates entries that
-    /// servers with clocks ahead fetched before it. The corrected times of two servers may differ by as much
+    /// servers with clocks ahead fetched before it. The corrected times of two servers differ by no more if the store
+    /// answers each of them within a second now and then, or if their own clocks are wrong by at most half as much
     /// (`StoreClock`).
-    static let clockTolerance = Int64(15_000)
+    static let clockTolerance = Int64(5_000)
     /// With more purges to carry out at once, none is read: origins confirm what was stored before.
     static let maxPurges = 10_000
     /// The number of attempts at reading a purge. A purge that cannot be read then counts as a purge of everything.
@@ -101,7 +102,7 @@ final class PurgeFollower: Sendable {
     /// Announces a purge to the other servers, before it is carried out here: they need not wait for that.
     ///
     /// - Parameters:
-    ///   - order: see ``order``.
+    ///   - order: see ``order()``.
     ///   - source: the key of the target, if it is one source. It is removed from the shared tier.
     /// - Returns: the purge, for ``finish(_:_:isSoft:order:sources:)``; nil if it did not reach the other servers.
     func announce(_ target: PurgeTarget, isSoft: Bool, order: Int64, source: StoreKey?) async -> PurgeLog.Name? {
@@ -141,7 +142,10 @@ final class PurgeFollower: Sendable {
     }
 
     /// The order of a purge that begins now.
-    var order: Int64 { shared.store.milliseconds + Self.clockTolerance }
+    func order() async -> Int64 {
+        await shared.store.learnTime(within: Self.appendLimit)
+        return shared.store.milliseconds + Self.clockTolerance
+    }
 
     // MARK: Other servers' purges
 
@@ -223,7 +227,7 @@ final class PurgeFollower: Sendable {
         let start = summedUp.map { min($0.time, progress.position - Self.overlap) }
         let listed = try await log.names(since: start, within: Self.requestLimit)
         try await carryOut(listed, after: progress, now: now, execute)
-        let first = listed.isComplete ? upkeep.sourcesAfter(summedUp) : order
+        let first = listed.isComplete ? upkeep.sourcesAfter(summedUp) : shared.store.milliseconds + Self.clockTolerance
         let sources = listed.names.filter { !$0.isLasting && !progress.lacks($0) && $0.time > summedUp?.time ?? -1 }
         if sources.isEmpty { shared.purgedOrders.recordSources(after: first) }
         // Requests do not wait for the others: until they are known, lookups ask the store for the newest record.

@@ -20,7 +20,9 @@ extension ImageCache {
         progress: @escaping @Sendable (PurgeReport) -> Void
     ) async -> PurgeReport {
         guard !dryRun else { return await self.report(on: self.sources(of: target, tiers), tiers, named: true) }
-        let order = tiers.contains(.shared) ? follower?.order : nil
+        let order = tiers.contains(.shared) ? await follower?.order() : nil
+        let underWay = order.flatMap { shared?.purgesUnderWay.begin(target, source: source(of: target), order: $0) }
+        defer { if let underWay { shared?.purgesUnderWay.end(underWay) } }
         invalidateWork(target)
         if let order { outdate(target, order: order, isSoft: soft) }
         var announced: PurgeLog.Name?
@@ -63,18 +65,22 @@ extension ImageCache {
             shared?.purgedOrders.doubt(upTo: order)
             return
         }
-        invalidateWork(target)
+        let underWay = shared?.purgesUnderWay.begin(target, source: source(of: target), order: order)
+        defer { if let underWay { shared?.purgesUnderWay.end(underWay) } }
+        invalidateWork(target, upTo: order)
         outdate(target, order: order, isSoft: isSoft)
         var report = PurgeReport()
-        _ = await purgeEntries(target, soft: isSoft, [.memory, .disk], &report) { _ in }
+        _ = await purgeEntries(target, soft: isSoft, [.memory, .disk], upTo: order, &report) { _ in }
     }
 
     /// Removes entries, or marks them as stale, some sources at a time.
     ///
-    /// - Parameter report: counts the entries, and is reported as it grows.
+    /// - Parameters:
+    ///   - order: the order up to which the purge concerns work in progress; nil = all of it.
+    ///   - report: counts the entries, and is reported as it grows.
     /// - Returns: the sources that were found.
     private func purgeEntries(
-        _ target: PurgeTarget, soft: Bool, _ tiers: TierSet, _ report: inout PurgeReport,
+        _ target: PurgeTarget, soft: Bool, _ tiers: TierSet, upTo order: Int64? = nil, _ report: inout PurgeReport,
         _ progress: @Sendable (PurgeReport) -> Void
     ) async -> [StoreKey] {
         progress(report)
@@ -95,17 +101,25 @@ extension ImageCache {
             }
             progress(report)
         }
-        if !soft {
-            if target == .everything { await removeEverything(tiers) } else { removeCopies(of: sources, target, tiers) }
+        if soft {
+            // Work that found entries before they were marked.
+            epochs.advance(target, source: source(of: target), order: order)
+        } else if target == .everything {
+            await removeEverything(tiers, upTo: order)
+        } else {
+            removeCopies(of: sources, target, tiers, upTo: order)
         }
         return sources
     }
 
     /// Invalidates work in progress for these sources: its results are not stored, and no request joins it.
-    private func invalidateWork(_ target: PurgeTarget) {
+    ///
+    /// - Parameter order: the order of another server's purge, which does not concern what was requested from origins
+    ///   after it; nil = the purge concerns all work.
+    private func invalidateWork(_ target: PurgeTarget, upTo order: Int64? = nil) {
         let source = source(of: target)
         // The tags of sources in progress arrive with the response, and are compared when the work ends.
-        epochs.advance(target, source: source)
+        epochs.advance(target, source: source, order: order)
         if let source {
             originalsInUse.remove([source])
             forget(failures.remove([source]))
@@ -184,17 +198,17 @@ extension ImageCache {
     }
 
     /// Until the epoch advances again, a concurrent reader may copy an entry to memory that is no longer on disk.
-    private func removeCopies(of sources: [StoreKey], _ target: PurgeTarget, _ tiers: TierSet) {
-        epochs.advance(target, source: source(of: target))
+    private func removeCopies(of sources: [StoreKey], _ target: PurgeTarget, _ tiers: TierSet, upTo order: Int64?) {
+        epochs.advance(target, source: source(of: target), order: order)
         removeFromMemory(sources, tiers)
     }
 
-    private func removeEverything(_ tiers: TierSet) async {
+    private func removeEverything(_ tiers: TierSet, upTo order: Int64?) async {
         if tiers.contains(.disk) {
             await disk?.removeEverything()
             follower?.save()
         }
-        epochs.advance(.everything, source: nil)
+        epochs.advance(.everything, source: nil, order: order)
         if tiers.contains(.memory) {
             records.shrink(toFraction: 0)
             memory.removeEverything()

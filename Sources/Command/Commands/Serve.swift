@@ -1,5 +1,4 @@
 import ArgumentParser
-import DarkroomTransforms
 import NIOCore
 import Tracing
 
@@ -29,8 +28,7 @@ struct Serve: AsyncParsableCommand, SettingsCommand {
         } catch {
             throw error.report()
         }
-        let fault = InstalledCodecs.current.fault ?? DescriptorLimit.fault
-        if let fault { throw SettingError(fault, cause: .machine).report() }
+        if let fault = DescriptorLimit.fault { throw SettingError(fault, cause: .machine).report() }
         let server = ImageServer(settings, sources: sources)
         InstrumentationSystem.bootstrap(server.instrument)
         do {

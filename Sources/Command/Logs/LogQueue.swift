@@ -36,7 +36,7 @@ struct LogQueue {
         var droppedCount = 0
     }
 
-    /// The total number of dropped lines, and of those that the writer failed to write.
+    /// The total number of lines that were dropped, or that the writer failed to write.
     var droppedCount = 0
     private let limits: Limits
     private var batch = Batch()

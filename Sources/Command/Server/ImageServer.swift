@@ -49,7 +49,6 @@ struct ImageServer {
             metadata: ["version": "\(Darkroom.release)", "pid": .stringConvertible(Int(getpid()))])
         descriptors = DescriptorLimit.raised(logger: logger)
         traces = TraceExport(settings, logger: logger)
-        logEnvironment()
         logShortGrace()
     }
 
@@ -66,8 +65,11 @@ struct ImageServer {
         let (signals, firstSignal) = await watchSignals(logger: logger) { [log] in log.flush() }
         let hangups = await UnixSignalsSequence(trapping: .sighup)
 
-        // Pixels, and stores: memory, disk, a store shared with other servers, decoded originals.
-        let pixels = try await PixelBackend(settings, logger: logger)
+        // Pixels, and stores: memory, disk, a store shared with other servers, decoded originals. The first worker and
+        // this process load the libraries of codecs at the same time.
+        async let backend = PixelBackend(settings, logger: logger)
+        try examineMachine()
+        let pixels = try await backend
         let disk = try await openDisk()
         let shared = try await SharedBackend(settings, metrics: registry, logger: logger)
         let caches = caches(disk, shared, pixels)
@@ -129,8 +131,9 @@ struct ImageServer {
         logger.info("stopped", metadata: ["uptime-seconds": .stringConvertible(Int(uptime))])
     }
 
-    /// Logs the limits and codecs that the environment determines.
-    private func logEnvironment() {
+    /// Logs the limits, codecs and fonts that the environment determines. Throws for a fault of libvips.
+    private func examineMachine() throws(SettingError) {
+        if let fault = InstalledCodecs.current.fault { throw SettingError(fault, cause: .machine) }
         if !settings.serviceLinks.isEmpty {
             logger.info(
                 "ignored variables that Kubernetes sets for Services",

@@ -65,7 +65,10 @@ struct ProcessingSettings: SettingTheme {
             """)
     let quarantine = Setting(
         "quarantine", .duration(allowsZero: true), default: .seconds(3600),
-        help: "Time for which an image that crashed a worker is refused without being processed again. 0 disables it.")
+        help: """
+            Time for which an image that crashed a worker is refused without being processed again. 0 disables it, to \
+            find out whether an update has mended the crash.
+            """)
     let damaged = Setting(
         "damaged", .choice(of: DamagePolicy.self), default: .refuse,
         help: "Default of the query parameter 'damaged'.")

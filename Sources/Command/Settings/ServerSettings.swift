@@ -171,7 +171,8 @@ struct LoggingSettings: SettingTheme {
     let hits = Setting(
         "log-hits", .boolean, default: true,
         help: """
-            Whether to log hits: requests that a fresh cached image answers. Hits of a second or more are always logged.
+            Whether to log hits: requests that a fresh cached image answers. Hits of a second or more are always \
+            logged. 'false' is for collectors of logs that cannot keep up, or are paid by the line.
             """)
     let sources = Setting(
         "log-sources", .choice(of: LoggedSource.self), default: .host,

@@ -95,7 +95,7 @@ struct LimitedHTTP1Channel: ServerChildChannel {
             let connection = AcceptedConnection(connection, of: http, logger: logger)
             var isOver = gone.futureResult
             if !isRefused {
-                let answers = try addHandlers(to: channel, waiting, watch: watch.value, executor, logger: logger)
+                let answers = try addHandlers(to: channel, waiting, watch: watch.value, executor)
                 isOver = isOver.assumeIsolated().flatMap { answers.cancel(on: channel.eventLoop) }.nonisolated()
             }
             return Value(connection: connection, isOver: isOver, executor: executor, isRefused: isRefused)
@@ -149,11 +149,13 @@ struct LimitedHTTP1Channel: ServerChildChannel {
     /// that converts its parts to HTTPTypes.
     private func addHandlers(
         to channel: any Channel, _ waiting: WaitingExchanges, watch: ClientWatchHandler,
-        _ executor: EventLoopExecutor, logger: Logger
+        _ executor: EventLoopExecutor
     ) throws -> AnswerHandler {
         let pipeline = channel.pipeline.syncOperations
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        let handler = limitsHandler(of: channel, watch: watch, logger: logger)
+        let handler = RequestLimitsHandler(
+            watch: watch, limits: limits, now: channel.eventLoop.now
+        ) { [site, address = channel.peerAddress] in site().refuse($0, of: address) }
         var handlers: [any ChannelHandler] = [handler]
         let (basePath, ignored) = (configuration.basePath, configuration.ignoredParameters)
         if !basePath.isEmpty { handlers.append(TargetHandler { BasePath.target($0, below: basePath) }) }
@@ -165,27 +167,6 @@ struct LimitedHTTP1Channel: ServerChildChannel {
         let answers = AnswerHandler(site, waiting, watch: watch, limits: handler, peer: peer, on: executor)
         try pipeline.addHandlers(handlers + [answers], position: .after(parser))
         return answers
-    }
-
-    private func limitsHandler(
-        of channel: any Channel, watch: ClientWatchHandler, logger: Logger
-    ) -> RequestLimitsHandler {
-        let address = channel.peerAddress
-        let (metrics, problemBase) = (configuration.observers.metrics, configuration.problemBase)
-        return RequestLimitsHandler(
-            watch: watch, limits: limits, now: channel.eventLoop.now
-        ) { [site] problem in
-            let id = "\(RequestID())"
-            metrics.record(problem: problem.kind.slug)
-            logger.info(
-                "request refused",
-                metadata: [
-                    "status": .stringConvertible(problem.kind.status.code), "problem": "\(problem.kind.slug)",
-                    "request-id": "\(id)", "client": "\(address?.description ?? "unknown")",
-                ])
-            return problem.responseParts(
-                requestID: id, base: problemBase, isEmbeddable: site().table.isEmbeddable(nil))
-        }
     }
 }
 

@@ -1,5 +1,3 @@
-import HTTPTypes
-import NIOCore
 import NIOHTTP1
 
 extension Problem {
@@ -30,22 +28,6 @@ extension Problem {
         let codings = head.headers["Transfer-Encoding"].map { $0.lowercased() }
         guard !codings.isEmpty, codings != ["chunked"] || head.version == .http1_0 else { return nil }
         self.init(.malformedRequest, "'Transfer-Encoding' must be 'chunked', in a request of version HTTP/1.1.")
-    }
-
-    /// The response to bytes that never became a request. The connection closes after it.
-    ///
-    /// - Parameter isEmbeddable: whether they may have been a request by a page of another site.
-    func responseParts(requestID: String, base: String, isEmbeddable: Bool) -> [HTTPServerResponsePart] {
-        let json = json(requestID: requestID, base: base)
-        var fields = headerFields
-        fields.finish(kind.status, ReplySharing(.none, isEmbeddable: isEmbeddable))
-        var headers = HTTPHeaders(fields.map { ($0.name.rawName, $0.value) })
-        headers.add(name: HTTPField.Name.requestID.rawName, value: requestID)
-        headers.add(name: "Content-Length", value: "\(json.readableBytes)")
-        headers.add(name: "Connection", value: "close")
-        let status = HTTPResponseStatus(statusCode: kind.status.code, reasonPhrase: kind.status.reasonPhrase)
-        let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
-        return [.head(head), .body(.byteBuffer(json)), .end(nil)]
     }
 
     /// The path and query exceed the limit.

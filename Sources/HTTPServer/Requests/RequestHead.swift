@@ -141,7 +141,7 @@ extension RequestHead {
             self.proxies = proxies.contain(address) ? proxies : nil
         }
 
-        /// - Parameter fields: those in which proxies name their clients; nil if there are none.
+        /// - Parameter fields: the fields in which proxies name their clients; nil if there are none.
         fileprivate func client(_ fields: HTTPFields?) -> IPAddress {
             guard let proxies, let fields else { return address }
             return proxies.client(of: address, fields)

@@ -1,23 +1,24 @@
 import DarkroomHTTPCaching
+import DarkroomNetwork
 import DarkroomTracing
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
 import ServiceContextModule
 import Synchronization
 import Tracing
 
 /// What answers the requests of a listener: its routes and observers. A reload replaces it; a request stays with one.
 ///
-/// Every answer is finished here, whichever way it comes: an answer at once as bytes, in front of the framework, and
-/// any other as a response.
+/// Every answer is finished here, whichever way it comes: an answer at once as bytes, in front of the framework, the
+/// refusal of bytes that are no request in parts, and any other as a response.
 final class Site: Sendable {
+    let configuration: ListenerConfiguration
     let table: RouteTable
-    let observers: RequestObservers
-    let problemBase: String
-    let problemLinks: String
-    let missingRoute: @Sendable (String) -> Problem
     /// Of requests without a route.
     private let unroutedMetrics: RouteMetrics
     /// The value of `Date`, formatted once a second.
@@ -27,13 +28,13 @@ final class Site: Sendable {
     static let maxTargetBytes = 32 * 1024
 
     init(_ configuration: ListenerConfiguration) {
-        observers = configuration.observers
-        problemBase = configuration.problemBase
-        problemLinks = configuration.problemLinks
-        missingRoute = configuration.missingRoute
-        table = RouteTable(configuration.routes, observers.metrics)
-        unroutedMetrics = observers.metrics.of(route: nil)
+        self.configuration = configuration
+        let metrics = configuration.observers.metrics
+        table = RouteTable(configuration.routes, metrics)
+        unroutedMetrics = metrics.of(route: nil)
     }
+
+    fileprivate var observers: RequestObservers { configuration.observers }
 
     fileprivate func metrics(of place: RoutePlace?) -> RouteMetrics { place?.metrics ?? unroutedMetrics }
 
@@ -45,6 +46,28 @@ final class Site: Sendable {
             }
             return latest.text
         }
+    }
+}
+
+extension Site {
+    /// The response to bytes of a client that never became a request. The connection closes after it.
+    func refuse(_ problem: Problem, of client: IPAddress?) -> [HTTPServerResponsePart] {
+        let (id, kind) = ("\(RequestID())", problem.kind)
+        observers.metrics.record(problem: kind.slug)
+        observers.logger.info(
+            "request refused",
+            metadata: [
+                "status": .stringConvertible(kind.status.code), "problem": "\(kind.slug)", "request-id": "\(id)",
+                "client": "\(client?.description ?? "unknown")",
+            ])
+        let json = problem.json(requestID: id, base: configuration.problemBase)
+        var fields = problem.headerFields
+        // It may have been a request by a page of another site.
+        fields.finish(kind.status, ReplySharing(.none, isEmbeddable: table.isEmbeddable(nil)))
+        (fields[.requestID], fields[.date], fields[.connection]) = (id, dateText, "close")
+        fields[.contentLength] = "\(json.readableBytes)"
+        let head = HTTPResponseHead(HTTPResponse(status: kind.status, headerFields: fields))
+        return [.head(head), .body(.byteBuffer(json)), .end(nil)]
     }
 }
 
@@ -69,7 +92,7 @@ struct Exchange: Sendable {
     /// Asks the route, once.
     private func ask() -> Result<Answer, Problem> {
         Result { () throws(Problem) in
-            guard let route = try place?.route(for: head) else { throw site.missingRoute(head.path) }
+            guard let route = try place?.route(for: head) else { throw site.configuration.missingRoute(head.path) }
             guard head.target.utf8.count <= Site.maxTargetBytes else {
                 throw .targetTooLong(maxBytes: Site.maxTargetBytes)
             }
@@ -199,7 +222,8 @@ extension Exchange {
 extension Exchange {
     private func content(of problem: Problem) -> (fields: HTTPFields, body: ByteBuffer) {
         var content = problem.content(
-            requestID: id, base: site.problemBase, asPage: head.prefersPage, links: site.problemLinks)
+            requestID: id, base: site.configuration.problemBase, asPage: head.prefersPage,
+            links: site.configuration.problemLinks)
         content.fields.varyByPage()
         return content
     }

@@ -76,7 +76,7 @@ package struct Authorization: Sendable {
     }
 }
 
-/// Decides whether a request is permitted, before its query is read.
+/// Decides whether a request is permitted until it expires, before its query is read.
 package struct Authorizer: Sendable {
     /// The meaning of `preset` at an endpoint.
     package enum PresetUse: Sendable {
@@ -92,25 +92,19 @@ package struct Authorizer: Sendable {
     private let presets: Presets
     private let presetsOnly: Bool
     private let requiresSignature: Bool
-    private let now: @Sendable () -> Date
 
     /// - Parameters:
     ///   - keys: If not empty, a request must be signed with one of them, or carry the admin token.
     ///   - presetsOnly: Whether image requests must use a preset.
     ///   - hasPathKeys: Whether there are keys for the paths of another service, which close the server like `keys`.
-    ///   - now: The time that signed URLs expire by.
-    package init(
-        keys: [SigningKey], presets: Presets, presetsOnly: Bool, hasPathKeys: Bool = false,
-        now: @escaping @Sendable () -> Date
-    ) {
+    package init(keys: [SigningKey], presets: Presets, presetsOnly: Bool, hasPathKeys: Bool = false) {
         keyring = Keyring(keys)
         self.presets = presets
         self.presetsOnly = presetsOnly
         requiresSignature = hasPathKeys || !keys.isEmpty
-        self.now = now
     }
 
-    /// Checks signature, expiry and preset of a request.
+    /// Checks signature and preset of a request.
     ///
     /// - Parameters:
     ///   - dialect: The dialect of the endpoint's queries that do not name theirs.
@@ -135,7 +129,6 @@ package struct Authorizer: Sendable {
             authorization.isPersonal = true
         }
         authorization.expires = try expiry(&authorization.query)
-        try authorization.requireCurrent(at: now())
         let isUnrestricted = isAdmin && signature == nil
         if isUnrestricted {
             // What presets do not permit must not reach others through a shared cache.
@@ -152,7 +145,7 @@ package struct Authorizer: Sendable {
         return authorization
     }
 
-    /// Checks signature, expiry and presets of a path of another service.
+    /// Checks signature and presets of a path of another service.
     package func authorize(_ path: PathTranslation, isAdmin: Bool) throws(AuthorizationError) -> Authorization {
         let isUnrestricted = isAdmin && !path.isSigned
         guard path.isSigned || isAdmin || !requiresSignature else { throw .pathSignatureRequired }
@@ -160,7 +153,6 @@ package struct Authorizer: Sendable {
             query: path.query, expires: path.expires, isAdmin: isAdmin,
             isPersonal: (requiresSignature || presetsOnly && !path.hasOnlyPresets) && !path.isSigned)
         (authorization.isOfPath, authorization.canonicalTarget) = (true, path.canonicalTarget)
-        try authorization.requireCurrent(at: now())
         if presetsOnly, !isUnrestricted, !path.hasOnlyPresets { throw .pathPresetsOnly }
         return authorization
     }

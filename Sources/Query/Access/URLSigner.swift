@@ -10,6 +10,7 @@ package struct URLSigner: Sendable {
     private let sourceMap: SourceMap
     private let prefix: String
     private let dialect: Dialect
+    private let now: @Sendable () -> Date
 
     /// Why a request cannot be signed, in one sentence.
     package struct Refusal: Error, CustomStringConvertible {
@@ -22,9 +23,10 @@ package struct URLSigner: Sendable {
     ///   - prefix: The text before the path: the server's own URL or its base path, without a trailing slash. Empty =
     ///     signed URLs are relative to the host.
     ///   - dialect: The dialect of queries of `/image` that do not name theirs.
+    ///   - now: The time that signed URLs expire by.
     package init(
         keys: [SigningKey], authorizer: Authorizer, limits: QueryLimits, sourceMap: SourceMap = SourceMap(),
-        prefix: String, dialect: Dialect = .darkroom
+        prefix: String, dialect: Dialect = .darkroom, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.keys = keys
         self.authorizer = authorizer
@@ -32,6 +34,7 @@ package struct URLSigner: Sendable {
         self.sourceMap = sourceMap
         self.prefix = prefix
         self.dialect = dialect
+        self.now = now
     }
 
     /// The signed URL of a request. Throws where the server would refuse it.
@@ -65,6 +68,7 @@ package struct URLSigner: Sendable {
             let authorization = try authorizer.authorize(
                 parameters, path: path, presets: isTranslated ? .unsupported : presets, dialect: standard,
                 isAdmin: false)
+            try authorization.requireCurrent(at: now())
             try check(
                 authorization,
                 AuthorizationError.wrapping(image(authorization.query, of: path, isUpload: isUpload, standard)))

@@ -18,8 +18,8 @@ enum DirectoryPrivacy {
 
     /// - Parameters:
     ///   - isMountPoint: whether a volume is mounted there, which only the administrator can do. Its owner and
-    ///     permissions may be any: all users may write to the volumes that Kubernetes creates for a pod, and to those
-    ///     in memory, but no other user is in the container.
+    ///     permissions may be any: all users may write to the volumes that Kubernetes creates for a pod, and to
+    ///     volumes in memory, but no other user is in the container.
     ///   - user: this process's user.
     ///   - groups: this process's groups, which may write to the directory: Kubernetes' `fsGroup`, or the group that
     ///     a user is alone in.

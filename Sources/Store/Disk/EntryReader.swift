@@ -136,7 +136,7 @@ struct EntryReader: Sendable {
         }
     }
 
-    /// Reads and verifies the entry of a row, and adds it to those that may become hot.
+    /// Reads and verifies the entry of a row, and adds it to the entries that may become hot.
     ///
     /// - Parameter mayBlock: whether to wait for a device; otherwise a file that the system does not have in memory is
     ///   a mismatch.

@@ -1,7 +1,7 @@
 import Logging
 
 /// Makes index and files agree after a crash or a disk failure, a slice at a time, so that writes and removals run in
-/// between. Visits every file and every row once, except for those that are added while it runs.
+/// between. Visits every file and every row once, except for what is added while it runs.
 struct Reconciliation {
     /// The number of files after which a slice takes no further folder. With a million entries, a folder has about 250.
     private static let sliceFiles = 256
@@ -64,7 +64,7 @@ struct Reconciliation {
         return (numbers, files)
     }
 
-    /// The headers of the files that have no row; removes from `rows` those that have their file.
+    /// The headers of the files that have no row; removes from `rows` each row that has its file.
     private mutating func adoptable(
         _ files: [(folder: Int, name: String)], _ rows: inout [EntryKey: Int?]
     ) -> [EntryHeader] {

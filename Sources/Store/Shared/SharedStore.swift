@@ -15,6 +15,8 @@ package final class SharedStore: Sendable {
     let counts = Mutex(SharedStatistics())
     /// The moment of which this server knows all purges, or its start.
     private let purgesReadAt: Mutex<ContinuousClock.Instant>
+    /// Whether the store has answered, so that its time is known.
+    private let hasTime = Atomic(false)
     /// The number of reads of variants in a row, up to the last one, that took a long share of the timeout.
     private let slowReads = Mutex(0)
     private static let longShare = 0.25
@@ -63,6 +65,12 @@ package final class SharedStore: Sendable {
     /// Asks the store for a list, to find out whether it may be used as the settings say.
     package func check(within limit: Duration) async throws(ObjectStorageError) {
         _ = try await bucket.list(SharedName.purges, after: nil, maxKeys: 1, within: limit)
+        hasTime.store(true, ordering: .relaxed)
+    }
+
+    /// Asks the store for its time if it has not answered since the start.
+    package func learnTime(within limit: Duration) async {
+        if !hasTime.load(ordering: .relaxed) { try? await check(within: limit) }
     }
 
     /// The counts since the start.
@@ -75,7 +83,10 @@ package final class SharedStore: Sendable {
     }
 
     /// Records that the purges of all servers until this moment have been carried out.
-    package func recordPurgesRead(until moment: ContinuousClock.Instant) { purgesReadAt.withLock { $0 = moment } }
+    package func recordPurgesRead(until moment: ContinuousClock.Instant) {
+        hasTime.store(true, ordering: .relaxed)
+        purgesReadAt.withLock { $0 = moment }
+    }
 
     /// Waits for the queued writes, and drops the rest after the limit.
     package func close(within limit: Duration = .seconds(10)) async { await queue.close(within: limit) }
@@ -259,7 +270,10 @@ extension SharedStore {
     package func store(_ write: SharedWrite, version order: @escaping @Sendable () -> Int64?) {
         guard !writing.isPausing else { return countDrop() }
         let isQueued = queue.append(bytes: write.bytes) { [self] in
-            guard let order = order() else { return }
+            if !hasTime.load(ordering: .relaxed) {
+                await self.write { limit throws(ObjectStorageError) in try await check(within: limit) }
+            }
+            guard hasTime.load(ordering: .relaxed), let order = order() else { return }
             await self.write { limit throws(ObjectStorageError) in
                 try await put(write, order: order, within: limit)
             }

@@ -5,7 +5,7 @@ import NIOCore
 /// Decodes a bitmap of a BMP or an icon to red, green and blue, and to alpha where a pixel may be transparent.
 ///
 /// libvips reads bitmaps only through ImageMagick. Every access to the source and to the rows is checked for its
-/// bounds, and no memory is taken before the file is known to have all of its rows.
+/// bounds, and no memory is taken before the file is known to have all of its rows, unless errors are tolerated.
 struct BitmapDecoder: Sendable {
     let header: BitmapHeader
     let source: ByteBuffer
@@ -21,8 +21,9 @@ struct BitmapDecoder: Sendable {
             profile: profile)
     }
 
-    func decode(interrupt: Interrupt) throws(ImageProcessingError) -> VipsImage {
-        try header.requireEveryRow(in: source)
+    /// - Parameter toleratesErrors: whether rows and runs that are missing stay black or transparent.
+    func decode(toleratesErrors: Bool = false, interrupt: Interrupt) throws(ImageProcessingError) -> VipsImage {
+        if !toleratesErrors { try header.requireEveryRow(in: source) }
         let canvas: VipsCanvas
         do {
             canvas = try VipsCanvas(template())
@@ -31,7 +32,7 @@ struct BitmapDecoder: Sendable {
         }
         if header.encoding == .runs {
             var runs = RunLengthDecoder(header, source, palette: palette, canvas)
-            try runs.decode(interrupt: interrupt)
+            try runs.decode(toleratesErrors: toleratesErrors, interrupt: interrupt)
         } else {
             try drawRows(on: canvas, interrupt: interrupt)
         }
@@ -58,6 +59,7 @@ struct BitmapDecoder: Sendable {
         for y in 0..<header.size.height {
             if y.isMultiple(of: 64), interrupt() { throw .interrupted }
             let row = header.storedRow(y)
+            guard header.pixelStart + row * header.rowStride + header.rowBytes <= source.readableBytes else { continue }
             reader.read(bytes(at: header.pixelStart + row * header.rowStride, count: header.rowBytes), into: &samples)
             if isMasked {
                 let mask = bytes(at: header.maskStart + row * header.maskRowStride, count: header.maskRowBytes)
@@ -69,10 +71,11 @@ struct BitmapDecoder: Sendable {
         }
     }
 
-    /// Whether the pixels have alpha that is not 0 everywhere. Programs without support for alpha write 0, so an image
-    /// with 0 everywhere is opaque.
+    /// Whether the pixels have alpha. Of a bitmap in an icon, alpha of 0 everywhere is none: programs without support
+    /// for alpha write 0, and the mask counts.
     private func hasVisibleAlpha(interrupt: Interrupt) throws(ImageProcessingError) -> Bool {
         guard case .masked(let masks) = header.encoding, masks.alpha != 0 else { return false }
+        guard header.isIcon else { return true }
         let bytesPerPixel = header.bitsPerPixel / 8
         let alpha = (0..<bytesPerPixel).map { UInt8(truncatingIfNeeded: masks.alpha >> UInt32(8 * $0)) }
         for row in 0..<header.size.height {

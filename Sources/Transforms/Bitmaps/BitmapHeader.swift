@@ -8,7 +8,7 @@ struct BitmapHeader: Sendable {
     enum Encoding: Hashable, Sendable {
         /// 1, 2, 4 or 8 bits for each pixel: a number in the palette.
         case indices
-        /// Runs of numbers of 4 or 8 bits (RLE4, RLE8).
+        /// Runs of numbers of 4 or 8 bits (RLE4, RLE8), or of blue, green and red (RLE24).
         case runs
         /// 16 or 32 bits for each pixel.
         case masked(ColorMasks)
@@ -59,7 +59,8 @@ struct BitmapHeader: Sendable {
         bitsPerPixel = fields[version == .core ? 10 : 14, UInt16.self]
         let compression = version == .core ? 0 : fields[16, UInt32.self]
         encoding = try Self.encoding(
-            version, bitsPerPixel, compression, masks: fields.masks(compression), isIcon: isIcon)
+            version, bitsPerPixel, compression, masks: fields.masks(compression), isIcon: isIcon,
+            hasAlpha: length >= 108 && fields.masks(compression).alpha != 0)
         let maskBytes = compression == 3 ? max(0, 52 - length) : compression == 6 ? max(0, 56 - length) : 0
         let (paletteStart, entryBytes) = (start + length + maskBytes, version == .core ? 3 : 4)
         let used = version == .core ? 0 : fields[32, UInt32.self]
@@ -67,22 +68,25 @@ struct BitmapHeader: Sendable {
         let paletteEnd = paletteStart + (used == 0 ? colors : used) * entryBytes
         pixelStart = stated.flatMap { $0 == 0 ? nil : $0 } ?? paletteEnd
         guard pixelStart >= paletteStart else { throw .corrupt("bitmap's pixels begin inside its header") }
-        let room = max(0, min(pixelStart, paletteEnd, source.readableBytes) - paletteStart)
+        // Some writers state that the pixels begin where the palette does, which browsers then read as both.
+        let end = pixelStart > paletteStart ? min(pixelStart, paletteEnd) : paletteEnd
+        let room = max(0, min(end, source.readableBytes) - paletteStart)
         palette = Palette(start: paletteStart, count: min(colors, room / entryBytes), entryBytes: entryBytes)
         density = version == .windows ? fields.density : (1, 1)
         profile = length == 124 ? fields.profile : nil
     }
 
     private static func encoding(
-        _ version: Version, _ bits: Int, _ compression: Int, masks: ColorMasks, isIcon: Bool
+        _ version: Version, _ bits: Int, _ compression: Int, masks: ColorMasks, isIcon: Bool, hasAlpha: Bool
     ) throws(ImageProcessingError) -> Encoding {
         switch (compression, bits) {
         case (0, 1), (0, 2), (0, 4), (0, 8): return .indices
         case (0, 24): return .triples
         case (0, 16) where version != .core: return .masked(.fiveBits)
-        // Browsers ignore the fourth byte of a BMP, which most programs leave 0.
-        case (0, 32) where version != .core: return .masked(isIcon ? .bytesWithAlpha : .bytes)
-        case (1, 8) where !isIcon, (2, 4) where !isIcon: return .runs
+        // Browsers ignore the fourth byte of a BMP, which most programs leave 0, unless a header that has masks
+        // (version 4 and 5) states alpha.
+        case (0, 32) where version != .core: return .masked(isIcon || hasAlpha ? .bytesWithAlpha : .bytes)
+        case (1, 8) where !isIcon, (2, 4) where !isIcon, (4, 24) where !isIcon && version == .os2: return .runs
         case (3, 16), (3, 32), (6, 16), (6, 32):
             guard version == .windows else { throw .unsupported }
             return .masked(masks)
@@ -168,12 +172,11 @@ struct BitmapHeader: Sendable {
     /// Where the mask ends, without padding.
     var maskEnd: Int { maskStart + maskRowStride * (size.height - 1) + maskRowBytes }
 
-    /// Whether a pixel may be transparent. Pixels that runs skip are transparent.
+    /// Whether a pixel may be transparent.
     var hasAlpha: Bool {
         switch encoding {
         case .masked(let masks): isIcon || masks.alpha != 0
-        case .runs: true
-        case .indices, .triples: isIcon
+        case .indices, .triples, .runs: isIcon
         }
     }
 

@@ -3,8 +3,8 @@ import NIOCore
 
 /// The images in an icon (ICO) or a cursor (CUR): bitmaps and PNGs that show one motif in several sizes and depths.
 ///
-/// Sizes and depths come from the images themselves. The values in the directory are not read: a width of 256 does not
-/// fit into its byte, and other values are often wrong.
+/// Sizes and depths come from the images themselves. The values in the directory count for damaged images only: a width
+/// of 256 does not fit into its byte, and other values are often wrong.
 struct IconDirectory: Sendable {
     struct Entry: Sendable {
         enum Format: Sendable {
@@ -34,8 +34,9 @@ struct IconDirectory: Sendable {
             && head[3] == 0 && (head[4], head[5]) != (0, 0)
     }
 
-    /// Reads the directory and the header of each image. Throws if an image is not within the file, and `.unsupported`
-    /// if no image has a known format.
+    /// Reads the directory and the header of each image. An image that is not within the file is left out if a whole
+    /// one has more pixels than the directory states for it, and is an error otherwise. Throws `.unsupported` if no
+    /// image has a known format.
     init(of source: ByteBuffer) throws(ImageProcessingError) {
         let count = source.bitmapInteger(at: 4, as: UInt16.self)
         let end = Self.headerBytes + count * Self.entryBytes
@@ -44,24 +45,37 @@ struct IconDirectory: Sendable {
             throw .tooLarge("The icon has \(count) images; at most \(Self.maxEntries) are accepted.")
         }
         var entries: [Entry] = []
+        var damaged: [(area: Int, error: ImageProcessingError)] = []
         for index in 0..<count {
             let place = Self.headerBytes + index * Self.entryBytes
             let (length, start) = (
                 source.bitmapInteger(at: place + 8, as: UInt32.self),
                 source.bitmapInteger(at: place + 12, as: UInt32.self)
             )
-            guard start >= end, start < source.readableBytes else { throw .corrupt("icon points outside itself") }
-            if let entry = try Entry(in: source, at: start, length: length) { entries.append(entry) }
+            do throws(ImageProcessingError) {
+                guard start >= end, start < source.readableBytes else { throw .corrupt("icon points outside itself") }
+                if let entry = try Entry(in: source, at: start, length: length) { entries.append(entry) }
+            } catch {
+                damaged.append((Self.statedArea(in: source, at: place), error))
+            }
         }
+        let largest = entries.lazy.map(\.size.area).max() ?? 0
+        if let shown = damaged.first(where: { $0.area >= largest }) { throw shown.error }
         guard !entries.isEmpty else { throw .unsupported }
         self.entries = entries
     }
 
-    /// The image with the most pixels. Of several such images, the last one with the most bits per pixel.
+    /// The pixels of an image by its entry in the directory, in which 0 is a side of 256.
+    private static func statedArea(in source: ByteBuffer, at place: Int) -> Int {
+        let sides = (0...1).map { source.bitmapInteger(at: place + $0, as: UInt8.self) }.map { $0 == 0 ? 256 : $0 }
+        return sides[0] * sides[1]
+    }
+
+    /// The image with the most pixels. Of several such images, the first one with the most bits per pixel.
     var largest: Int {
-        entries.indices.reversed().max { left, right in
+        entries.indices.min { left, right in
             let (left, right) = (entries[left], entries[right])
-            return (left.size.area, left.bitsPerPixel) < (right.size.area, right.bitsPerPixel)
+            return (left.size.area, left.bitsPerPixel) > (right.size.area, right.bitsPerPixel)
         } ?? 0
     }
 
@@ -83,12 +97,12 @@ struct IconDirectory: Sendable {
     }
 
     /// The smallest image that is at least this large, because icons often have images drawn for small sizes. Of
-    /// several images of that size, the last one with the most bits per pixel. Only images in the proportions of the
+    /// several images of that size, the first one with the most bits per pixel. Only images in the proportions of the
     /// largest image count; if none is large enough, the largest is returned.
     func index(covering target: PixelSize) -> Int {
         let largest = largest
         let whole = entries[largest].size
-        let suitable = entries.indices.reversed().filter { index in
+        let suitable = entries.indices.filter { index in
             let size = entries[index].size
             return size.width >= target.width && size.height >= target.height
                 && size.width * whole.height == size.height * whole.width

@@ -2,8 +2,8 @@ import DarkroomRequests
 import DarkroomVips
 import NIOCore
 
-/// Decodes the runs of a bitmap (RLE4, RLE8): pairs of a count and an index, and escapes that begin with 0. Pixels that
-/// an escape skips are transparent, as in browsers.
+/// Decodes the runs of a bitmap (RLE4, RLE8, RLE24): pairs of a count and an index or color, and escapes that begin
+/// with 0. Pixels that an escape skips are black, as in Chromium.
 struct RunLengthDecoder {
     private let header: BitmapHeader
     private let palette: [UInt8]
@@ -21,11 +21,22 @@ struct RunLengthDecoder {
         self.canvas = canvas
         let length = max(0, source.readableBytes - header.pixelStart)
         rest = source.getSlice(at: source.readerIndex + header.pixelStart, length: length) ?? ByteBuffer()
-        samples = [UInt8](repeating: 0, count: 4 * header.size.width)
+        samples = [UInt8](repeating: 0, count: 3 * header.size.width)
     }
 
     /// Draws all rows. A file that ends earlier without an end marker is corrupt.
-    mutating func decode(interrupt: Interrupt) throws(ImageProcessingError) {
+    ///
+    /// - Parameter toleratesErrors: whether what such a file has is drawn instead.
+    mutating func decode(toleratesErrors: Bool, interrupt: Interrupt) throws(ImageProcessingError) {
+        do throws(ImageProcessingError) {
+            try drawRows(interrupt: interrupt)
+        } catch {
+            guard toleratesErrors, case .corrupt = error else { throw error }
+            finishRow()
+        }
+    }
+
+    private mutating func drawRows(interrupt: Interrupt) throws(ImageProcessingError) {
         while rows < header.size.height {
             guard let count = rest.readInteger(as: UInt8.self), let value = rest.readInteger(as: UInt8.self) else {
                 guard rows == header.size.height - 1, x >= header.size.width else { throw Self.truncated }
@@ -38,7 +49,7 @@ struct RunLengthDecoder {
             case (0, 1): return finishRow()
             case (0, 2): try skip()
             case (0, _): try drawLiterals(Int(value))
-            default: drawRun(Int(count), of: value)
+            default: try drawRun(Int(count), of: value)
             }
         }
     }
@@ -47,26 +58,46 @@ struct RunLengthDecoder {
 
     private var isNibbles: Bool { header.bitsPerPixel == 4 }
 
-    /// Draws one index, or two in turn. Pixels past the end of the row are left out.
-    private mutating func drawRun(_ count: Int, of value: UInt8) {
-        for position in 0..<min(count, max(0, header.size.width - x)) { draw(value, at: position) }
-        x += count
-    }
+    private var isColors: Bool { header.bitsPerPixel == 24 }
 
-    /// Draws indices that follow, padded to an even number of bytes.
-    private mutating func drawLiterals(_ count: Int) throws(ImageProcessingError) {
-        let length = isNibbles ? (count + 1) / 2 : count
-        guard let values = rest.readBytes(length: length) else { throw Self.truncated }
-        rest.moveReaderIndex(forwardBy: min(length & 1, rest.readableBytes))
-        for position in 0..<min(count, max(0, header.size.width - x)) {
-            draw(values[isNibbles ? position / 2 : position], at: position)
+    /// Draws one color, one index, or two indices in turn. Pixels past the end of the row are left out.
+    private mutating func drawRun(_ count: Int, of value: UInt8) throws(ImageProcessingError) {
+        let visible = min(count, max(0, header.size.width - x))
+        if isColors {
+            // The value is the blue of the color.
+            guard let others = rest.readBytes(length: 2) else { throw Self.truncated }
+            let color = [value] + others
+            for position in 0..<visible { drawColor(color, from: 0, at: position) }
+        } else {
+            for position in 0..<visible { drawIndex(value, at: position) }
         }
         x += count
     }
 
-    private mutating func draw(_ value: UInt8, at position: Int) {
+    /// Draws indices or colors that follow, padded to an even number of bytes.
+    private mutating func drawLiterals(_ count: Int) throws(ImageProcessingError) {
+        let length = isNibbles ? (count + 1) / 2 : isColors ? 3 * count : count
+        guard let values = rest.readBytes(length: length) else { throw Self.truncated }
+        rest.moveReaderIndex(forwardBy: min(length & 1, rest.readableBytes))
+        for position in 0..<min(count, max(0, header.size.width - x)) {
+            if isColors {
+                drawColor(values, from: 3 * position, at: position)
+            } else {
+                drawIndex(values[isNibbles ? position / 2 : position], at: position)
+            }
+        }
+        x += count
+    }
+
+    /// - Parameter value: an index of 8 bits, or two of 4.
+    private mutating func drawIndex(_ value: UInt8, at position: Int) {
         let index = isNibbles ? Int(position & 1 == 0 ? value >> 4 : value & 15) : Int(value)
-        for channel in 0..<4 { samples[4 * (x + position) + channel] = palette[4 * index + channel] }
+        for channel in 0..<3 { samples[3 * (x + position) + channel] = palette[4 * index + channel] }
+    }
+
+    /// - Parameter values: blue, green and red from `start` on.
+    private mutating func drawColor(_ values: [UInt8], from start: Int, at position: Int) {
+        for channel in 0..<3 { samples[3 * (x + position) + channel] = values[start + 2 - channel] }
     }
 
     /// Moves right and to a later row.

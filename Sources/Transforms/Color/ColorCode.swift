@@ -4,8 +4,8 @@
 enum ColorCode: Hashable, Sendable {
     /// PNG's `cICP`, and `colr` boxes of type `nclx` in HEIF.
     case codePoints(CodePoints)
-    /// PNG's `gAMA` in 1/100,000, and `cHRM`; at least one of them. sRGB's value stands for a missing one.
-    case measured(gamma: Int?, Chromaticities?)
+    /// PNG's `gAMA` in 1/100,000, and `cHRM`; without it, the primaries are sRGB's.
+    case measured(gamma: Int, Chromaticities?)
 
     /// Nil if the code means no color space, so that browsers take the samples as sRGB.
     var space: ColorSpace? {
@@ -15,7 +15,7 @@ enum ColorCode: Hashable, Sendable {
         case .measured(let gamma, let chromaticities):
             return ColorSpace(
                 toXYZ: chromaticities?.toXYZ ?? ColorSpace.sRGB.toXYZ,
-                curve: gamma.map { .power(100_000 / Double($0)) } ?? .sRGB)
+                curve: .power(100_000 / Double(gamma)))
         }
     }
 }
@@ -29,29 +29,37 @@ struct CodePoints: Hashable, Sendable {
     /// Table 4; 0 = red, green and blue are stored.
     let matrix: Int
     let isFullRange: Bool
+    /// The brightest light of an image in HDR; 0 = not stated.
+    let peakNits: Int
+    /// Whether the curve of a camera means the curve of a reference display (BT.1886), as browsers read PNG. They read
+    /// it as sRGB's in AVIF.
+    let hasDisplayCurve: Bool
 
-    init(primaries: Int, transfer: Int, matrix: Int, isFullRange: Bool) {
+    init(
+        primaries: Int, transfer: Int, matrix: Int, isFullRange: Bool, peakNits: Int = 0, hasDisplayCurve: Bool = false
+    ) {
         (self.primaries, self.transfer, self.matrix) = (primaries, transfer, matrix)
-        self.isFullRange = isFullRange
+        (self.isFullRange, self.peakNits, self.hasDisplayCurve) = (isFullRange, peakNits, hasDisplayCurve)
     }
 
     init(_ color: HEIFColor) {
         self.init(
             primaries: Int(color.primaries), transfer: Int(color.transfer), matrix: Int(color.matrix),
-            isFullRange: color.isFullRange)
+            isFullRange: color.isFullRange, peakNits: Int(color.peakNits))
     }
 
     /// Nil if primaries or transfer are reserved, or no browser supports them.
     var space: ColorSpace? {
         guard let toXYZ = Chromaticities(codePoint: primaries)?.toXYZ, let curve else { return nil }
-        return ColorSpace(toXYZ: toXYZ, curve: curve)
+        guard curve.isHDR, peakNits > 0 else { return ColorSpace(toXYZ: toXYZ, curve: curve) }
+        return ColorSpace(toXYZ: toXYZ, curve: curve, toneMapping: ToneMapping(peakNits: peakNits))
     }
 
     private var curve: TransferCurve? {
         switch transfer {
-        // Cameras encode with these curves, and displays have another one. Browsers take the curve of sRGB.
-        case 1, 6, 11, 13: .sRGB
-        case 14, 15: matrix == 0 ? .bt2020 : .sRGB
+        case 13: .sRGB
+        // Cameras encode with these curves, and displays have another one.
+        case 1, 6, 11, 14, 15: hasDisplayCurve ? .power(2.4) : .sRGB
         // An unspecified curve (ISO/IEC 23000-22, §7.3.6.4).
         case 2: .sRGB
         case 4: .power(2.2)
@@ -115,27 +123,30 @@ extension ColorCode {
     var fields: [Int] {
         switch self {
         case .codePoints(let points):
-            return [points.primaries, points.transfer, points.matrix, points.isFullRange ? 1 : 0]
+            let flags = (points.isFullRange ? 1 : 0) + (points.hasDisplayCurve ? 2 : 0)
+            return [points.primaries, points.transfer, points.matrix, flags]
+                + (points.peakNits > 0 ? [points.peakNits] : [])
         case .measured(let gamma, let chromaticities):
             let points = chromaticities.map { [$0.white, $0.red, $0.green, $0.blue] } ?? []
-            return [gamma ?? 0] + points.flatMap { [$0.x, $0.y].map { Int(($0 * 100_000).rounded()) } }
+            return [gamma] + points.flatMap { [$0.x, $0.y].map { Int(($0 * 100_000).rounded()) } }
         }
     }
 
-    /// - Parameter fields: 4 code points, or gamma and 0 or 8 chromaticities in 1/100,000, the white first.
+    /// - Parameter fields: 4 code points and perhaps a peak, or gamma and 0 or 8 chromaticities in 1/100,000, the white
+    ///   first.
     init?(fields: [Int]) {
-        guard fields.count != 4 else {
+        guard fields.count != 4, fields.count != 5 else {
             self = .codePoints(
-                CodePoints(primaries: fields[0], transfer: fields[1], matrix: fields[2], isFullRange: fields[3] == 1))
+                CodePoints(
+                    primaries: fields[0], transfer: fields[1], matrix: fields[2], isFullRange: fields[3] & 1 == 1,
+                    peakNits: fields.count > 4 ? fields[4] : 0, hasDisplayCurve: fields[3] & 2 == 2))
             return
         }
-        guard fields.count == 1 || fields.count == 9 else { return nil }
+        guard fields.count == 1 || fields.count == 9, let gamma = fields.first, gamma > 0 else { return nil }
         let numbers = fields.map { Double($0) / 100_000 }
         func point(_ index: Int) -> SIMD2<Double> { [numbers[index], numbers[index + 1]] }
         let chromaticities =
             fields.count == 9 ? Chromaticities(red: point(3), green: point(5), blue: point(7), white: point(1)) : nil
-        let gamma = fields[0] > 0 ? fields[0] : nil
-        guard gamma != nil || chromaticities?.toXYZ != nil else { return nil }
         self = .measured(gamma: gamma, chromaticities.flatMap { $0.toXYZ == nil ? nil : $0 })
     }
 }

@@ -3,6 +3,8 @@ struct ColorSpace: Hashable, Sendable {
     /// From linear light to XYZ relative to the white of ICC profiles.
     var toXYZ: ColorMatrix
     var curve: TransferCurve
+    /// How the light of HDR becomes SDR.
+    var toneMapping = ToneMapping()
 
     static let sRGB = ColorSpace(
         toXYZ: ColorMatrix(

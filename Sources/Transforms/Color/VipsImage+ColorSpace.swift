@@ -78,7 +78,7 @@ extension VipsImage {
         guard space.curve.isHDR else { return try light.recombined(by: matrix).encodedAsSRGB(isDeep) }
         var shown = try light.recombined(by: space.matrix(to: .bt2020))
         if space.curve == .hlg { shown = try ToneMapping.displayed(shown) }
-        return try ToneMapping.mapped(shown).recombined(by: Self.bt2020?.matrix(to: primaries))
+        return try space.toneMapping.mapped(shown).recombined(by: Self.bt2020?.matrix(to: primaries))
             .encodedAsSRGB(isDeep)
     }
 

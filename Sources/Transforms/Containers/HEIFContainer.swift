@@ -4,6 +4,8 @@ import NIOCore
 struct HEIFColor: Hashable, Sendable {
     let primaries, transfer, matrix: UInt16
     let isFullRange: Bool
+    /// The brightest light of the image, as a `clli` box states it; 0 = not stated.
+    var peakNits: UInt16 = 0
 }
 
 /// The items of a HEIF or AVIF file, with their properties and references (ISO/IEC 14496-12 §8.11, 23008-12 §6 and §9).
@@ -162,6 +164,12 @@ extension HEIFContainer {
     /// The code points of the primary item's colors, stated by the container or by AV1; nil with an ICC profile, or if
     /// none are stated.
     var color: HEIFColor? {
+        var color = codePoints
+        color?.peakNits = peakNits
+        return color
+    }
+
+    private var codePoints: HEIFColor? {
         let coded = coded(primary)
         // A grid may leave the statement to its tiles.
         let stated = [primary, coded].lazy.map { properties(of: $0).filter { $0.type == "colr" } }
@@ -178,6 +186,13 @@ extension HEIFContainer {
                 primaries: primaries, transfer: transfer, matrix: matrix, isFullRange: flags & 0x80 != 0)
         }
         return color
+    }
+
+    /// The content's greatest light level (ISO/IEC 14496-12 §12.1.6); 0 = unknown.
+    private var peakNits: UInt16 {
+        let boxes = [primary, coded(primary)].flatMap { properties(of: $0) }
+        let content = boxes.first { $0.type == "clli" }?.content
+        return content.flatMap { $0.getInteger(at: $0.readerIndex, as: UInt16.self) } ?? 0
     }
 
     /// The colors as AV1 states them; nil for another codec.

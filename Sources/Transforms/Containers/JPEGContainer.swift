@@ -195,6 +195,19 @@ extension JPEGContainer {
         return file.readableBytes - walk.rest.readableBytes
     }
 
+    /// The file with EXIF that libexif reads: like browsers, with any byte behind `Exif` and its zero.
+    static func withUsualEXIF(_ file: ByteBuffer) -> ByteBuffer {
+        var usual = file
+        eachSegmentBeforePixels(of: file) { marker, content, offset in
+            let head = content.readableBytesView.prefix(6)
+            guard marker == Marker.exif, head.starts(with: "Exif\0".utf8), head.count == 6, head.last != 0 else {
+                return
+            }
+            usual.setInteger(UInt8(0), at: usual.readerIndex + offset + 5)
+        }
+        return usual
+    }
+
     /// What a segment with XMP begins with (ISO 16684-3).
     static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
 

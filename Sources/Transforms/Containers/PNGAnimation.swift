@@ -125,10 +125,11 @@ extension PNGAnimation {
             case PNGChunk.animationControl: return readsControl(chunk)
             case PNGChunk.frameControl: return readsFrame(chunk)
             case PNGChunk.framePixels:
-                guard hasPixels, let last = frames.indices.last, !frames[last].isDefaultImage, chunk.length > 4,
+                guard hasPixels, let last = frames.indices.last, !frames[last].isDefaultImage, chunk.length >= 4,
                     takesNumber(of: chunk)
                 else { return false }
-                addPixels(end - chunk.bytes.readableBytes..<end, to: last)
+                // A chunk may have no more than its number, beside others that have pixels.
+                if chunk.length > 4 { addPixels(end - chunk.bytes.readableBytes..<end, to: last) }
             case PNGChunk.pixels:
                 guard let last = frames.indices.last else { break }
                 // Default image of the animation, which no other frame interrupts.
@@ -236,9 +237,9 @@ extension PNGChunk {
     fileprivate static let animationControl: UInt32 = 0x6163_544C
     fileprivate static let frameControl: UInt32 = 0x6663_544C
     fileprivate static let framePixels: UInt32 = 0x6664_4154
-    /// `PLTE`, `tRNS`, `gAMA`, `cHRM`, `sRGB` and `cICP`.
+    /// `PLTE`, `tRNS`, `gAMA`, `cHRM`, `sRGB`, `cICP`, `cLLI` and `mDCV`.
     fileprivate static let colors: Set<UInt32> = [
-        palette, transparency, 0x6741_4D41, 0x6348_524D, 0x7352_4742, 0x6349_4350,
+        palette, transparency, 0x6741_4D41, 0x6348_524D, 0x7352_4742, 0x6349_4350, 0x634C_4C49, 0x6D44_4356,
     ]
 
     /// The length of the largest palette.

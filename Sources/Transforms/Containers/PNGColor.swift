@@ -12,24 +12,37 @@ extension PNGContainer {
             guard PNGChunk.colors.contains(chunk.type), chunks[chunk.type] == nil, chunk.isIntact else { return }
             chunks[chunk.type] = chunk.bytes.getSlice(at: chunk.bytes.readerIndex + 8, length: chunk.length)
         }
-        if let points = chunks[PNGChunk.codePoints].flatMap(codePoints(in:)) {
+        let peak = [PNGChunk.contentLight, PNGChunk.masteringDisplay].lazy.compactMap { chunks[$0] }
+            .compactMap(peakNits).first
+        if let points = chunks[PNGChunk.codePoints].flatMap({ codePoints(in: $0, peakNits: peak ?? 0) }) {
             return (code: .codePoints(points), isFirst: true)
         }
         guard chunks[PNGChunk.standardColors] == nil else { return nil }
-        let gamma = chunks[PNGChunk.gamma].flatMap(Self.gamma(in:))
+        // Browsers ignore chromaticities without a gamma.
+        guard let gamma = chunks[PNGChunk.gamma].flatMap(Self.gamma(in:)) else { return nil }
         let chromaticities = chunks[PNGChunk.chromaticities].flatMap(Self.chromaticities(in:))
-        guard gamma != nil || chromaticities != nil else { return nil }
         return (code: .measured(gamma: gamma, chromaticities), isFirst: false)
     }
 
     /// Samples are stored as red, green and blue in full range; an unspecified code point says nothing.
-    private static func codePoints(in content: ByteBuffer) -> CodePoints? {
+    private static func codePoints(in content: ByteBuffer, peakNits: Int) -> CodePoints? {
         guard content.readableBytes == 4, let codes = content.getBytes(at: content.readerIndex, length: 4),
             codes[2] == 0, codes[3] == 1, codes[0] != 2, codes[1] != 2
         else { return nil }
         let points = CodePoints(
-            primaries: Int(codes[0]), transfer: Int(codes[1]), matrix: 0, isFullRange: true)
+            primaries: Int(codes[0]), transfer: Int(codes[1]), matrix: 0, isFullRange: true,
+            peakNits: peakNits, hasDisplayCurve: true)
         return points.space == nil ? nil : points
+    }
+
+    /// The brightest light of the content, or else of the display on which it was made (§11.3.2.7 and §11.3.2.8); nil =
+    /// unknown.
+    private static func peakNits(in content: ByteBuffer) -> Int? {
+        // Eight chromaticities of 16 bits come before the light of a display.
+        guard let offset = [8: 0, 24: 16][content.readableBytes],
+            let light = content.getInteger(at: content.readerIndex + offset, as: UInt32.self), light > 0
+        else { return nil }
+        return max(1, Int(light / 10_000))
     }
 
     private static func gamma(in content: ByteBuffer) -> Int? {
@@ -52,10 +65,14 @@ extension PNGContainer {
 }
 
 extension PNGChunk {
-    /// `cICP`, `sRGB`, `gAMA` and `cHRM`.
+    /// `cICP`, `sRGB`, `gAMA`, `cHRM`, `cLLI` and `mDCV`.
     fileprivate static let codePoints: UInt32 = 0x6349_4350
     fileprivate static let standardColors: UInt32 = 0x7352_4742
     fileprivate static let gamma: UInt32 = 0x6741_4D41
     fileprivate static let chromaticities: UInt32 = 0x6348_524D
-    fileprivate static let colors = [codePoints, standardColors, gamma, chromaticities]
+    fileprivate static let contentLight: UInt32 = 0x634C_4C49
+    fileprivate static let masteringDisplay: UInt32 = 0x6D44_4356
+    fileprivate static let colors = [
+        codePoints, standardColors, gamma, chromaticities, contentLight, masteringDisplay,
+    ]
 }

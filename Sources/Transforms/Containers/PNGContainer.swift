@@ -72,17 +72,21 @@ extension PNGContainer {
 
     /// The file as decoders read it: without its compressed texts if these are longer than ``maxTextBytes``, and as
     /// browsers read the transparency of a palette: not before the palette, and with as many entries at most
-    /// (§11.3.1.1). Decoders refuse both.
+    /// (§11.3.1.1). A palette that pixels do not use is left out behind the transparent color, and a palette ends with
+    /// its last whole color. Decoders refuse all of that.
     static func readable(_ file: ByteBuffer) -> ByteBuffer {
+        let hasPalette = hasPalette(file)
         var textBytes = 0
         var colors: Int?
-        var isWrong = false
+        var (isWrong, hasTransparency) = (false, false)
         _ = eachChunkBeforePixels(of: file) { chunk in
             switch chunk.type {
             case PNGChunk.palette:
                 colors = chunk.length / 3
-            case PNGChunk.transparency where hasPalette(file):
-                isWrong = isWrong || chunk.length > colors ?? 0
+                isWrong = isWrong || hasTransparency && !hasPalette || hasPalette && !chunk.length.isMultiple(of: 3)
+            case PNGChunk.transparency:
+                isWrong = isWrong || hasPalette && chunk.length > colors ?? 0
+                hasTransparency = true
             default: if chunk.isCompressedText { textBytes += chunk.length }
             }
         }
@@ -93,8 +97,13 @@ extension PNGContainer {
         kept.writeInteger(signature)
         let rest = eachChunkBeforePixels(of: file) { chunk in
             if chunk.isCompressedText, textBytes > maxTextBytes { return }
-            if chunk.type == PNGChunk.palette { colors = chunk.length / 3 }
-            if chunk.type == PNGChunk.transparency, isWrong {
+            if chunk.type == PNGChunk.palette {
+                if isWrong, !hasPalette { return }
+                colors = chunk.length / 3
+            }
+            if chunk.type == PNGChunk.palette, hasPalette, !chunk.length.isMultiple(of: 3), chunk.isIntact {
+                kept.writePNGChunk(chunk.type, chunk.content.dropLast(chunk.length % 3))
+            } else if chunk.type == PNGChunk.transparency, isWrong, hasPalette {
                 guard let colors else { return }
                 kept.writePNGChunk(chunk.type, chunk.content.prefix(colors))
             } else {
@@ -173,6 +182,11 @@ extension PNGContainer {
             return nil
         }
         pixels.moveWriterIndex(to: whole.end)
+        // Some writers state a smaller window than their matches need (RFC 1950, §2.2). Without a dictionary, the
+        // largest one is always right.
+        if let flags: UInt8 = pixels.getInteger(at: pixels.readerIndex + 1), flags & 0x20 == 0 {
+            pixels.setBytes([0x78, 0x01], at: pixels.readerIndex)
+        }
         pixels.writeInteger(whole.checksum)
         kept.writePNGChunk(PNGChunk.pixels, pixels.readableBytesView)
         kept.writePNGChunk(PNGChunk.end, ByteBuffer().readableBytesView)

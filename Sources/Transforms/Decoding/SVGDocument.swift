@@ -16,7 +16,7 @@ struct SVGDocument: Sendable {
     /// The addresses of embedded images, in order.
     private let images: [Range<Int>]
     private let depth: Int
-    /// The opaque color behind the drawing that the style of the root element states. librsvg does not know it.
+    /// The opaque color behind the drawing that the root element has. librsvg does not know it.
     let background: Color?
 
     /// A part of the document and what replaces it.
@@ -157,37 +157,112 @@ private struct Reading {
     private(set) var images: [Range<Int>] = []
     private(set) var gaps: SVGGaps = []
     private(set) var background: Color?
+    /// The background of the root element by style sheets, which its attribute takes precedence over.
+    private var sheetBackground: Color?
     private var style = SVGStyle()
     /// Style sheets and attributes; nil = a style sheet, else whether it is an attribute of the root element.
     private var texts: [(range: Range<Int>, isRoot: Bool?)] = []
     private var (hasRoot, isInRoot, isForeign) = (false, false, false)
+    /// Whether the attribute `media` of the style sheet whose tag is being read holds, if it has one; an inner nil =
+    /// unknown.
+    private var medium: Bool??
+    /// The conditions of style sheets that were read.
+    private var conditions = 0
+    private var shadows: [SVGDropShadow] = []
+    /// The drop shadow whose tag is being read.
+    private var shadow: (name: Range<Int>, attributes: [SVGDropShadow.Attribute])?
+    /// The most drop shadows that are replaced, each of which makes the document longer.
+    private static let maxShadows = 1000
 
     mutating func read(_ bytes: UnsafeRawBufferPointer) {
         SVGScanner(bytes: bytes).scan { part in
             switch part {
-            case .element(let name):
+            case .element(let name, let place):
                 finishTag()
+                medium = nil
                 isInRoot = !hasRoot
                 (hasRoot, isForeign) = (true, name == "foreignObject")
+                shadow = name == "feDropShadow" && shadows.count < Self.maxShadows ? (place, []) : nil
             case .attribute(let attribute): add(attribute, bytes)
-            case .styleSheet(let range): addText(range, isRoot: nil)
-            case .endOfTag: finishTag()
+            case .styleSheet(let range):
+                if medium == .some(nil) { gaps.insert(.rules) }
+                if medium == .some(false) {
+                    edits.append((range, ByteBuffer()))
+                } else {
+                    addText(range, isRoot: nil)
+                }
+                medium = nil
+            case .endOfTag(let end):
+                finishTag()
+                let found = shadow.flatMap {
+                    SVGDropShadow(bytes, name: $0.name, $0.attributes, endOfTag: end)
+                }
+                if let found { shadows.append(found) }
+                shadow = nil
             }
         }
+        rewriteTexts(bytes)
+        gaps.formUnion(style.gaps)
+        writeShadows(bytes)
+    }
+
+    private mutating func rewriteTexts(_ bytes: UnsafeRawBufferPointer) {
         // Other encodings stay as they are.
-        let readable = texts.compactMap { part in
-            let text = String(validating: bytes[part.range], as: UTF8.self)
-            return text.map { (range: part.range, text: $0, isRoot: part.isRoot) }
+        let readable = texts.compactMap { part -> StyleText? in
+            guard let text = String(validating: bytes[part.range], as: UTF8.self) else { return nil }
+            guard part.isRoot == nil else { return StyleText(range: part.range, text: text, isRoot: part.isRoot) }
+            let rules = SVGMediaRules(text, limit: SVGMediaRules.maxCount - conditions)
+            conditions += rules.count
+            if rules.hasUndecided { gaps.insert(.rules) }
+            return StyleText(
+                range: part.range, text: rules.resolved ?? text, isChanged: rules.resolved != nil, isRoot: nil)
         }
         // A style sheet may come behind the elements that use its variables.
         for part in readable { style.addVariables(of: part.text, isRoot: part.isRoot) }
         for part in readable {
-            let rewritten = style.rewritten(part.text)
-            if part.isRoot == true { background = SVGStyle.background(of: rewritten ?? part.text) ?? background }
+            let rewritten = style.rewritten(part.text) ?? (part.isChanged ? part.text : nil)
+            addRootStyle(rewritten ?? part.text, isRoot: part.isRoot)
             guard let text = rewritten else { continue }
             edits.append((part.range, ByteBuffer(string: text)))
         }
-        gaps.formUnion(style.gaps)
+        background = background ?? sheetBackground
+        edits.sort { $0.range.lowerBound < $1.range.lowerBound }
+    }
+
+    private mutating func addRootStyle(_ text: String, isRoot: Bool?) {
+        switch isRoot {
+        case true?:
+            background = SVGStyle.background(of: text) ?? background
+            if SVGStyle.hasOtherBackground(text) || text.contains("transform") { gaps.insert(.properties) }
+        case nil where text.contains("background"):
+            for declarations in SVGStyle.rootBackgrounds(of: text) {
+                sheetBackground = SVGStyle.background(of: declarations) ?? sheetBackground
+                if SVGStyle.hasOtherBackground(declarations) { gaps.insert(.properties) }
+            }
+        default: break
+        }
+    }
+
+    /// A style sheet or an attribute, without conditional rules that were decided.
+    private struct StyleText {
+        let range: Range<Int>
+        let text: String
+        var isChanged = false
+        let isRoot: Bool?
+    }
+
+    /// Replaces drop shadows by other primitives. What was changed in their attributes is part of these.
+    private mutating func writeShadows(_ bytes: UnsafeRawBufferPointer) {
+        guard !shadows.isEmpty else { return }
+        let places = Set(shadows.flatMap(\.values))
+        let inside = Dictionary(
+            edits.filter { places.contains($0.range.lowerBound) }.map { ($0.range.lowerBound, $0.text) },
+            uniquingKeysWith: { first, _ in first })
+        edits.removeAll { places.contains($0.range.lowerBound) }
+        for (number, shadow) in shadows.enumerated() {
+            edits.append((shadow.range, shadow.primitives(bytes, number: number, edits: inside)))
+        }
+        edits.sort { $0.range.lowerBound < $1.range.lowerBound }
     }
 
     /// Illustrator's own data is in `foreignObject` elements that require Illustrator.
@@ -209,8 +284,17 @@ private struct Reading {
 
     private mutating func add(_ attribute: SVGScanner.Attribute, _ bytes: UnsafeRawBufferPointer) {
         let value = bytes[attribute.value]
+        shadow?.attributes.append(SVGDropShadow.Attribute(name: attribute.name, value: attribute.value))
         switch attribute.name {
         case "requiredExtensions": isForeign = false
+        case "media" where attribute.element == "style":
+            conditions += 1
+            let isDecided = value.count <= SVGMediaRules.maxCondition && conditions <= SVGMediaRules.maxCount
+            medium = .some(isDecided ? SVGMediaRules.holds(String(decoding: value, as: UTF8.self)) : nil)
+        case "transform-origin", "pathLength": gaps.insert(.properties)
+        case "transform" where isInRoot: gaps.insert(.properties)
+        case "clip-path" where attribute.element == "clipPath": gaps.insert(.properties)
+        case "vector-effect": if value.elementsEqual("non-scaling-stroke".utf8) { gaps.insert(.properties) }
         case "style": addText(attribute.value, isRoot: isInRoot)
         case "href" where ["image", "feImage"].contains(attribute.element):
             if value.drop(while: { $0 <= 0x20 }).starts(with: "data:".utf8) { images.append(attribute.value) }

@@ -62,7 +62,7 @@ struct SVGFilters: Hashable {
         case "feConvolveMatrix":
             let sides = attributes.numbers("order")
             return 100 + 6 * (sides.first ?? 3) * (sides.last ?? 3)
-        case "feDisplacementMap": return 600
+        case "feDisplacementMap", "feDropShadow": return 600
         // These elements are parts of the primitives around them.
         case "feFuncR", "feFuncG", "feFuncB", "feFuncA", "feMergeNode", "fePointLight", "feSpotLight", "feDistantLight":
             return 0

@@ -17,10 +17,17 @@ public struct SVGGaps: OptionSet, Hashable, Codable, Sendable {
     /// Embedded images that cannot be decoded, or exceed a limit.
     static let images = SVGGaps(rawValue: 1 << 4)
 
+    /// Properties and attributes that librsvg does not know, such as `transform-origin`.
+    static let properties = SVGGaps(rawValue: 1 << 5)
+    /// Units of lengths that librsvg does not know, and `calc()`.
+    static let units = SVGGaps(rawValue: 1 << 6)
+    /// Conditional rules of style sheets that depend on more than the medium, such as `@supports`.
+    static let rules = SVGGaps(rawValue: 1 << 7)
+
     /// The kinds by their names in documents and fields, sorted.
     package static let named: [(name: String, gap: SVGGaps)] = [
-        ("css-colors", .colors), ("css-variables", .variables), ("fonts", .fonts), ("foreign-object", .foreignObject),
-        ("images", .images),
+        ("css-colors", .colors), ("css-properties", .properties), ("css-rules", .rules), ("css-units", .units),
+        ("css-variables", .variables), ("fonts", .fonts), ("foreign-object", .foreignObject), ("images", .images),
     ]
 
     /// All kinds.

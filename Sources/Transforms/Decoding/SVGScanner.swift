@@ -12,12 +12,13 @@ struct SVGScanner {
 
     /// A part of the document.
     enum Part {
-        case element(String)
+        /// An element by its name without prefix, and where the whole name is.
+        case element(String, Range<Int>)
         case attribute(Attribute)
         /// The content of a `style` element.
         case styleSheet(Range<Int>)
-        /// The end of an element's start tag.
-        case endOfTag
+        /// The position of the `>` that ends an element's start tag, or of what is there instead.
+        case endOfTag(Int)
     }
 
     let bytes: UnsafeRawBufferPointer
@@ -67,7 +68,7 @@ struct SVGScanner {
     private func scanTag(_ start: Int, _ body: (Part) -> Void) -> Int {
         var position = start
         let element = localName(name(&position))
-        body(.element(element))
+        body(.element(element, start..<position))
         while position < bytes.count {
             skip(&position) { Self.isBlank($0) || $0 == UInt8(ascii: "/") }
             guard position < bytes.count, bytes[position] != UInt8(ascii: ">"), bytes[position] != UInt8(ascii: "<")
@@ -84,7 +85,7 @@ struct SVGScanner {
             body(.attribute(Attribute(element: element, name: attribute, value: (position + 1)..<end)))
             position = end + 1
         }
-        body(.endOfTag)
+        body(.endOfTag(position))
         guard element == "style", position < bytes.count, bytes[position] == UInt8(ascii: ">"),
             bytes[position - 1] != UInt8(ascii: "/")
         else { return position }

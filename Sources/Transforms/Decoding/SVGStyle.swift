@@ -121,6 +121,35 @@ struct SVGStyle {
         return color
     }
 
+    /// Whether an attribute `style` of the root element states a background that is not one opaque color.
+    static func hasOtherBackground(_ declarations: String) -> Bool {
+        guard declarations.contains("background"), background(of: declarations) == nil else { return false }
+        return declarations.split(separator: ";").contains { declaration in
+            let parts = declaration.split(separator: ":", maxSplits: 1).map { $0.trimmingWhitespace.lowercased() }
+            return parts.count == 2 && ["background", "background-color", "background-image"].contains(parts[0])
+                && !["", "none", "transparent", "inherit", "initial", "unset"].contains(parts[1])
+        }
+    }
+
+    /// The declarations with a background that a style sheet has for the root element, in order.
+    static func rootBackgrounds(of sheet: String) -> [String] {
+        var found: [String] = []
+        var rest = sheet[...]
+        for _ in 0..<maxBackgrounds {
+            guard let start = rest.firstRange(of: "background") else { break }
+            let end = rest[start.upperBound...].firstIndex(of: "}") ?? rest.endIndex
+            if isOfRoot(sheet[..<start.lowerBound]) {
+                let block = sheet[..<start.lowerBound].utf8.suffix(maxRuleLength)
+                let open = block.lastIndex(of: UInt8(ascii: "{")) ?? block.startIndex
+                found.append(String(sheet[sheet.utf8.index(after: open)..<end]))
+            }
+            rest = rest[end...]
+        }
+        return found
+    }
+
+    private static let maxBackgrounds = 100
+
     private static func opaqueColor(_ text: String) -> Color? {
         if text.hasPrefix("rgb("), text.last == ")" {
             // A fourth value, also after a slash, is alpha.
@@ -143,8 +172,20 @@ struct SVGStyle {
             if Self.colors.contains(where: lowercase.contains) { gaps.insert(.colors) }
         }
         if current.contains("@font-face") { gaps.insert(.fonts) }
-        return Self.withPixels(Array(current.utf8)) ?? plain
+        if Self.hasUnknownProperty(current) { gaps.insert(.properties) }
+        let (pixels, hasUnknownUnit) = Self.withPixels(Array(current.utf8))
+        if hasUnknownUnit { gaps.insert(.units) }
+        return pixels ?? plain
     }
+
+    /// Whether it names a property that changes a drawing, and that librsvg does not know.
+    private static func hasUnknownProperty(_ text: String) -> Bool {
+        guard text.contains("-") else { return false }
+        return ["transform-origin", "transform-box", "non-scaling-stroke"].contains(where: text.contains)
+            || text.contains("clip-path") && shapes.contains(where: text.contains)
+    }
+
+    private static let shapes = ["circle(", "ellipse(", "inset(", "polygon(", "path(", "rect(", "xywh("]
 
     /// Pixels in a unit, by its name in lower case.
     private static let units: [(name: [UInt8], pixels: Double)] = [
@@ -152,9 +193,14 @@ struct SVGStyle {
         (Array("pt".utf8), 4.0 / 3), (Array("pc".utf8), 16),
     ]
 
-    /// The text with absolute lengths in pixels, outside of strings and addresses; nil if it has none.
-    private static func withPixels(_ text: [UInt8]) -> String? {
+    private static let unknownUnits = ["rem", "vw", "vh", "vmin", "vmax", "vi", "vb", "ch", "lh", "rlh", "ic"]
+        .map { Array($0.utf8) }
+
+    /// The text with absolute lengths in pixels, outside of strings and addresses; nil if it has none. And whether it
+    /// has lengths that librsvg does not know.
+    private static func withPixels(_ text: [UInt8]) -> (text: String?, hasUnknownUnit: Bool) {
         var (result, copied): ([UInt8], Int) = ([], 0)
+        var hasUnknownUnit = false
         var position = 0
         while position < text.count {
             let byte = text[position]
@@ -169,18 +215,20 @@ struct SVGStyle {
                     copied = end + unit.name.count
                 }
                 position = endOfWord(text, end)
+                hasUnknownUnit = hasUnknownUnit || unknownUnits.contains { $0.elementsEqual(text[end..<position]) }
             } else if byte == UInt8(ascii: "-"), position + 1 < text.count, isNumeral(text[position + 1]) {
                 position += 1
             } else if isWord(byte) {
                 let end = endOfWord(text, position)
                 let isAddress = text[position..<end].elementsEqual("url".utf8)
+                hasUnknownUnit = hasUnknownUnit || text[position..<end].elementsEqual("calc".utf8)
                 position = isAddress ? text[end...].firstIndex(of: UInt8(ascii: ")")) ?? text.count : end
             } else {
                 position += 1
             }
         }
-        guard copied > 0 else { return nil }
-        return String(decoding: result + text[copied...], as: UTF8.self)
+        guard copied > 0 else { return (nil, hasUnknownUnit) }
+        return (String(decoding: result + text[copied...], as: UTF8.self), hasUnknownUnit)
     }
 
     private static func endOfNumber(_ text: [UInt8], _ start: Int) -> Int {

@@ -44,7 +44,7 @@ struct SourceReader: Sendable {
             let bytes =
                 switch format {
                 case .png: PNGContainer.readable(source)
-                case .jpeg: ended ?? source
+                case .jpeg: JPEGContainer.withUsualEXIF(ended ?? source)
                 case .webp: WebPContainer.withWholeLength(source) ?? source
                 case .avif, .heic: try HEIFRequirements.readable(source)
                 default: document?.bytes ?? gif?.bytes ?? source
@@ -123,7 +123,7 @@ struct SourceReader: Sendable {
     ) throws(ImageProcessingError) -> VipsImage {
         switch codec {
         case .bitmap(let decoder):
-            return try decoder.decode(interrupt: interrupt)
+            return try decoder.decode(toleratesErrors: toleratesErrors, interrupt: interrupt)
         case .loader(let loader, let addsAlpha):
             do {
                 return try decoded(loader, addsAlpha, options, frames, toleratesErrors, interrupt)

@@ -78,7 +78,7 @@ struct SourceDocument: Encodable {
                 (primaries, transfer, matrix) = (points.primaries, points.transfer, points.matrix)
                 fullRange = points.isFullRange
             case .measured(let gamma, let chromaticities):
-                self.gamma = gamma.map { Double($0) / 100_000 }
+                self.gamma = Double(gamma) / 100_000
                 self.chromaticities = chromaticities.map { points in
                     [points.white, points.red, points.green, points.blue].flatMap { [$0.x, $0.y] }
                 }

@@ -94,6 +94,17 @@ extension VipsImage {
 
     /// - Parameter output: libvips' name of the color space: `srgb` or `p3`.
     func convertedByProfile(to output: String, isDeep: Bool) throws(VipsError) -> VipsImage {
+        let colors = ["b-w": 1, "grey16": 1, "cmyk": 4][interpretation] ?? 3
+        guard isShort, !isDeep, hasAlpha, bands == colors + 1 else {
+            return try transformedByProfile(to: output, isDeep: isDeep)
+        }
+        // libvips takes alpha of 16 bits as alpha of 8: nearly every pixel would be opaque.
+        return try splittingAlpha(
+            color: { color throws(VipsError) in try color.transformedByProfile(to: output, isDeep: false) },
+            alpha: { alpha throws(VipsError) in try alpha.bytes(times: 1 / 257) })
+    }
+
+    private func transformedByProfile(to output: String, isDeep: Bool) throws(VipsError) -> VipsImage {
         let isCMYK = interpretation == "cmyk"
         let hasOwn = blob("icc-profile-data").map(ICCProfile.init)?.suits(self) ?? false
         // libvips has a profile for inks, whose perceptual table differs between its versions.

@@ -45,7 +45,7 @@ final class KnownTargets: Sendable {
         table.withLock { $0.table.value(for: Key(text: target)) }
     }
 
-    /// Keeps a target. A full table keeps only those that come again soon.
+    /// Keeps a target. A full table keeps only targets that come again soon.
     func insert(_ known: KnownTarget, for target: String) {
         let key = Key(text: target)
         let cost =

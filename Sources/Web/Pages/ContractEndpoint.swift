@@ -10,7 +10,7 @@ import Yams
 /// `GET /openapi.yaml`, `GET /openapi.json` and `GET /reference`: the OpenAPI document, which tests compare with the
 /// code, without what this server cannot do.
 final class ContractEndpoint: Sendable {
-    private let contract: [UInt8]
+    private let contract: @Sendable () -> [UInt8]
     /// The responses that were requested before. Each takes long to make.
     private let responses = Mutex<[String: Response]>([:])
 
@@ -19,7 +19,7 @@ final class ContractEndpoint: Sendable {
     ///   - findsFaces: whether this server looks for faces.
     ///   - problemBase: precedes the types of problems; empty = they are relative.
     init(without unwritable: Set<OutputFormat>, findsFaces: Bool = true, problemBase: String = "") {
-        contract = Self.document(without: unwritable, findsFaces: findsFaces, problemBase: problemBase)
+        contract = { Self.document(without: unwritable, findsFaces: findsFaces, problemBase: problemBase) }
     }
 
     var routes: [Route] {
@@ -38,7 +38,7 @@ final class ContractEndpoint: Sendable {
     private func route(_ path: String, _ make: @escaping @Sendable ([UInt8]) throws -> Response) -> Route {
         Route(path) { [self] _, _ throws(Problem) in
             let response = responses.withLock { responses in
-                if responses[path] == nil { responses[path] = try? make(contract) }
+                if responses[path] == nil { responses[path] = try? make(contract()) }
                 return responses[path]
             }
             guard let response else { throw .internalError }

@@ -54,10 +54,12 @@ struct Sandbox {
     /// Folders of the loaded libraries, which also hold the modules of libvips, GLib and codecs, and of fonts.
     private static var readablePaths: Set<String> {
         let maps = FileHandle(forReadingAtPath: "/proc/self/maps")?.readDataToEndOfFile() ?? Data()
-        let libraries = String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap { line in
-            line.firstIndex(of: "/").map { line[$0...] }
-        }.filter { $0.contains(".so") }
-        let folders = libraries.map { URL(fileURLWithPath: String($0)).deletingLastPathComponent().path }
+        let folders = String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap { line -> String? in
+            guard line.contains(".so"), let start = line.firstIndex(of: "/"), let end = line.lastIndex(of: "/") else {
+                return nil
+            }
+            return String(line[start..<end])
+        }
         return Set(folders).union([
             "/etc/fonts", "/etc/ld.so.cache", "/usr/local/share/fonts", "/usr/share/fontconfig", "/usr/share/fonts",
             "/usr/share/mime", "/var/cache/fontconfig",

@@ -10,8 +10,8 @@ final class WireEncoder: Encoder {
     static let version: UInt8 = 3
     /// Maximum length of a text in UTF-8.
     static let maxTextBytes = 4096
-    /// Maximum number of values in a list. The steps of a plan are at most `EffectStep.maxCount` and those that every
-    /// job may have.
+    /// Maximum number of values in a list. The steps of a plan are at most `EffectStep.maxCount` and the ones that
+    /// every job may have.
     static let maxListCount = 128
 
     fileprivate var written = ByteBuffer()

@@ -84,7 +84,7 @@ struct CloudflareTests {
     ]
 
     @Test(arguments: rows)
-    func `each option means these parameters, which the server reads`(options: String, query: String) throws {
+    func `Each option means these parameters, which the server reads`(options: String, query: String) throws {
         let path = "/cdn-cgi/image/\(options)/https://example.com/a.jpg"
         #expect(try dialect.text(path) == "url=https://example.com/a.jpg&\(query)")
         #expect(throws: Never.self) { try dialect.image(path) }
@@ -96,11 +96,11 @@ struct CloudflareTests {
         ("https%3A%2F%2Fexample.com%2Fa.jpg", "https://example.com/a.jpg"),
         ("example.com/a.jpg", "local:///example.com/a.jpg"),
     ])
-    func `a source is a path of the origin or a URL`(source: String, url: String) throws {
+    func `A source is a path of the origin or a URL`(source: String, url: String) throws {
         #expect(try dialect.image("/cdn-cgi/image/w=9/\(source)").url == url)
     }
 
-    @Test func `an origin precedes paths`() throws {
+    @Test func `An origin precedes paths`() throws {
         let dialect = Cloudflare(origin: SourcePrefix("https://www.example.com/"))
         #expect(try dialect.image("/cdn-cgi/image/w=9/uploads/a.jpg").url == "https://www.example.com/uploads/a.jpg")
     }
@@ -109,7 +109,7 @@ struct CloudflareTests {
         "%252e%252e/b.jpg", "a/%252e%252e/%252e%252e/b.jpg", "%25252e%25252e/b.jpg", "..%5Cb.jpg", "..;/b.jpg",
         "%2e%2e/b.jpg", "%5C%5Cevil.example/b.jpg",
     ])
-    func `a source behind the origin's path cannot lead out of it, whatever decodes it`(source: String) {
+    func `A source behind the origin's path cannot lead out of it, whatever decodes it`(source: String) {
         let dialect = Cloudflare(origin: SourcePrefix("https://www.example.com/media/"))
         #expect(dialect.refusal("/cdn-cgi/image/w=5/\(source)") != nil)
     }
@@ -128,12 +128,12 @@ struct CloudflareTests {
         ("w=%FF/a.jpg", "valid percent-encoded"), ("w=9/a%FF.jpg", "valid percent-encoded"),
         ("w =9/a.jpg", "no option"),
     ])
-    func `what has no meaning is refused with a sentence`(path: String, sentence: String) {
+    func `What has no meaning is refused with a sentence`(path: String, sentence: String) {
         let refusal = dialect.refusal("/cdn-cgi/image/\(path)")
         #expect(refusal?.contains(sentence) == true, "\(refusal ?? "")")
     }
 
-    @Test func `long paths and long lists are refused`() {
+    @Test func `Long paths and long lists are refused`() {
         let options = Array(repeating: "w=9", count: 65).joined(separator: ",")
         #expect(dialect.refusal("/cdn-cgi/image/\(options)/a.jpg")?.contains("1 to 64 options") == true)
         let long = String(repeating: "a", count: 2_000_000)
@@ -164,7 +164,7 @@ struct CloudflareTests {
         ("width=525,trim=20;30;20;0", 1080, 720, 525, 340), ("width=540,border.width=10", 1080, 720, 560, 380),
         ("width=540,border.top=5", 1080, 720, 540, 365),
     ])
-    func `a result has the size of the documentation`(
+    func `A result has the size of the documentation`(
         options: String, width: Int, height: Int, resultWidth: Int, resultHeight: Int
     ) throws {
         let size = try dialect.size(
@@ -172,7 +172,7 @@ struct CloudflareTests {
         #expect(size == PixelSize(width: resultWidth, height: resultHeight))
     }
 
-    @Test func `options without an effect are listed with a reason`() throws {
+    @Test func `Options without an effect are listed with a reason`() throws {
         let translation = try dialect.translate(
             "/cdn-cgi/image/trim.border.keep=5,compression=fast/a.jpg", limits: QueryLimits())
         #expect(translation.ignored.map(\.name) == ["trim.border.keep", "compression"])

@@ -47,7 +47,7 @@ struct ImgproxyOptionTests {
         ("dt:1:000080:ffd700", ["duotone": "000080ff,ffd700ff"]),
         ("dt:0", [:]),
     ])
-    func `colors and effects`(options: String, expected: [String: String]) throws {
+    func `Colors and effects`(options: String, expected: [String: String]) throws {
         #expect(try bench.parameters(options) == expected)
     }
 
@@ -67,16 +67,16 @@ struct ImgproxyOptionTests {
         ("cb:abc/cb:", [:]), ("fn:my%20photo", ["filename": "my_20photo.*"]), ("fn:cGhvdG8:1", ["filename": "photo.*"]),
         ("att:1", ["attachment": "true"]), ("fiu:aHR0cHM6Ly9hLm9yZw", ["default": "https://a.org"]),
     ])
-    func `output and delivery`(options: String, expected: [String: String]) throws {
+    func `Output and delivery`(options: String, expected: [String: String]) throws {
         #expect(try bench.parameters(options) == expected)
     }
 
-    @Test func `a raw path asks for the source's own pixels, whatever else it says`() throws {
+    @Test func `A raw path asks for the source's own pixels, whatever else it says`() throws {
         let parameters = try bench.parameters(of: "/_/raw:1/w:5/f:png/plain/https://a.org@webp")
         #expect(parameters == ["url": "https://a.org", "output": "origin", "passthrough": "auto", "n": "100000"])
     }
 
-    @Test func `a watermark is the image of the server, or of the path`() throws {
+    @Test func `A watermark is the image of the server, or of the path`() throws {
         #expect(try bench.parameters("wm:0.5") == [:])
         let marked = try ImgproxyBench { $0.watermark = "logo" }
         #expect(try marked.parameters("wm:0") == [:])
@@ -95,14 +95,14 @@ struct ImgproxyOptionTests {
             try bench.parameters("wm:1:no/wmt:SGk") == ["text": "Hi", "textcolor": "000000ff", "texta": "top"])
     }
 
-    @Test func `options that change nothing are listed with the reason`() throws {
+    @Test func `Options that change nothing are listed with the reason`() throws {
         let path = "/_/ph:1/eth:1/scp:1/msr:50/plain/https://a.org"
         let ignored = try bench.translation(path).ignored
         #expect(ignored.map(\.name) == ["ph", "eth", "scp", "msr"])
         #expect(ignored.allSatisfy { $0.reason.hasSuffix(".") })
     }
 
-    @Test func `every option is read by each of its names, or refused with a reason`() throws {
+    @Test func `Every option is read by each of its names, or refused with a reason`() throws {
         let samples = [
             "resize": "fit", "resizing_type": "fill", "gravity": "no", "background": "fff", "format": "png",
             "format_quality": "png:5", "skip_processing": "png", "zoom": "1", "dpr": "1", "rotate": "90", "pages": "1",
@@ -122,7 +122,7 @@ struct ImgproxyOptionTests {
         }
     }
 
-    @Test func `what is translated is a query that the server reads`() throws {
+    @Test func `What is translated is a query that the server reads`() throws {
         let options =
             "rs:fill:300:200:1:1/g:no:0:10/c:0.5:0.5/t:10/pd:5/bg:fff/bl:2/sh:1/pix:4/wm:1:re/q:70/fn:a/att:1/dpr:2"
         let bench = try ImgproxyBench { $0.watermark = "logo" }
@@ -132,7 +132,7 @@ struct ImgproxyOptionTests {
         #expect(try ImageQueryGrammar().parse(canonical.query) == image)
     }
 
-    @Test func `two spellings of one picture have one canonical query`() throws {
+    @Test func `Two spellings of one picture have one canonical query`() throws {
         let spellings = [
             "/_/rs:fill:300:200/g:no/plain/https://a.org/b@png",
             "/x/h:200/w:300/rt:fill/gravity:no:0:0/aHR0cHM6Ly9hLm9yZy9i.png",
@@ -145,7 +145,7 @@ struct ImgproxyOptionTests {
         #expect(Set(queries).count == 1, "\(queries)")
     }
 
-    @Test func `a document about an image`() throws {
+    @Test func `A document about an image`() throws {
         let parameters = try bench.parameters(of: "/info/_/s:1/p:5/bh:4:3/plain/https://a.org/b")
         #expect(parameters == ["url": "https://a.org/b", "output": "json", "fields": "palette,blurhash"])
         #expect(bench.refusal("/info/_/cl:5/plain/https://a.org")?.contains("not classified") == true)

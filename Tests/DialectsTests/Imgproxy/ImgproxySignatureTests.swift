@@ -11,7 +11,7 @@ struct ImgproxySignatureTests {
         "/rs:fill:300:400:0/g:sm/aHR0cDovL2V4YW1w/bGUuY29tL2ltYWdl/cy9jdXJpb3NpdHku/anBn.png"
     private static let signature = "oKfUtW34Dvo2BGQehJFR4Nr0_rIjOtdtzJ3QFsUcXH8"
 
-    @Test func `the documented signature is accepted, and no other path with it`() throws {
+    @Test func `The documented signature is accepted, and no other path with it`() throws {
         let bench = try ImgproxyBench(pairs: [Self.documented])
         #expect(try bench.translation("/\(Self.signature)\(Self.path)").isSigned)
         for target in [
@@ -24,7 +24,7 @@ struct ImgproxySignatureTests {
         #expect(keys.signature(of: Self.path) == Self.signature)
     }
 
-    @Test func `a signature has one spelling, with or without padding`() throws {
+    @Test func `A signature has one spelling, with or without padding`() throws {
         let bench = try ImgproxyBench(pairs: [Self.documented])
         #expect(try bench.translation("/\(Self.signature)=\(Self.path)").isSigned)
         // The last character has two bits more than the 32 bytes.
@@ -39,13 +39,13 @@ struct ImgproxySignatureTests {
         }
     }
 
-    @Test func `keys in text form sign as in imgproxy's own tests`() throws {
+    @Test func `Keys in text form sign as in imgproxy's own tests`() throws {
         let bench = try ImgproxyBench(pairs: [(key: "746573742d6b6579", salt: "746573742d73616c74")])
         let path = "/My9d3xq_PYpVHsPrCyww0Kh1w5KZeZhIlWhsa4az1TI/rs:fill:4:4/plain/local:///test1.png"
         #expect(try bench.translation(path).isSigned)
     }
 
-    @Test func `any of several pairs may sign`() throws {
+    @Test func `Any of several pairs may sign`() throws {
         let other = (key: "00ff", salt: "11")
         let bench = try ImgproxyBench(pairs: [other, Self.documented])
         #expect(try bench.translation("/\(Self.signature)\(Self.path)").isSigned)
@@ -53,14 +53,14 @@ struct ImgproxySignatureTests {
         #expect(try bench.translation("/\(signature)\(Self.path)").isSigned)
     }
 
-    @Test func `a truncated signature is none`() throws {
+    @Test func `A truncated signature is none`() throws {
         let bench = try ImgproxyBench(pairs: [Self.documented])
         #expect(throws: AuthorizationError.pathSignatureWrong) {
             try bench.translation("/\(Self.signature.dropLast(32))\(Self.path)")
         }
     }
 
-    @Test func `without keys any text stands in place of a signature, and the path counts as unsigned`() throws {
+    @Test func `Without keys any text stands in place of a signature, and the path counts as unsigned`() throws {
         let bench = try ImgproxyBench()
         #expect(!bench.dialect.requiresSignature)
         for text in ["unsafe", "insecure", "_", "whatever"] {
@@ -68,13 +68,13 @@ struct ImgproxySignatureTests {
         }
     }
 
-    @Test func `with keys, unsafe is no wrong signature but none`() throws {
+    @Test func `With keys, unsafe is no wrong signature but none`() throws {
         let bench = try ImgproxyBench(pairs: [Self.documented])
         #expect(bench.dialect.requiresSignature)
         #expect(try !bench.translation("/unsafe\(Self.path)").isSigned)
     }
 
-    @Test func `the signature is for the path that proxies have changed back`() throws {
+    @Test func `The signature is for the path that proxies have changed back`() throws {
         let keys = try ImgproxyKeys(pairs: [Self.documented])
         let bench = try ImgproxyBench(pairs: [Self.documented])
         let signature = try #require(keys.signature(of: "/w:5/plain/https://a.org/b"))
@@ -84,7 +84,7 @@ struct ImgproxySignatureTests {
     }
 
     @Test(arguments: [("", "11"), ("1", "11"), ("0g", "11"), ("11", ""), ("11", "zz")])
-    func `keys and salts that are not hexadecimal are refused without repeating them`(key: String, salt: String) throws
+    func `Keys and salts that are not hexadecimal are refused without repeating them`(key: String, salt: String) throws
     {
         let flaw = try #require(throws: ImgproxyKeys.Flaw.self) { try ImgproxyKeys(pairs: [(key, salt)]) }
         #expect("\(flaw)".contains("pair 1 must be") && !"\(flaw)".contains("0g") && !"\(flaw)".contains("zz"))

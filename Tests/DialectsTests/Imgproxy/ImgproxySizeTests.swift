@@ -19,11 +19,11 @@ struct ImgproxySizeTests {
         var testDescription: String { options }
     }
 
-    @Test(arguments: measured) private func `sizes are those that imgproxy makes`(row: Row) throws {
+    @Test(arguments: measured) private func `Sizes equal imgproxy's`(row: Row) throws {
         #expect(try Self.size(row.options) == row.size)
     }
 
-    @Test(arguments: derived) private func `sizes follow the rules of imgproxy's documentation`(row: Row) throws {
+    @Test(arguments: derived) private func `Sizes follow the rules of imgproxy's documentation`(row: Row) throws {
         #expect(try Self.size(row.options) == row.size)
     }
 

@@ -20,7 +20,7 @@ struct ImgproxyBench {
         try dialect.translate(target[...], limits: QueryLimits())
     }
 
-    /// The parameters of a path with these options, apart from those that every path has.
+    /// The parameters of a path with these options, without the parameters of every path.
     func parameters(_ options: String) throws -> [String: String] {
         let path = "/unsafe/\(options)\(options.isEmpty ? "" : "/")plain/https://example.com/a.jpg"
         var parameters = try parameters(of: path)

@@ -24,7 +24,7 @@ struct ThumborSignatureTests {
     }
 
     @Test(arguments: ThumborKey.Algorithm.allCases, [nil, 8, 28, 40] as [Int?])
-    func `a signature of each hash function is valid at the length of the setting only`(
+    func `A signature of each hash function is valid at the length of the setting only`(
         algorithm: ThumborKey.Algorithm, length: Int?
     ) throws {
         let key = ThumborKey("secret", algorithm: algorithm, length: length)
@@ -38,7 +38,7 @@ struct ThumborSignatureTests {
         }
     }
 
-    @Test func `a path is signed as it is sent, or before it was encoded`() throws {
+    @Test func `A path is signed as it is sent, or before it was encoded`() throws {
         let key = ThumborKey("secret")
         let dialect = Thumbor(key: key)
         let plain = "300x200/example.com/a b.jpg"
@@ -51,7 +51,7 @@ struct ThumborSignatureTests {
         #expect(try dialect.translate("/\(escaped)/\(encoded)"[...], limits: QueryLimits()).isSigned)
     }
 
-    @Test func `a path means the text that was signed, however often a client encodes it afterwards`() throws {
+    @Test func `A path means the text that was signed, however often a client encodes it afterwards`() throws {
         let key = ThumborKey("secret")
         let dialect = Thumbor(key: key)
         // Sent as it is, this path is an image in the folder 100%25 of a host.
@@ -66,7 +66,7 @@ struct ThumborSignatureTests {
     }
 
     @Test(arguments: ["", "==", "AAAA", "/", "%2F", " "])
-    func `a signature has one length and one spelling`(suffix: String) {
+    func `A signature has one length and one spelling`(suffix: String) {
         let key = ThumborKey("secret")
         let path = "300x200/example.com/a.jpg"
         for signature in ["\(key.sign(path).dropLast())\(suffix)", "\(key.sign(path))\(suffix)="] {
@@ -76,7 +76,7 @@ struct ThumborSignatureTests {
         }
     }
 
-    @Test func `unsafe paths are unsigned, and so is a path whose signature no key verifies`() throws {
+    @Test func `Unsafe paths are unsigned, and so is a path whose signature no key verifies`() throws {
         #expect(try !Thumbor().translate("/unsafe/a.jpg", limits: QueryLimits()).isSigned)
         #expect(!Thumbor().requiresSignature && Thumbor(key: ThumborKey("k")).requiresSignature)
         let signed = "/8ammJH8D-7tXy6kU3lTvoXlhu4o=/300x200/a.jpg"

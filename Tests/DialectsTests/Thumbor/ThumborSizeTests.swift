@@ -120,7 +120,7 @@ struct ThumborSizeTests {
     ]
 
     @Test(arguments: rows)
-    func `a result has imagor's size`(row: Row) throws {
+    func `A result has imagor's size`(row: Row) throws {
         #expect(try Thumbor().size("/unsafe/\(row.path)a.jpg", of: row.source) == row.result)
     }
 
@@ -131,12 +131,12 @@ struct ThumborSizeTests {
         ("100x-0/", 100, 66), ("100x0/filters:rotate(180)/", 100, 66), ("0x100/", 150, 100),
         ("0x100/filters:focal(1x1)/", 149, 100), ("10x10:990x650/100x0/", 100, 65),
     ])
-    func `a missing side follows from how the image is decoded`(path: String, width: Int, height: Int) throws {
+    func `A missing side follows from how the image is decoded`(path: String, width: Int, height: Int) throws {
         let size = try Thumbor().size("/unsafe/\(path)a.jpg", of: PixelSize(width: 1000, height: 667))
         #expect(size == PixelSize(width: width, height: height))
     }
 
-    @Test func `sizes and points refer to the upright source`() throws {
+    @Test func `Sizes and points refer to the upright source`() throws {
         let stored = PixelSize(width: 2224, height: 1634)
         #expect(
             try Thumbor().size("/unsafe/full-fit-in/300x200/a.jpg", of: stored, orientation: 6)

@@ -160,7 +160,7 @@ struct ThumborTranslationTests {
     ]
 
     @Test(arguments: rows)
-    func `each option means these parameters, which the server reads`(path: String, query: String) throws {
+    func `Each option means these parameters, which the server reads`(path: String, query: String) throws {
         #expect(try dialect.text("/unsafe/\(path)example.com/a.jpg") == "url=https://example.com/a.jpg&\(query)")
         #expect(throws: Never.self) { try dialect.image("/unsafe/\(path)example.com/a.jpg") }
     }
@@ -174,7 +174,7 @@ struct ThumborTranslationTests {
         ("example.com/a.jpg?x=1", "https://example.com/a.jpg?x=1"), ("300x200.jpg", "local:///300x200.jpg"),
         ("smart", "local:///smart"),
     ])
-    func `an image is a URL, a host with a path, base64 or a local file`(image: String, url: String) throws {
+    func `An image is a URL, a host with a path, base64 or a local file`(image: String, url: String) throws {
         #expect(try dialect.image("/unsafe/\(image)").url == url)
     }
 
@@ -187,14 +187,14 @@ struct ThumborTranslationTests {
             "w=9&h=5&fit=fill&enlarge=true&output=png"
         ),
     ])
-    func `a color in place of an image is a canvas of the size of the result`(
+    func `A color in place of an image is a canvas of the size of the result`(
         path: String, color: String, query: String
     ) throws {
         #expect(try dialect.text("/unsafe/\(path)") == "url=color:///\(color)&\(query)")
         #expect(throws: Never.self) { try dialect.image("/unsafe/\(path)") }
     }
 
-    @Test func `a base precedes images without a scheme`() throws {
+    @Test func `A base precedes images without a scheme`() throws {
         let dialect = Thumbor(base: SourcePrefix("https://img.example.com/media/"))
         #expect(try dialect.image("/unsafe/a.jpg").url == "https://img.example.com/media/a.jpg")
         #expect(try dialect.image("/unsafe/example.com/a.jpg").url == "https://img.example.com/media/example.com/a.jpg")
@@ -205,7 +205,7 @@ struct ThumborTranslationTests {
         "%252e%252e/b.jpg", "a/%252e%252e/%252e%252e/b.jpg", "%25252e%25252e%25252fb.jpg", "..%5Cb.jpg", "..;/b.jpg",
         "%252e%252e%252fb.jpg", "%5C%5Cevil.example/b.jpg", "",
     ])
-    func `an image with a base cannot lead out of it, whatever decodes its path`(image: String) {
+    func `An image with a base cannot lead out of it, whatever decodes its path`(image: String) {
         let dialect = Thumbor(base: SourcePrefix("https://img.example.com/media/"))
         #expect(dialect.refusal("/unsafe/\(image)") != nil)
         #expect(dialect.refusal("/unsafe/filters:watermark(\(image),0,0,0)/a.jpg") != nil)
@@ -216,7 +216,7 @@ struct ThumborTranslationTests {
         "fit-in/300x200/filters:blur(5):format(png)/https%3A%2F%2Fexample.com%2Fa.jpg",
         "fit-in/300x200/filters%3Ablur(5)%3Aformat(png)%2Fexample.com/a.jpg",
     ])
-    func `a path means the same whether it is encoded or not`(path: String) throws {
+    func `A path means the same whether it is encoded or not`(path: String) throws {
         #expect(
             try dialect.image("/unsafe/\(path)")
                 == dialect.image("/unsafe/fit-in/300x200/filters:blur(5):format(png)/example.com/a.jpg"))
@@ -238,13 +238,13 @@ struct ThumborTranslationTests {
         ("filters:image(a.png,0,0,0,mask)/a.jpg", "modes add, mask and mask-out"),
         ("9x9/filters:focal(0.1x0.1):focal(9x9)/a.jpg", "all be in pixels"),
     ])
-    func `what has no meaning is refused with a sentence`(path: String, sentence: String) {
+    func `What has no meaning is refused with a sentence`(path: String, sentence: String) {
         #expect(
             dialect.refusal("/unsafe/\(path)")?.contains(sentence) == true,
             "\(dialect.refusal("/unsafe/\(path)") ?? "")")
     }
 
-    @Test func `long paths and long lists are refused`() {
+    @Test func `Long paths and long lists are refused`() {
         let filters = String(repeating: "blur(1):", count: 65)
         #expect(dialect.refusal("/unsafe/filters:\(filters)/a.jpg")?.contains("at most 64 filters") == true)
         let many = String(repeating: "blur(1):", count: 100_000)
@@ -252,12 +252,12 @@ struct ThumborTranslationTests {
         #expect(dialect.refusal("/unsafe/" + String(repeating: "a", count: 2_000_000)) != nil)
     }
 
-    @Test func `a path expires at the time of its filter`() throws {
+    @Test func `A path expires at the time of its filter`() throws {
         let translation = try dialect.translate("/unsafe/filters:expire(1700000000500)/a.jpg", limits: QueryLimits())
         #expect(translation.expires == Date(timeIntervalSince1970: 1_700_000_000.5))
     }
 
-    @Test func `filters without an effect are listed with a reason`() throws {
+    @Test func `Filters without an effect are listed with a reason`() throws {
         let translation = try dialect.translate("/unsafe/filters:strip_exif():dpi(72)/a.jpg", limits: QueryLimits())
         #expect(translation.ignored.map(\.name) == ["strip_exif", "dpi"])
         #expect(translation.ignored.allSatisfy { $0.reason.hasSuffix(".") })

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomOrigin
 
 extension FuzzTests {
-    @Test func `the host of a source is the host that every later parser sees`() {
+    @Test func `The host of a source is the host that every later parser sees`() {
         fuzzer.run("source-url", seeds: Self.urls, words: Self.urlWords) { input in
             guard let url = try? SourceURL(parsing: String(decoding: input, as: UTF8.self)) else { return }
             let canonical = url.canonical
@@ -30,7 +30,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `no text behind a short name leads out of its target`() throws {
+    @Test func `No text behind a short name leads out of its target`() throws {
         var map = SourceMap()
         let targets = ["a": "https://img.example.com/p/q/", "b": "s3://media/p/q/", "c": "local:///p/q/"]
         for (name, target) in targets { try map.add(name, target) }
@@ -52,7 +52,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a redirect leads to a source that is its own canonical form`() throws {
+    @Test func `A redirect leads to a source that is its own canonical form`() throws {
         let base = try SourceURL(parsing: "https://example.com/a/b?c")
         fuzzer.run(
             "redirect", seeds: Self.urls + ["../x", "//127.1/", "?y", "#", "/\\10.0.0.1", "https:d"],
@@ -63,7 +63,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `an address is written as it is read`() {
+    @Test func `An address is written as it is read`() {
         let seeds = ["127.0.0.1", "::1", "::ffff:10.0.0.1", "2001:db8:0:0:1::", "fe80::1%eth0", "10.0.0.0/8", "::/0"]
         fuzzer.run("address", seeds: seeds, words: ["::", ":", ".", "/"]) { input in
             let text = String(decoding: input, as: UTF8.self)
@@ -77,7 +77,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a path below the local root has only harmless names`() {
+    @Test func `A path below the local root has only harmless names`() {
         fuzzer.run("local-path", seeds: ["/a/b.jpg", "/%2e%2e/x", "/a//b", "/a/%252e"], words: ["/", "..", "%2f"]) {
             input in
             guard let path = try? LocalFile.components(of: String(decoding: input, as: UTF8.self)) else { return }
@@ -87,7 +87,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a pattern for hosts matches or does not`() {
+    @Test func `A pattern for hosts matches or does not`() {
         fuzzer.run("glob", seeds: ["*.example.com\nimg.example.com", "a*b*c*d*e\naaaabbbb", "?\n?"]) { input in
             let parts = String(decoding: input, as: UTF8.self).split(separator: "\n", maxSplits: 1)
             guard parts.count == 2 else { return }
@@ -95,7 +95,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `the head of an answer is taken or refused, whatever its coding and length`() {
+    @Test func `The head of an answer is taken or refused, whatever its coding and length`() {
         let seeds = [
             "200\nContent-Length: 5\nContent-Encoding: gzip, identity", "302\nLocation: /x",
             "304\nContent-Encoding: br", "200\nContent-Length: -15", "200\nContent-Length: +15",

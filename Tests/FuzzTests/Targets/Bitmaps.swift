@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomTransforms
 
 extension FuzzTests {
-    @Test func `damaged bitmaps and icons are refused, or decoded to their size`() {
+    @Test func `Damaged bitmaps and icons are refused, or decoded to their size`() {
         let words = ["BM", "\u{28}\0\0\0", "\u{7C}\0\0\0", "\0\0\u{1}\0", "\u{3}\0\0\0", "\0\0", "\0\u{2}"]
         fuzzer.run("bitmaps", bytes: Pictures.whole(named: ["bmp", "ico", "cur"]), words: words) { input in
             let source = ByteBuffer(bytes: input)
@@ -21,13 +21,18 @@ extension FuzzTests {
                 }
             }
             // Larger ones are refused by their header.
-            for header in headers where header.size.area <= 1 << 18 { try Self.decode(header, source) }
+            for header in headers where header.size.area <= 1 << 18 {
+                for toleratesErrors in [false, true] { try Self.decode(header, source, toleratesErrors) }
+            }
         }
     }
 
-    private static func decode(_ header: BitmapHeader, _ source: ByteBuffer) throws {
+    private static func decode(_ header: BitmapHeader, _ source: ByteBuffer, _ toleratesErrors: Bool) throws {
         let decoder = BitmapDecoder(header: header, source: source)
-        switch Result(catching: { () throws(ImageProcessingError) in try decoder.decode { false } }) {
+        let result = Result { () throws(ImageProcessingError) in
+            try decoder.decode(toleratesErrors: toleratesErrors) { false }
+        }
+        switch result {
         case .success(let image):
             let size = ImageFrames(frames: [image]).size
             try hold(size == header.size, "\(size) of \(header)")

@@ -4,9 +4,10 @@ import Testing
 @testable import DarkroomTransforms
 
 extension FuzzTests {
-    @Test func `every stated color space converts light to light`() {
+    @Test func `Every stated color space converts light to light`() {
         let words = [
-            "cICP", "gAMA", "cHRM", "sRGB", "\0\0\0\u{4}cICP\u{9}\u{10}\0\u{1}", "cicp", "rTRC", "rXYZ", "nclx",
+            "cICP", "cLLI", "mDCV", "clli", "gAMA", "cHRM", "sRGB", "\0\0\0\u{4}cICP\u{9}\u{10}\0\u{1}", "cicp", "rTRC",
+            "rXYZ", "nclx",
         ]
         let seeds =
             Pictures.whole(named: ["png", "avif", "heic"]).filter { $0.count <= Mutator.maxBytes }
@@ -22,6 +23,7 @@ extension FuzzTests {
             codes.append(ColorCode(fields: numbers))
             codes.append(ColorCode(fields: Array(numbers.prefix(1))))
             codes.append(ColorCode(fields: input.prefix(4).map(Int.init)))
+            codes.append(ColorCode(fields: input.prefix(5).map { Int($0) << 6 }))
             let stated = codes.compactMap { $0?.space }
             for space in stated + [ICCProfile(bytes: file).spaceOfHDR].compactMap(\.self) {
                 for matrix in [space.matrix(to: .bt709), space.matrix(to: .bt2020)].compactMap(\.self) {
@@ -30,7 +32,7 @@ extension FuzzTests {
                 for sample in [0, 0.25, 1] {
                     let light = space.curve.light(sample)
                     try hold(light >= 0 && light.isFinite, "\(light) of \(sample)")
-                    try hold(light * ToneMapping.gain(light) < 1.000_001, "\(light)")
+                    try hold(light * space.toneMapping.gain(light) < 1.000_001, "\(light)")
                 }
             }
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomTransforms
 
 extension FuzzTests {
-    @Test func `damaged files are stripped to what stripping does not change, or refused`() {
+    @Test func `Damaged files are stripped to what stripping does not change, or refused`() {
         let seeds = Pictures.whole(named: ["jpg", "png", "webp", "gif"]).filter { $0.count <= Mutator.maxBytes }
         let words = [
             "\u{FF}", "Exif\0\0", "JFIF\0", "Adobe", "IDAT", "tEXt", "PLTE", "VP8X", "EXIF", "ANMF", "ALPH",
@@ -23,7 +23,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a damaged HEIF or AVIF is read within its bytes, and rewritten once`() {
+    @Test func `A damaged HEIF or AVIF is read within its bytes, and rewritten once`() {
         let seeds = Pictures.whole(named: ["avif", "heic"]).filter { $0.count <= Mutator.maxBytes }
         let words = [
             "meta", "iloc", "idat", "iinf", "infe", "iref", "cdsc", "auxl", "prem", "dimg", "iprp", "ipco", "ipma",
@@ -44,7 +44,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `damage that costs no pixel is mended once`() {
+    @Test func `Damage that costs no pixel is mended once`() {
         let seeds = Pictures.whole(named: ["jpg", "png", "webp"]).filter { $0.count <= Mutator.maxBytes }
         let words = ["\u{FF}", "IDAT", "tRNS", "PLTE", "IEND", "RIFF", "VP8X", "VP8 ", "ANMF", "\0\0\0\0"]
         fuzzer.run("mended", bytes: seeds, words: words) { input in
@@ -60,7 +60,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `the headers of damaged TIFF and JPEG XL say something about their bands, or nothing`() {
+    @Test func `The headers of damaged TIFF and JPEG XL say something about their bands, or nothing`() {
         let seeds = Pictures.whole(named: ["tiff", "jxl"]).filter { $0.count <= Mutator.maxBytes }
         fuzzer.run("bands", bytes: seeds, words: ["II*\0", "MM\0*", "jxlc", "jxlp", "\u{FF}\n"]) { input in
             let file = ByteBuffer(bytes: input)

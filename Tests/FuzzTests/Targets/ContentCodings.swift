@@ -6,7 +6,7 @@ import Testing
 
 extension FuzzTests {
     @Test(arguments: ["gzip", "deflate", "br", "zstd", "gzip, br"])
-    func `a coded body decodes to the same bytes however it is divided`(codings: String) throws {
+    func `A coded body decodes to the same bytes however it is divided`(codings: String) throws {
         let seeds = [
             "H4sIAAAAAAACAyvITC4pLUotGD4UAOGzp2DSAAAA", "eJwryEwuKS1KLRg+FADoIFmJ", "K8hMLiktSi0YPhQA",
             "G9EA+CUAqpDBKgFGtAA=", "KLUv/QBYdQAAOHBpY3R1cmUBAEhRxQg=",

@@ -10,7 +10,7 @@ import DarkroomRequests
     @testable import DarkroomWorkers
 
     extension FuzzTests {
-        @Test func `damaged pictures become pictures or errors, and no worker dies of them`() async throws {
+        @Test func `Damaged pictures become pictures or errors, and no worker dies of them`() async throws {
             let site = try await Workers()
             defer { site.processor.stop() }
             let seeds = Pictures.whole(maxBytes: Mutator.maxBytes)
@@ -26,7 +26,7 @@ import DarkroomRequests
             try site.make(Array(Workers.drawing.utf8), OutputOptions(format: .png), width: 20, isGood: true)
         }
 
-        @Test func `damaged JPEGs are held by JPEG XL, encoded or refused, and no worker dies of them`() async throws {
+        @Test func `Damaged JPEGs are held by JPEG XL, encoded or refused, and no worker dies of them`() async throws {
             let site = try await Workers()
             defer { site.processor.stop() }
             let seeds = Pictures.whole(named: ["jpg"]).filter { $0.count <= 8_192 }

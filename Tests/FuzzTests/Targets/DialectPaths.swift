@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomDialects
 
 extension FuzzTests {
-    @Test func `a path of thumbor is a query that the server reads, or is refused`() throws {
+    @Test func `A path of thumbor is a query that the server reads, or is refused`() throws {
         let seeds = [
             "/unsafe/fit-in/-300x200/10x5:20x30/left/top/smart/filters:fill(auto):blur(1,2):round_corner(9)/x.org/a.jpg",
             "/unsafe/trim:bottom-right:5/1x2:30x40/adaptive-full-fit-in/9x9/filters:watermark(b64:YQ,-1,20p,5,9,none)/a",
@@ -27,7 +27,7 @@ extension FuzzTests {
             words: words + ThumborFilters.table.rows.map { "\($0.names[0])(\($0.values))" })
     }
 
-    @Test func `a path of Cloudflare is a query that the server reads, or is refused`() throws {
+    @Test func `A path of Cloudflare is a query that the server reads, or is refused`() throws {
         let seeds = [
             "/cdn-cgi/image/w=300,h=200,fit=cover,g=0.5x0.1,dpr=1.5,q=80,f=auto/https://x.org/a.jpg",
             "/cdn-cgi/image/trim=1;2;3;4,rotate=90,flip=hv,border.width=5,border.color=rgb(1%2C2%2C3)/a/b.jpg",

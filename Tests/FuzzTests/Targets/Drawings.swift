@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomTransforms
 
 extension FuzzTests {
-    @Test func `a drawing in another form is a drawing`() {
+    @Test func `A drawing in another form is a drawing`() {
         let seeds = [
             "<svg width='1in' height='2.5cm'><style>:root{--c:#0f0}.a{fill:var(--c,red);x:.5mm}</style><a style='x:1pt'/></svg>",
             "<!DOCTYPE svg [<!ENTITY a 'b'>]><svg><image href='data:image/webp;base64,UklGRj4AAABXRUJQVlA4TDEA&#10;AAA='/></svg>",

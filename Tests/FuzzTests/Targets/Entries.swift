@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomStore
 
 extension FuzzTests {
-    @Test func `the head of a file in the cache is whole or none`() throws {
+    @Test func `The head of a file in the cache is whole or none`() throws {
         fuzzer.run("entry-head", bytes: [try Self.entryFile()]) { input in
             guard let head = EntryHeader(reading: ByteBuffer(bytes: input), fileBytes: input.count) else { return }
             try hold(
@@ -19,7 +19,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `labels are the same list when they are written again`() throws {
+    @Test func `Labels are the same list when they are written again`() throws {
         let labels = try #require(EntryLabels(["url:https://a.org/", "", "tag:é"]))
         fuzzer.run("labels", bytes: [labels.bytes, []]) { input in
             guard let labels = EntryLabels(bytes: input) else { return }
@@ -28,7 +28,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a record of a source is the same when it is written again, and can be judged at any time`() throws {
+    @Test func `A record of a source is the same when it is written again, and can be judged at any time`() throws {
         fuzzer.run("source-record", bytes: [Self.sourceRecord()]) { input in
             guard let record = SourceRecord(ByteBuffer(bytes: input), policy: FreshnessPolicy()) else { return }
             guard let again = SourceRecord(record.bytes, policy: FreshnessPolicy()) else {
@@ -45,7 +45,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a record of a variant is the same when it is written again`() throws {
+    @Test func `A record of a variant is the same when it is written again`() throws {
         let record = VariantRecord(
             content: StoreKey(hashing: "content".utf8), format: .webp, size: PixelSize(width: 3, height: 2),
             sourceBytes: 1 << 33, digest: String(repeating: "a", count: 64))

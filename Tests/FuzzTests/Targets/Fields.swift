@@ -9,7 +9,7 @@ import Testing
 extension FuzzTests {
     private static let now = Date(timeIntervalSince1970: 1_795_000_000)
 
-    @Test func `a date that was read is written as the same date`() {
+    @Test func `A date that was read is written as the same date`() {
         let seeds = ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"]
         fuzzer.run("date", seeds: seeds, words: ["GMT", "Feb", "29", "9999", "0001", "60"]) { input in
             guard let date = HTTPDate(parsing: String(decoding: input, as: UTF8.self), now: Self.now) else { return }
@@ -17,7 +17,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `entity tags are written as they were read`() {
+    @Test func `Entity tags are written as they were read`() {
         let seeds = ["\"a\"", "W/\"a,b\", \"\" ,, \"c\"", "*", " , \"é\""]
         fuzzer.run("entity-tags", seeds: seeds, words: ["W/", "\""]) { input in
             let text = String(decoding: input, as: UTF8.self)
@@ -28,7 +28,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `what an origin says of keeping is understood or ignored`() {
+    @Test func `What an origin says of keeping is understood or ignored`() {
         fuzzer.run("response-fields", seeds: Self.responses, words: Self.fieldWords) { input in
             var stored = StoredResponse(
                 status: 200, fields: Self.fields(input), sent: [.accept: "*/*"], requestedAt: Self.now,
@@ -55,7 +55,7 @@ extension FuzzTests {
         _ = (stored.isSelected(bySending: [.accept: "image/webp"]), stored.fields.retryAfter(now: now))
     }
 
-    @Test func `what a client says of caches, formats and priority is understood or ignored`() {
+    @Test func `What a client says of caches, formats and priority is understood or ignored`() {
         fuzzer.run("request-fields", seeds: Self.requests, words: Self.fieldWords + ["u=", ";q=", "image/webp"]) {
             input in
             let fields = Self.fields(input)
@@ -72,7 +72,7 @@ extension FuzzTests {
         }
     }
 
-    /// Lines as in a head; those that no field could have are left out.
+    /// Lines as in a head, without lines that no field could have.
     private static func fields(_ input: [UInt8]) -> HTTPFields {
         var fields = HTTPFields()
         for line in String(decoding: input, as: UTF8.self).split(separator: "\n") {

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomHTTPServer
 
 extension FuzzTests {
-    @Test func `a form has the same file, or the same flaw, however it is cut`() {
+    @Test func `A form has the same file, or the same flaw, however it is cut`() {
         let head = "Content-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n\r\n"
         let seeds = [
             "--b\r\n\(head)bytes\r\n--b--\r\n", "\r\n--b \r\n\(head)\r\n--\r\n--a\r\r\n--b--",
@@ -26,7 +26,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a media type has no empty words, and a boundary no line breaks`() {
+    @Test func `A media type has no empty words, and a boundary no line breaks`() {
         let seeds = [
             "multipart/form-data; boundary=\"a b\"", "image/jpeg;q=1", "form-data; name=\"a\\\"b\"; filename*=c",
         ]

@@ -12,7 +12,7 @@ extension FuzzTests {
         "\u{FF}\u{FF}\u{FF}\u{FF}",
     ]
 
-    @Test func `a damaged index of images lists parts of its file only, and a new index lists the new image`() {
+    @Test func `A damaged index of images lists parts of its file only, and a new index lists the new image`() {
         let seeds = Pictures.whole(named: ["jpg"]).filter { $0.count <= Mutator.maxBytes }
         fuzzer.run("indices", bytes: seeds, words: Self.names) { input in
             let file = ByteBuffer(bytes: input)
@@ -26,7 +26,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `damaged metadata of a gain map is numbers in range, which are written and read as they are`() {
+    @Test func `Damaged metadata of a gain map is numbers in range, which are written and read as they are`() {
         let seeds = MultiPictureSeeds.maps
         fuzzer.run("gain maps", bytes: seeds, words: Self.names) { input in
             let file = ByteBuffer(bytes: input)

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomQuery
 
 extension FuzzTests {
-    @Test func `an IIIF path has one canonical path, which means the same within the limits`() {
+    @Test func `An IIIF path has one canonical path, which means the same within the limits`() {
         let limits = PixelLimits(maxOutputSide: 2000, maxOutputPixels: 1_000_000)
         let sizes = [(1, 1), (300, 200), (7, 9001), (100_000, 50_000)].map { PixelSize(width: $0, height: $1) }
         let seeds = [

@@ -3,7 +3,7 @@ import DarkroomQuery
 import Testing
 
 extension FuzzTests {
-    @Test func `a path of imgproxy means one query, which the server reads or refuses with a sentence`() throws {
+    @Test func `A path of imgproxy means one query, which the server reads or refuses with a sentence`() throws {
         var rules = ImgproxyDialect.Rules(keys: try ImgproxyKeys())
         rules.watermark = "logo"
         let dialect = try ImgproxyDialect(rules, presets: ["thumb=rs:fill:30:40/g:sm", "loop=pr:loop:thumb"])

@@ -9,7 +9,7 @@ extension FuzzTests {
     private static let packet = XMPPacket.make(
         Dictionary(uniqueKeysWithValues: XMPProperty.allCases.map { ($0, "https://a.example/\($0)?a&b") }))
 
-    @Test func `a damaged packet of XMP is read within its bytes, and a new packet of its texts says the same`() {
+    @Test func `A damaged packet of XMP is read within its bytes, and a new packet of its texts says the same`() {
         let words =
             XMPProperty.Schema.allCases.flatMap { ["xmlns:\($0.prefix)='\($0.rawValue)'", "\($0.prefix):"] }
             + XMPProperty.allCases.map(\.rawValue) + [
@@ -30,7 +30,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `damaged IPTC data is read within its bytes`() {
+    @Test func `Damaged IPTC data is read within its bytes`() {
         let sets: [UInt8] = [0x1C, 2, 80, 0, 3, 65, 110, 110, 0x1C, 2, 116, 0x80, 4, 0, 0, 0, 2, 65, 66]
         let segment = Array("Photoshop 3.0\08BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, UInt8(sets.count)] + sets
         fuzzer.run("iptc", bytes: [sets, segment], words: ["8BIM", "\u{1C}\u{2}P", "\0\0\0\0", "\u{FF}"]) { input in
@@ -41,7 +41,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a packet that a damaged file gets changes nothing else in it`() {
+    @Test func `A packet that a damaged file gets changes nothing else in it`() {
         let seeds = Pictures.whole(named: ["jpg", "png", "webp", "gif", "jxl", "avif", "tiff"])
             .filter { $0.count <= Mutator.maxBytes }
         let words = [

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomHTTPClient
 
 extension FuzzTests {
-    @Test func `a response means the same however its bytes are divided`() {
+    @Test func `A response means the same however its bytes are divided`() {
         let words = [
             "Content-Length: ", "Transfer-Encoding: chunked", "\r\n", "\n", "\r\n\r\n", "0\r\n", ";", ",",
             "HTTP/1.1 100 x",

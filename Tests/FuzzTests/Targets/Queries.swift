@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomWeb
 
 extension FuzzTests {
-    @Test func `a query has one canonical text, which means the same`() {
+    @Test func `A query has one canonical text, which means the same`() {
         let limits = QueryLimits()
         let grammar = ImageQueryGrammar(limits: limits)
         fuzzer.run("query", seeds: Self.queries, words: grammar.table.parameters.map { "&\($0.name)=" }) { input in
@@ -22,7 +22,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a query of wsrv.nl has one canonical text in Darkroom's parameters`() {
+    @Test func `A query of wsrv.nl has one canonical text in Darkroom's parameters`() {
         let limits = QueryLimits()
         let wsrv = ImageQueryGrammar(limits: limits, dialect: .wsrv)
         let own = ImageQueryGrammar(limits: limits)
@@ -43,7 +43,7 @@ extension FuzzTests {
         "url=x&mod=1.2,.5,-30&sharp=1e-6,2,3&blur=0&gam=9&con=-100&filt=duotone&start=000&n=-1&page=3&maxage=1M",
     ]
 
-    @Test func `a query of info is read or refused`() {
+    @Test func `A query of info is read or refused`() {
         let grammar = ImageQueryGrammar.info()
         fuzzer.run("info-query", seeds: ["url=x&fields=all&gps=true", "url=https://a.org/&page=2&fields=color,exif"]) {
             input in
@@ -51,7 +51,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `the body of a prefetching job is read or refused`() {
+    @Test func `The body of a prefetching job is read or refused`() {
         let seeds = [
             #"{"urls": ["https://a.org/b.jpg"], "widths": [320, 640], "queries": ["w=9&output=webp"]}"#,
             #"{"urls": ["\ud83e\udd8a\u0000"], "widths": [1e3, -0]}"#, String(repeating: "[", count: 2000),
@@ -61,7 +61,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a rate is read or refused`() {
+    @Test func `A rate is read or refused`() {
         fuzzer.run("rate", seeds: ["20/s", "600/m", "1000/h"]) { input in
             guard let rate = Rate(String(decoding: input, as: UTF8.self)) else { return }
             try hold((1...1_000_000).contains(rate.requests) && rate.period > .zero, "\(rate)")

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWeb
 
 extension FuzzTests {
-    @Test func `what is signed is the same for every spelling of a request, and for no other request`() throws {
+    @Test func `What is signed is the same for every spelling of a request, and for no other request`() throws {
         let key = try SigningKey(id: "k1", secret: "a secret that is as long as it has to be".replacing(" ", with: "-"))
         let other = try SigningKey(id: "k2", secret: String(repeating: "x", count: 32))
         let keyring = Keyring([key, other])
@@ -35,7 +35,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a signature that is not the key's own is none, however it is written`() throws {
+    @Test func `A signature that is not the key's own is none, however it is written`() throws {
         let key = try SigningKey(id: "k1", secret: String(repeating: "x", count: 32))
         let request = SignedRequest(path: "/image", parameters: try QueryString(parsing: "url=https://a.org/"))
         let right = key.sign(request)
@@ -48,7 +48,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `whom a proxy asks for is somebody it has named`() throws {
+    @Test func `Whom a proxy asks for is somebody it has named`() throws {
         let peer = try #require(IPAddress("10.0.0.1"))
         let proxies = TrustedProxies(networks: [try CIDR(parsing: "10.0.0.0/8")])
         let seeds = [

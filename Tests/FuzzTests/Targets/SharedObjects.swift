@@ -12,7 +12,7 @@ import Testing
 
 /// What other servers, the owners of their store, and workers say.
 extension FuzzTests {
-    @Test func `the head of an object in the shared store has numbers that arithmetic cannot overflow with`() throws {
+    @Test func `The head of an object in the shared store has numbers that arithmetic cannot overflow with`() throws {
         let key = EntryKey(source: StoreKey(hashing: "source".utf8), entry: StoreKey(hashing: "entry".utf8))
         let head = SharedObject.Head(
             kind: .variant, key: key, writtenAt: 1_795_000_000_000,
@@ -34,7 +34,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a purge that another server announced means the same when it is announced again`() {
+    @Test func `A purge that another server announced means the same when it is announced again`() {
         let seeds = [
             #"{"kind":"url","value":"https://a.org/b.jpg","soft":false}"#, #"{"kind":"everything","soft":true}"#,
             #"{"kind":"tag","value":"a","soft":false}"#, #"{"kind":"host","value":"a.org","soft":true}"#,
@@ -47,7 +47,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a summary of purges means the same when it is written again`() {
+    @Test func `A summary of purges means the same when it is written again`() {
         var summary = PurgeSummary()
         let orders = PurgedOrders.Orders(removed: 1_795_000_000_000, stale: -1)
         for target in [.host("a.org"), .tag("é"), .prefix("https://a.org/"), .everything] as [PurgeTarget] {
@@ -62,7 +62,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a document about a source gives sizes, or is refused`() {
+    @Test func `A document about a source gives sizes, or is refused`() {
         let seeds = [
             #"{"format":"jpeg","width":300,"height":200,"orientation":6,"pages":1}"#,
             #"{"format":"svg","width":1000000000,"height":1,"orientation":1,"pages":1000000000}"#,

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomTransforms
 
 extension FuzzTests {
-    @Test func `what bytes are is told without a decoder`() {
+    @Test func `What bytes are is told without a decoder`() {
         let words = [
             "ftypavif", "ftypheic", "<svg", "<!DOCTYPE svg [", "<?xml", "<!--", "RIFF", "WEBP", "GIF89a", "\u{FEFF}",
         ]
@@ -22,7 +22,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `what EXIF says of a position is on the globe`() {
+    @Test func `What EXIF says of a position is on the globe`() {
         let seeds = Pictures.heads(bytes: 4096).compactMap(Self.exif)
         fuzzer.run(
             "exif", bytes: seeds + [Array("Exif\0\0II*\0\u{8}\0\0\0".utf8)], words: ["II*\0", "MM\0*", "N", "S"]

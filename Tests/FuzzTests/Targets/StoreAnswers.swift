@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomObjectStorage
 
 extension FuzzTests {
-    @Test func `a document that was read has only text that can be written again`() {
+    @Test func `A document that was read has only text that can be written again`() {
         let words = ["<", "</", "/>", "<!--", "-->", "<![CDATA[", "]]>", "&amp;", "&#x", ";", "<!DOCTYPE", "<?xml"]
         fuzzer.run("xml", seeds: Self.documents, words: words) { input in
             guard let root = try? XMLReader.root(of: input) else { return }
@@ -14,7 +14,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a listing has only keys that can be asked for`() {
+    @Test func `A listing has only keys that can be asked for`() {
         let words = ["<Key>", "%2F", "+", "%", "<Size>", "true", "url", "</Contents><Contents>"]
         fuzzer.run("listing", seeds: Self.documents, words: words) { input in
             _ = S3ErrorDocument(input)
@@ -23,7 +23,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `profiles are read from any text`() {
+    @Test func `Profiles are read from any text`() {
         let seeds = ["[default]\naws_access_key_id = A\naws_secret_access_key = s\n", "[profile a]\ns3 =\n  x = y\n"]
         fuzzer.run("profiles", seeds: seeds, words: ["[", "]", "=", "#", "\r\n", "default"]) { input in
             let sections = SharedCredentialsFiles.sections(String(decoding: input, as: UTF8.self))

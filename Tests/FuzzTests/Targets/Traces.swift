@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomTracing
 
 extension FuzzTests {
-    @Test func `trace fields are passed on in a form that is read again`() {
+    @Test func `Trace fields are passed on in a form that is read again`() {
         let seeds = [
             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
             "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x",

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomWorkers
 
 extension FuzzTests {
-    @Test func `a reply of a worker is malformed, or the same when it is written again`() throws {
+    @Test func `A reply of a worker is malformed, or the same when it is written again`() throws {
         let statistics = DecodedStatistics(entries: 1, bytes: 2, hits: 3, misses: 4)
         let outcomes: [WorkerReply.Outcome] = [
             .done, .image(Self.image, nil), .image(Self.image, Self.plan), .plan(Self.plan), .failure(.corrupt("a")),
@@ -23,7 +23,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a request to a worker is malformed, or the same when it is written again`() throws {
+    @Test func `A request to a worker is malformed, or the same when it is written again`() throws {
         let requests: [WorkerRequest] = [
             .plan, .process, .go, .drop, .cancel, .shrink(fraction: 0.5), .removeDecoded(identity: "a"),
             .attempt(JobAllowance(memoryBytes: 1, work: 2)),
@@ -34,7 +34,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a job for a worker is malformed, or the same when it is written again`() throws {
+    @Test func `A job for a worker is malformed, or the same when it is written again`() throws {
         fuzzer.run("worker-job", bytes: [try Self.written(Self.job)]) { input in
             guard let job = Self.read(ImageJob.self, input) else { return }
             try hold(try Self.isStable(job), "\(job)")

@@ -1,6 +1,5 @@
 import DarkroomHTTPCaching
 import DarkroomNetwork
-import DarkroomObjectStorage
 import DarkroomOrigin
 import DarkroomRequests
 import DarkroomStore
@@ -9,9 +8,9 @@ import Foundation
 import HTTPTypes
 import Logging
 import NIOCore
-import Synchronization
 
 @testable import DarkroomCache
+@testable import DarkroomObjectStorage
 @testable import DarkroomPipeline
 
 /// Servers that share a tier, with one origin and one clock.
@@ -62,7 +61,7 @@ struct Cluster {
     ///   - disk: what the server left on its disk when it ran before.
     ///   - readsPurges: whether the server has read the purge log.
     ///   - secondsAhead: the error of the server's wall clock, which the store has told it.
-    ///   - learnsTime: whether the store tells it only in its first answer.
+    ///   - learnsTime: whether the store tells it only in its answers, in whole seconds.
     ///   - clock: the clock of the request timeout, and of the time for which a request waits for purges.
     func node(
         disk: MemoryDisk = MemoryDisk(), readsPurges: Bool = true, logger: Logger = Logger(label: "test"),
@@ -71,7 +70,7 @@ struct Cluster {
     ) async -> Node {
         let now: @Sendable () -> Date = { [wall] in wall.now + secondsAhead }
         let store = SharedStore(
-            SkewedBucket(bucket, -secondsAhead, learnsTime: learnsTime), shared, logger: logger, now: now,
+            SkewedBucket(bucket, wall, now, knowsTime: !learnsTime), shared, logger: logger, now: now,
             instant: instant ?? { [started] in started })
         let node = Node(
             pipeline: ImagePipeline(
@@ -86,41 +85,49 @@ struct Cluster {
     }
 }
 
-/// A bucket as seen by a server with a wrong clock.
+/// A bucket as seen by a server with a wrong clock, which corrects it by the dates of the answers.
 private final class SkewedBucket: ObjectBucket {
     private let bucket: MemoryBucket
-    private let offset: TimeInterval
-    private let hasLearned: Atomic<Bool>
+    private let wall: WallClock
+    private let clock: StoreClock
 
-    init(_ bucket: MemoryBucket, _ offset: TimeInterval, learnsTime: Bool) {
-        self.bucket = bucket
-        self.offset = offset
-        hasLearned = Atomic(!learnsTime)
+    init(_ bucket: MemoryBucket, _ wall: WallClock, _ now: @escaping @Sendable () -> Date, knowsTime: Bool) {
+        (self.bucket, self.wall, clock) = (bucket, wall, StoreClock(now))
+        if knowsTime { clock.correct(to: wall.now) }
     }
 
-    /// What the server adds to its clock to get the store's time.
-    var clockOffset: TimeInterval { hasLearned.load(ordering: .relaxed) ? offset : 0 }
+    var clockOffset: TimeInterval { clock.correction }
+
+    private func follow() {
+        let seconds = wall.now.timeIntervalSince1970.rounded(.down)
+        clock.follow(Date(timeIntervalSince1970: seconds), sentAt: clock.uncorrected)
+    }
 
     func read(
         _ key: String, maxBytes: Int, within limit: Duration,
         deliver: @escaping @Sendable (ByteBuffer) throws(ObjectStorageError) -> Void
     ) async throws(ObjectStorageError) -> Bool {
-        try await bucket.read(key, maxBytes: maxBytes, within: limit, deliver: deliver)
+        let isThere = try await bucket.read(key, maxBytes: maxBytes, within: limit, deliver: deliver)
+        if isThere { follow() }
+        return isThere
     }
 
     func write(_ key: String, _ body: ByteBuffer, within limit: Duration) async throws(ObjectStorageError) {
         try await bucket.write(key, body, within: limit)
+        follow()
     }
 
     func delete(_ keys: [String], within limit: Duration) async throws(ObjectStorageError) {
         try await bucket.delete(keys, within: limit)
+        follow()
     }
 
     func list(
         _ prefix: String, after: String?, maxKeys: Int, within limit: Duration
     ) async throws(ObjectStorageError) -> [String] {
-        defer { hasLearned.store(true, ordering: .relaxed) }
-        return try await bucket.list(prefix, after: after, maxKeys: maxKeys, within: limit)
+        let names = try await bucket.list(prefix, after: after, maxKeys: maxKeys, within: limit)
+        follow()
+        return names
     }
 }
 

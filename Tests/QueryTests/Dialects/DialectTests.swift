@@ -5,7 +5,7 @@ import Testing
 
 struct DialectTests {
     @Test
-    func `only wsrv changes how queries are read`() throws {
+    func `Only wsrv changes how queries are read`() throws {
         for dialect in Dialect.allCases {
             #expect(dialect.queryDialect == (dialect == .wsrv ? .wsrv : .darkroom))
             let query = try QueryString(parsing: "url=x.org&compat=\(dialect.rawValue)")

@@ -32,7 +32,7 @@ struct WsrvCorpusTests {
     }()
 
     @Test(.enabled(if: corpus != nil))
-    func `each query gives the size that weserv gives`() throws {
+    func `Each query gives the size that weserv gives`() throws {
         let corpus = try #require(Self.corpus)
         let text = try String(contentsOf: corpus.appendingPathComponent("cases/resize-cases.jsonl"), encoding: .utf8)
         let rows = text.split(separator: "\n").filter { $0.contains("\"suite\": \"weserv\"") }

@@ -27,7 +27,7 @@ struct WsrvPageTests {
         }
     }()
 
-    @Test func `the page says of each parameter what it means here`() throws {
+    @Test func `The page says of each parameter what it means here`() throws {
         #expect(Self.rows.count > 60)
         let grammar = ImageQueryGrammar(dialect: .wsrv)
         for row in Self.rows where row.there != "–" {
@@ -43,7 +43,7 @@ struct WsrvPageTests {
         }
     }
 
-    @Test func `every parameter of the translation is on the page`() {
+    @Test func `Every parameter of the translation is on the page`() {
         let named = Set(Self.rows.flatMap { $0.name.matches(of: /`([a-z]+)/).map { String($0.output.1) } })
         let synonyms: Set = [
             "width", "height", "align", "or", "shape", "strim", "pages", "quality", "lossless", "level",

@@ -30,7 +30,7 @@ struct WsrvTableTests {
         ("/x.org/a.jpg", "http://x.org/a.jpg"), ("s3://media/a.jpg", "s3://media/a.jpg"),
         ("local:///a.jpg", "local:///a.jpg"), ("shop:a/1.jpg", "shop:a/1.jpg"),
     ])
-    func `a source needs no scheme`(given: String, url: String) throws {
+    func `A source needs no scheme`(given: String, url: String) throws {
         let query = QueryString(pairs: [.init(name: "url", value: given)])
         #expect(try grammar.parse(query).url == url)
     }
@@ -48,7 +48,7 @@ struct WsrvTableTests {
         ("w=300&h=10000", "w=300&h=8192&enlarge=true"), ("w=10000&we", "w=8192"),
         ("w=30&w=40", "w=30&enlarge=true"), ("width=30&w=40", "w=30&enlarge=true"),
     ])
-    func `sides are read as wsrv.nl reads them, and enlarge`(query: String, meaning: String) throws {
+    func `Sides are read as wsrv.nl reads them, and enlarge`(query: String, meaning: String) throws {
         #expect(try self.meaning(query) == meaning)
     }
 
@@ -74,7 +74,7 @@ struct WsrvTableTests {
         ("w=3&h=2&fit=cover&a=crop-20", "w=3&h=2&fit=cover&enlarge=true&a=focal&fpx=0.2"),
         ("w=3&fsol=0", "w=3&enlarge=true&resample=accurate"), ("w=3&fsol", "w=3&enlarge=true"),
     ])
-    func `fits have today's names and those before version 5`(query: String, meaning: String) throws {
+    func `Fits have today's names and the names before version 5`(query: String, meaning: String) throws {
         #expect(try self.meaning(query) == meaning)
     }
 
@@ -91,7 +91,7 @@ struct WsrvTableTests {
         ("ro=30&rbg=80FF0000", "ro=30&rbg=ff000080"),
         ("ro=90&rbg=red", "ro=90"), ("flip&flop", "flip=true&flop=true"), ("flip=0&flop=false", ""),
     ])
-    func `crops, turns and masks`(query: String, meaning: String) throws {
+    func `Crops, turns and masks`(query: String, meaning: String) throws {
         #expect(try self.meaning(query) == meaning)
     }
 
@@ -114,7 +114,7 @@ struct WsrvTableTests {
         ("sharp=3,4,5", "sharp=5&sharpf=3&sharpj=4"), ("sharp=5&sharpf=2&sharpj=6", "sharp=5&sharpf=2&sharpj=6"),
         ("sharp=1e-6", "sharp=0.000001&sharpf=1&sharpj=2"), ("sharpf=3", ""),
     ])
-    func `colors are ARGB, and effects have the ranges of weserv`(query: String, meaning: String) throws {
+    func `Colors are ARGB, and effects have the ranges of weserv`(query: String, meaning: String) throws {
         #expect(try self.meaning(query) == meaning)
     }
 
@@ -132,16 +132,16 @@ struct WsrvTableTests {
         ("errorredirect=ssl:x.org/b.png", "default=https://x.org/b.png"),
         ("default=1", "default=1"), ("v=7", "v=7"), ("_=170", "_=170"),
     ])
-    func `outputs, pages and responses`(query: String, meaning: String) throws {
+    func `Outputs, pages and responses`(query: String, meaning: String) throws {
         #expect(try self.meaning(query) == meaning)
     }
 
-    @Test func `without n one frame is kept, and with -1 all are`() throws {
+    @Test func `Without n one frame is kept, and with -1 all are`() throws {
         #expect(try grammar.parse("url=x.org").pages == PageSelection(count: 1))
         #expect(try grammar.parse("url=x.org&n=-1").pages == PageSelection())
     }
 
-    @Test func `the format is the source's, as far as Accept covers it`() throws {
+    @Test func `The format is the source's, as far as Accept covers it`() throws {
         let query = try grammar.parse("url=x.org")
         #expect(NegotiationPolicy().vary(of: query) == "Accept")
         #expect(query.formats?.isEmpty == true)
@@ -152,11 +152,11 @@ struct WsrvTableTests {
         ("cachebuster=9&w=3", ["cachebuster"]), ("l=10&delay=9&loop=0&w=3", ["l", "delay", "loop"]), ("w=3&w=4", []),
         ("w=abc&q=900", ["w", "q"]), ("page=-3", ["page"]), ("width=3&w=4", ["w"]),
     ])
-    func `what changes nothing is told, and not refused`(query: String, names: [String]) throws {
+    func `What changes nothing is told, and not refused`(query: String, names: [String]) throws {
         #expect(try ignored(query) == names)
     }
 
-    @Test func `a query is Darkroom's where it says so, or has a preset`() throws {
+    @Test func `A query is Darkroom's where it says so, or has a preset`() throws {
         let own = ImageQueryGrammar()
         #expect(try own.parse("url=x&w=3") == grammar.parse("url=x&w=3&compat=darkroom"))
         #expect(try own.parse("url=x&w=3&compat=WSRV") == grammar.parse("url=x&w=3"))
@@ -168,7 +168,7 @@ struct WsrvTableTests {
         #expect(throws: InvalidParameter.self) { try ImageQueryGrammar.info().parse("url=x&compat=wsrv") }
     }
 
-    @Test func `explanations have their own parameter besides`() throws {
+    @Test func `Explanations have their own parameter besides`() throws {
         let grammar = ExplainGrammar(limits: QueryLimits())
         let (image, fetch) = try grammar.parse(QueryString(parsing: "url=x&w=3&compat=wsrv&fetch=true"))
         #expect(fetch)
@@ -177,7 +177,7 @@ struct WsrvTableTests {
         #expect(try grammar.translation(of: query)?.ignored == [])
     }
 
-    @Test func `ten thousand random queries are never refused, except by a side that is too large`() throws {
+    @Test func `Ten thousand random queries are never refused, except by a side that is too large`() throws {
         var numbers = SystemRandomNumberGenerator()
         let values = [
             "", "1", "-1", "0", "50%", "abc", "1,2,3,4", "red", "80ff0000", "9999999999", "1e9", "%", ".", "-", ",,,",

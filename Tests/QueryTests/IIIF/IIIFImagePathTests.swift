@@ -31,7 +31,7 @@ struct IIIFImagePathTests {
         ("pct:0,0,9999999999999999,100", "full"),
         ("pct:33.333333333333336,.1234567890123456789,66.66666666666667,49.99999999999999999999999", "100,0,200,100"),
     ])
-    func `a region is cropped at the edges of the image`(region: String, canonical: String) throws {
+    func `A region is cropped at the edges of the image`(region: String, canonical: String) throws {
         let image = try image("\(region)/max/0/default.jpg")
         #expect(image.canonicalPath == "\(canonical)/max/0/default.jpg")
         let crop = image.query.recipe.crop
@@ -39,7 +39,7 @@ struct IIIFImagePathTests {
         #expect(image.query.recipe.box.isEmpty)
     }
 
-    @Test func `a square of a portrait is in its middle`() throws {
+    @Test func `A square of a portrait is in its middle`() throws {
         let portrait = PixelSize(width: 200, height: 301)
         #expect(try image("square/max/0/default.jpg", of: portrait).canonicalPath.hasPrefix("0,50,200,200/"))
         let square = PixelSize(width: 9, height: 9)
@@ -55,7 +55,7 @@ struct IIIFImagePathTests {
         "pct:0,0,9.,9", "PCT:0,0,9,9", "pct:nan,0,9,9", "pct:0,0,.,9", "pct:0,0,1.2.3,9", "pct:0,0,99999999999999999,9",
         "pct:0,0,9.000000000000000000000000000000001,9",
     ])
-    func `a region that is malformed, empty or outside of the image is refused`(region: String) {
+    func `A region that is malformed, empty or outside of the image is refused`(region: String) {
         #expect(refusal("\(region)/max/0/default.jpg")?.parameter == "region")
     }
 
@@ -70,7 +70,7 @@ struct IIIFImagePathTests {
         ("!300,300", "max", 300, 200), ("^max", "^max", 8192, 5461), ("pct:0.5", "2,1", 2, 1),
         ("^!99999,99999", "^max", 8192, 5461), ("0150,", "150,100", 150, 100),
     ])
-    func `a size follows from the region, rounded to the nearest pixel`(
+    func `A size follows from the region, rounded to the nearest pixel`(
         size: String, canonical: String, width: Int, height: Int
     ) throws {
         for region in ["full", "125,15,300,200"] {
@@ -90,11 +90,11 @@ struct IIIFImagePathTests {
         "pct:0", "pct:0.1", "301,", ",201", "301,1", "1,201", "pct:100.4", "pct:200", "!301,201", "!9999,9999",
         "^8193,", "^,8193", "^8192,8192", "^pct:9999999999999999", "^999999999,999999999", "9999999999,",
     ])
-    func `a size that is malformed, empty, too large, or larger than the region without ^, is refused`(size: String) {
+    func `A size that is malformed, empty, too large, or larger than the region without ^, is refused`(size: String) {
         #expect(refusal("full/\(size)/0/default.jpg")?.parameter == "size")
     }
 
-    @Test func `the limits bound the largest sizes, and refuse others`() throws {
+    @Test func `The limits bound the largest sizes, and refuse others`() throws {
         let side = PixelLimits(maxOutputSide: 200)
         #expect(try image("full/max/0/default.jpg", limits: side).query.recipe.box == Box(width: 200, height: 133))
         for size in ["max", "^max", "!300,300", "^!900,900", "200,133"] {
@@ -118,7 +118,7 @@ struct IIIFImagePathTests {
         (".50", "0.5", false, 0.5), ("!0", "!0", true, 0), ("!360", "!0", true, 0), ("!90", "!90", true, 270),
         ("!345", "!345", true, 15), ("007", "7", false, 7),
     ])
-    func `an image is mirrored and then rotated`(
+    func `An image is mirrored and then rotated`(
         rotation: String, canonical: String, mirrors: Bool, degrees: Double
     ) throws {
         let image = try image("full/max/\(rotation)/default.jpg")
@@ -128,11 +128,11 @@ struct IIIFImagePathTests {
     }
 
     @Test(arguments: ["", "!", "!!0", "-90", "+90", "361", "360.1", "90.", "1e2", "0x10", "nan", "inf", "90 ", "٩"])
-    func `a rotation is a number from 0 to 360`(rotation: String) {
+    func `A rotation is a number from 0 to 360`(rotation: String) {
         #expect(refusal("full/max/\(rotation)/default.jpg")?.parameter == "rotation")
     }
 
-    @Test func `a rotated image is within the limits too`() {
+    @Test func `A rotated image is within the limits too`() {
         let limits = PixelLimits(maxOutputSide: 300)
         #expect(refusal("full/max/90/default.jpg", limits: limits) == nil)
         #expect(refusal("full/max/45/default.jpg", limits: limits)?.parameter == "size")
@@ -145,7 +145,7 @@ struct IIIFImagePathTests {
         ("default.gif", "default.gif", nil, .gif), ("default.avif", "default.avif", nil, .avif),
         ("gray.jxl", "gray.jxl", .greyscale, .jxl),
     ])
-    func `quality and format have their canonical names`(
+    func `Quality and format have their canonical names`(
         file: String, canonical: String, filter: Filter?, format: OutputFormat
     ) throws {
         let image = try image("full/max/0/\(file)")
@@ -160,11 +160,11 @@ struct IIIFImagePathTests {
         ("default.pdf", "format"), ("default.json", "format"), ("default.JPG", "format"), (".jpg", "quality"),
         ("native.jpg", "quality"), ("Gray.jpg", "quality"), ("default.a.jpg", "quality"), ("", "quality"),
     ])
-    func `another quality or format is refused`(file: String, parameter: String) {
+    func `Another quality or format is refused`(file: String, parameter: String) {
         #expect(refusal("full/max/0/\(file)")?.parameter == parameter)
     }
 
-    @Test func `paths that mean the same image have equal queries`() throws {
+    @Test func `Paths that mean the same image have equal queries`() throws {
         let paths = [
             "full/150,/0/default.jpg", "full/,100/360/color.jpg", "pct:0,0,100,100/pct:50/0/default.jpg",
             "0,0,300,200/!150,100/0/default.jpg", "0,0,400,400/^150,100/0/default.jpg",
@@ -173,7 +173,7 @@ struct IIIFImagePathTests {
         #expect(Set(try paths.map { try image($0).canonicalPath }).count == 1)
     }
 
-    @Test func `a segment is decoded once`() throws {
+    @Test func `A segment is decoded once`() throws {
         #expect(try IIIFPath.text(of: "pct%3A1%2C2", named: "region") == "pct:1,2")
         #expect(try IIIFPath.text(of: "a%252Fb+c", named: "identifier") == "a%2Fb+c")
         for bad in ["%", "%2", "%zz", "%ff"] {

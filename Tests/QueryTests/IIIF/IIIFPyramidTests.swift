@@ -9,7 +9,7 @@ struct IIIFPyramidTests {
         IIIFPyramid(full: PixelSize(width: width, height: height), limits: limits)
     }
 
-    @Test func `sizes are halvings of the image in ascending order`() {
+    @Test func `Sizes are halvings of the image in ascending order`() {
         #expect(
             pyramid(6000, 4000).sizes.map { [$0.width, $0.height] }
                 == [[94, 63], [188, 125], [375, 250], [750, 500], [1500, 1000], [3000, 2000], [6000, 4000]])
@@ -17,7 +17,7 @@ struct IIIFPyramidTests {
         #expect(pyramid(1000, 1).sizes.allSatisfy { $0.height == 1 })
     }
 
-    @Test func `no size exceeds the limits`() {
+    @Test func `No size exceeds the limits`() {
         #expect(pyramid(6000, 4000, PixelLimits(maxOutputSide: 1000)).sizes.last == PixelSize(width: 750, height: 500))
         #expect(pyramid(300, 200, PixelLimits(maxOutputPixels: 50)).sizes.isEmpty)
     }
@@ -26,12 +26,12 @@ struct IIIFPyramidTests {
         (6000, 4000, [1, 2, 4, 8, 16]), (1024, 1, [1, 2]), (1025, 9, [1, 2, 4]), (512, 512, [1]), (3, 3, [1]),
         (100_000, 50_000, [1, 2, 4, 8, 16, 32, 64, 128, 256]),
     ])
-    func `the last level of tiles is a single one`(width: Int, height: Int, factors: [Int]) {
+    func `The last level of tiles is a single one`(width: Int, height: Int, factors: [Int]) {
         #expect(pyramid(width, height).scaleFactors == factors)
         #expect(pyramid(width, height).tileSide == 512)
     }
 
-    @Test func `tiles are within the limits`() {
+    @Test func `Tiles are within the limits`() {
         #expect(pyramid(900, 900, PixelLimits(maxOutputSide: 200)).tileSide == 200)
         #expect(pyramid(900, 900, PixelLimits(maxOutputPixels: 10_001)).tileSide == 100)
         #expect(pyramid(900, 900, PixelLimits(maxOutputPixels: 10_001)).scaleFactors == [1, 2, 4, 8, 16])
@@ -40,7 +40,7 @@ struct IIIFPyramidTests {
 
     /// As in the implementation notes of the specification.
     @Test(arguments: [PixelSize(width: 6001, height: 3999), PixelSize(width: 513, height: 1025)])
-    func `every tile is an image that the server makes`(full: PixelSize) throws {
+    func `Every tile is an image that the server makes`(full: PixelSize) throws {
         let limits = PixelLimits()
         let pyramid = IIIFPyramid(full: full, limits: limits)
         for factor in pyramid.scaleFactors {
@@ -66,7 +66,7 @@ struct IIIFMediaTypeTests {
         "*/*", "application/*", "text/html,*/*;q=0.8", "application/json,application/ld+json", "image/png",
         "application/json;q=0.5,*/*;q=0.6", "APPLICATION/LD+JSON", "application/json;q=0",
     ])
-    func `the document is JSON-LD unless the client prefers JSON`(accept: String?) {
+    func `The document is JSON-LD unless the client prefers JSON`(accept: String?) {
         #expect(IIIFMediaType(accept: accept) == .linkedData)
     }
 

@@ -77,7 +77,7 @@ struct BitmapTests {
         #expect(try pixels(file)[0, 0] == [0, 0, 255])
     }
 
-    @Test func `Alpha counts if a mask states it and a pixel has it`() throws {
+    @Test func `Alpha counts if a mask states it`() throws {
         let fields = [0xFF0000, 0xFF00, 0xFF, 0xFF00_0000].flatMap { BitmapFile.bytes($0, 4) }
         var file = BitmapFile(width: 2, height: 1, bits: 32, pixels: [1, 2, 3, 128, 4, 5, 6, 0])
         #expect(try pixels(file)[0, 0] == [3, 2, 1])
@@ -85,25 +85,86 @@ struct BitmapTests {
             (file.headerBytes, file.compression) = (headerBytes, compression)
             file.extra = fields + Array(repeating: 0, count: max(0, headerBytes - 56))
             #expect(try pixels(file)[0, 0] == [3, 2, 1, 128] && pixels(file)[1, 0][3] == 0, "\(headerBytes)")
-            var clear = file
-            clear.pixels[3] = 0
-            #expect(try pixels(clear)[0, 0] == [3, 2, 1, 255] && pixels(clear)[1, 0] == [6, 5, 4, 255])
+        }
+        // Without bit fields, only the headers that always have masks state alpha.
+        for (headerBytes, hasAlpha) in [(56, false), (108, true), (124, true)] {
+            (file.headerBytes, file.compression) = (headerBytes, 0)
+            file.extra = fields + Array(repeating: 0, count: headerBytes - 56)
+            #expect(try pixels(file)[0, 0] == [3, 2, 1] + (hasAlpha ? [128] : []), "\(headerBytes)")
         }
     }
 
-    @Test func `Runs, literals and skips are drawn, and what they leave out is transparent`() throws {
-        let palette = (0..<16).flatMap { index -> [UInt8] in [UInt8(index), 0, 0, 0] }
+    @Test func `A bitmap of colors that a mask makes transparent everywhere is transparent`() throws {
+        let fields = [0xFF0000, 0xFF00, 0xFF, 0xFF00_0000].flatMap { BitmapFile.bytes($0, 4) }
+        let file = BitmapFile(
+            headerBytes: 56, width: 2, height: 1, bits: 32, compression: 3, extra: fields,
+            pixels: [1, 2, 3, 0, 4, 5, 6, 0])
+        #expect(try pixels(file)[0, 0][3] == 0 && pixels(file)[1, 0][3] == 0)
+    }
+
+    @Test func `Runs, literals and skips are drawn, and what they leave out is black`() throws {
+        let palette = (0..<16).flatMap { index -> [UInt8] in [UInt8(index), 0, 0, 9] }
         // Two pixels of 1, a skip of one right and one up, three literals; the end.
         var file = BitmapFile(width: 5, height: 3, bits: 8, compression: 1, colorsUsed: 16, palette: palette)
         file.pixels = [2, 1, 0, 2, 1, 1, 0, 3, 4, 5, 6, 0, 0, 1]
         var found = try pixels(file)
-        func row(_ y: Int) -> [Int] { (0..<5).map { found[$0, y][3] == 0 ? -1 : found[$0, y][2] } }
-        #expect(row(2) == [1, 1, -1, -1, -1] && row(1) == [-1, -1, -1, 4, 5] && row(0) == [-1, -1, -1, -1, -1])
+        func row(_ y: Int) -> [Int] { (0..<5).map { found[$0, y][2] } }
+        #expect(row(2) == [1, 1, 0, 0, 0] && row(1) == [0, 0, 0, 4, 5] && row(0) == [0, 0, 0, 0, 0])
+        #expect(found[0, 0] == [0, 0, 0])
         // Nibbles in turn, an odd number of literals, ends of rows.
         (file.bits, file.compression) = (4, 2)
         file.pixels = [5, 0x12, 0, 0, 0, 5, 0x34, 0x56, 0x70, 0, 0, 0, 9, 0x88]
         found = try pixels(file)
         #expect(row(2) == [1, 2, 1, 2, 1] && row(1) == [3, 4, 5, 6, 7] && row(0) == [8, 8, 8, 8, 8])
+    }
+
+    @Test func `Runs of colors are drawn`() throws {
+        // Two of one color, two of two colors and one of a third; the next row begins with a skip.
+        let runs: [UInt8] = [2, 1, 2, 3, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0, 0, 0, 2, 1, 0, 4, 20, 21, 22, 0, 1]
+        let file = BitmapFile(
+            headerBytes: 64, width: 5, height: 2, bits: 24, compression: 4, extra: Array(repeating: 0, count: 24),
+            pixels: runs)
+        let found = try pixels(file)
+        #expect((0..<5).map { found[$0, 1] } == [[3, 2, 1], [3, 2, 1], [6, 5, 4], [9, 8, 7], [12, 11, 10]])
+        #expect((0..<5).map { found[$0, 0] } == [[0, 0, 0]] + Array(repeating: [22, 21, 20], count: 4))
+        var cut = file
+        for count in [1, 2, 3, 8, runs.count - 4] {
+            cut.pixels = Array(runs.prefix(count))
+            guard case .corrupt = failure(cut) else {
+                Issue.record("\(count)")
+                continue
+            }
+        }
+    }
+
+    @Test func `A palette on which the pixels lie is read too`() throws {
+        var file = BitmapFile(
+            width: 4, height: 1, bits: 8, colorsUsed: 2, palette: Self.twoColors, pixels: [9, 9, 9, 9])
+        file.palette[0] = 1
+        file.pixelStart = 54
+        #expect(try pixels(file)[0, 0] == [60, 50, 40])
+    }
+
+    @Test func `What there is of a damaged bitmap is shown if that is asked for`() throws {
+        var shown = OutputOptions(format: .png)
+        shown.damaged = .show
+        let palette = (0..<16).flatMap { index -> [UInt8] in [UInt8(index), 0, 0, 0] }
+        let runs = BitmapFile(
+            width: 5, height: 3, bits: 8, compression: 1, colorsUsed: 16, palette: palette,
+            pixels: [5, 1, 0, 0, 2, 4, 0, 2, 9, 9])
+        let rows = BitmapFile(
+            width: 5, height: 3, bits: 8, colorsUsed: 16, palette: palette,
+            pixels: [1, 1, 1, 1, 1, 0, 0, 0, 4, 4, 4])
+        for (file, second) in [(runs, [0, 0, 4]), (rows, [0, 0, 0])] {
+            guard case .corrupt = failure(file) else {
+                Issue.record("\(file.compression)")
+                continue
+            }
+            let result = try produce(file.file, output: shown)
+            let found = try Pixels(result.body)
+            #expect(result.isDamaged && found[4, 2] == [0, 0, 1] && found[0, 0] == [0, 0, 0])
+            #expect(found[0, 1] == second)
+        }
     }
 
     @Test(
@@ -164,8 +225,8 @@ struct BitmapTests {
     }
 
     @Test(arguments: [
-        (40, 0, 4), (40, 24, 5), (40, 24, 1), (40, 4, 1), (40, 8, 2), (40, 64, 0), (40, 24, 3), (64, 24, 4),
-        (64, 1, 3), (13, 24, 0), (128, 24, 0), (12, 32, 0), (40, 3, 0),
+        (40, 0, 4), (40, 24, 5), (40, 24, 1), (40, 4, 1), (40, 8, 2), (40, 64, 0), (40, 24, 3), (56, 24, 4),
+        (64, 8, 4), (64, 1, 3), (13, 24, 0), (128, 24, 0), (12, 32, 0), (40, 3, 0),
     ])
     func `Other headers, depths and compressions are unsupported`(header: Int, bits: Int, compression: Int) {
         let extra = Array(repeating: UInt8(0), count: 128)

@@ -78,9 +78,9 @@ struct IconTests {
         #expect(try Pixels(produce(none).body)[0, 0] == [9, 8, 7, 255])
     }
 
-    @Test func `Of several images that are the largest, the last one is used`() throws {
+    @Test func `Of several images that are the largest, the first one is used`() throws {
         let icon = BitmapFile.icon([Self.red, Self.green].map { BitmapFile.iconImage(side: 16, $0) })
-        #expect(try color(icon) == [0, 200, 0, 255] && color(icon, .box(10)) == [0, 200, 0, 255])
+        #expect(try color(icon) == [200, 0, 0, 255] && color(icon, .box(10)) == [200, 0, 0, 255])
     }
 
     @Test func `A cursor is read like an icon`() throws {
@@ -89,7 +89,7 @@ struct IconTests {
         #expect(try produce(cursor, output: OutputOptions(format: .json)).sourceFormat == .ico)
     }
 
-    @Test func `The document is that of the largest image`() throws {
+    @Test func `The document describes the largest image`() throws {
         let icon = try Fixture.image("icons/png.ico")
         let document = String(buffer: try produce(icon, output: OutputOptions(format: .json)).body)
         for member in [
@@ -108,7 +108,10 @@ struct IconTests {
         #expect(failure(BitmapFile.icon([unknown, compressed])) == .unsupported)
     }
 
-    @Test func `An image outside of the file makes the whole icon corrupt, whichever is requested`() throws {
+    @Test
+    func `An image outside of the file makes the whole icon corrupt if it may be the largest, whichever is requested`()
+        throws
+    {
         let whole = BitmapFile.icon([
             BitmapFile.iconImage(side: 16, Self.red), BitmapFile.iconImage(side: 32, Self.green),
         ])
@@ -122,6 +125,27 @@ struct IconTests {
             let cut = ByteBuffer(bytes: bytes.prefix(count))
             for recipe in [Recipe(), .box(8)] {
                 #expect(throws: ImageProcessingError.self, "\(count)") { try produce(cut, recipe) }
+            }
+        }
+    }
+
+    @Test(arguments: [(16, true), (31, true), (32, false), (48, false), (0, false)])
+    func `A damaged image is left out if a whole one is larger than the directory states for it`(
+        side: UInt8, isShown: Bool
+    ) throws {
+        let images = [BitmapFile.iconImage(side: 16, Self.red), BitmapFile.iconImage(side: 32, Self.green)]
+        var bytes = Array(BitmapFile.icon(images).readableBytesView)
+        bytes.replaceSubrange(6..<8, with: [side, side])
+        var outside = bytes
+        outside.replaceSubrange(18..<22, with: BitmapFile.bytes(0xFFFF_FFFF, 4))
+        var cut = bytes
+        // The header of the first image states more rows than the file has.
+        cut.replaceSubrange(42..<50, with: BitmapFile.bytes(4000, 4) + BitmapFile.bytes(8000, 4))
+        for damaged in [outside, cut].map({ ByteBuffer(bytes: $0) }) {
+            if isShown {
+                #expect(try color(damaged) == [0, 200, 0, 255] && color(damaged, .box(10)) == [0, 200, 0, 255])
+            } else {
+                #expect(throws: ImageProcessingError.self) { try produce(damaged) }
             }
         }
     }

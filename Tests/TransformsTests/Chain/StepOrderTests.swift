@@ -6,7 +6,7 @@ import Testing
 /// The orders of all services have a place for every step.
 struct StepOrderTests {
     @Test(arguments: Dialect.allCases)
-    func `no order leaves out what a recipe asks for`(rules: Dialect) {
+    func `No order leaves out what a recipe asks for`(rules: Dialect) {
         let plain = TransformChain(.with { $0.rules = rules }).transforms
         for (name, recipes) in Self.steps {
             for var recipe in recipes {
@@ -17,7 +17,7 @@ struct StepOrderTests {
         }
     }
 
-    @Test func `each property of a recipe is known to this test`() {
+    @Test func `Each property of a recipe is known to this test`() {
         let names = Swift.Mirror(reflecting: Recipe()).children.compactMap(\.label)
         #expect(Set(names) == Self.parts.union(Self.steps.keys))
         #expect(names.count == Self.parts.count + Self.steps.count)

@@ -5,16 +5,21 @@ import Testing
 @testable import DarkroomTransforms
 
 struct ColorCodeTests {
-    private static func points(_ primaries: Int, _ transfer: Int, matrix: Int = 0) -> ColorCode {
-        .codePoints(CodePoints(primaries: primaries, transfer: transfer, matrix: matrix, isFullRange: true))
+    private static func points(_ primaries: Int, _ transfer: Int, isPNG: Bool = false) -> ColorCode {
+        .codePoints(
+            CodePoints(
+                primaries: primaries, transfer: transfer, matrix: 0, isFullRange: true, hasDisplayCurve: isPNG))
     }
 
     /// The color as headless Chromium shows it, or by the formulas where no file was compared.
     static let colors: [(ColorCode, [UInt8], [Int])] = [
         (points(12, 13), [200, 60, 60], [217, 42, 52]), (points(12, 13), [60, 200, 60], [0, 203, 11]),
         (points(12, 13), [128, 128, 128], [128, 128, 128]), (points(12, 1), [200, 60, 60], [217, 42, 52]),
-        (points(9, 13), [200, 60, 60], [247, 0, 53]), (points(9, 14), [200, 60, 60], [252, 11, 70]),
-        (points(9, 14, matrix: 9), [200, 60, 60], [247, 0, 53]), (points(1, 8), [128, 0, 255], [188, 0, 255]),
+        (points(9, 13), [200, 60, 60], [247, 0, 53]), (points(9, 14), [200, 60, 60], [247, 0, 53]),
+        (points(12, 1, isPNG: true), [200, 70, 60], [214, 42, 38]),
+        (points(9, 14, isPNG: true), [200, 60, 60], [244, 0, 40]),
+        (points(1, 15, isPNG: true), [128, 72, 16], [121, 62, 4]),
+        (points(12, 13, isPNG: true), [200, 60, 60], [217, 42, 52]), (points(1, 8), [128, 0, 255], [188, 0, 255]),
         (points(1, 4), [128, 128, 128], [129, 129, 129]), (points(1, 5), [128, 128, 128], [106, 106, 106]),
         (points(1, 7), [128, 128, 128], [141, 141, 141]), (points(1, 17), [128, 128, 128], [118, 118, 118]),
         (points(1, 13), [200, 60, 61], [200, 60, 61]), (points(2, 2), [200, 60, 61], [200, 60, 61]),
@@ -23,7 +28,6 @@ struct ColorCodeTests {
         (.measured(gamma: 1, nil), [254, 0, 255], [0, 0, 255]),
         (.measured(gamma: .max, nil), [1, 0, 255], [255, 0, 255]),
         (.measured(gamma: 45_455, Chromaticities(codePoint: 12)), [200, 60, 60], [219, 37, 49]),
-        (.measured(gamma: nil, Chromaticities(codePoint: 12)), [200, 60, 60], [217, 42, 52]),
     ]
 
     @Test(arguments: ColorCodeTests.colors)
@@ -66,11 +70,33 @@ struct ColorCodeTests {
         #expect(try apply(ColorConversion(), to: image).isFlat(expected, tolerance: 1))
     }
 
-    @Test func `Brighter light is never shown darker, and banding does not appear`() throws {
+    /// What light of 20, 150, 203, 300, 470 and 1,000 nits becomes, as Chromium shows PNGs with `cLLI`.
+    static let peaks: [(Int, [Int])] = [
+        (100, [88, 223, 255, 255, 255, 255]), (300, [83, 211, 241, 255, 255, 255]),
+        (470, [76, 195, 223, 244, 255, 255]), (707, [69, 179, 205, 228, 243, 255]),
+        (1000, [63, 164, 188, 212, 230, 255]), (4000, [63, 164, 188, 202, 211, 226]),
+    ]
+
+    @Test(arguments: ColorCodeTests.peaks)
+    func `The brightest light that a file states decides how bright the others are shown`(
+        peakNits: Int, expected: [Int]
+    ) throws {
+        let code = ColorCode.codePoints(
+            CodePoints(primaries: 9, transfer: 16, matrix: 0, isFullRange: true, peakNits: peakNits))
+        #expect(ColorCode(fields: code.fields)?.space == code.space)
+        for (sample, byte) in zip([23_397.0, 35_999, 38_055, 40_754, 43_903, 49_271], expected) {
+            let image = try Self.wide([sample, sample, sample]).describing(code, overProfile: false)
+            #expect(try apply(ColorConversion(), to: image).isFlat([byte, byte, byte], tolerance: 2), "\(sample)")
+        }
+    }
+
+    @Test(arguments: [0, 203, 204, 470, 1000, 4000, 10_000, .max])
+    func `Brighter light is never shown darker, and banding does not appear`(peakNits: Int) throws {
+        let mapping = ToneMapping(peakNits: peakNits)
         var (last, steps) = (-1.0, 0)
         for sample in 0...1000 {
             let light = TransferCurve.pq.light(Double(sample) / 1000)
-            let shown = light * ToneMapping.gain(light)
+            let shown = light * mapping.gain(light)
             #expect(shown >= last - 1e-9 && shown <= 1)
             let byte = SRGBCurve.byte(shown)
             if byte != SRGBCurve.byte(max(last, 0)) { steps += 1 }

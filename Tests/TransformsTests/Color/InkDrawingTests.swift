@@ -13,7 +13,7 @@ struct InkDrawingTests {
         }
     }
 
-    @Test func `ink on an opaque image is mixed in whole numbers, and the rest stays`() throws {
+    @Test func `Ink on an opaque image is mixed in whole numbers, and the rest stays`() throws {
         let base = try Drawing.image(40, 30) { x, y in [UInt8(x * 6), UInt8(y * 8), UInt8(x * y % 256)] }
         let ink = try ink()
         let part = try base.extracting(x: 7, y: 9, size: ink.size)
@@ -25,7 +25,7 @@ struct InkDrawingTests {
         #expect(try base.drawing(ink, x: 7, y: 9).asPixels().samples == expected.asPixels().samples)
     }
 
-    @Test func `ink on a translucent image is mixed by both alphas`() throws {
+    @Test func `Ink on a translucent image is mixed by both alphas`() throws {
         let base = try Drawing.image(16, 16) { x, y in [UInt8(y * 15), 90, UInt8(x * 15), UInt8(x * 16 + y)] }
         let drawn = try base.drawing(ink()).asPixels()
         let expected = try base.composited(with: ink()).asPixels()
@@ -34,14 +34,14 @@ struct InkDrawingTests {
         }
     }
 
-    @Test func `an image that others use stays as it is`() throws {
+    @Test func `An image that others use stays as it is`() throws {
         let base = try Drawing.flat(20, 20, Drawing.blue).rendered()
         let before = try base.asPixels().samples
         let drawn = try base.drawing(ink())
         #expect(try base.asPixels().samples == before && drawn.asPixels().samples != before)
     }
 
-    @Test func `ink beyond the edges is an error`() throws {
+    @Test func `Ink beyond the edges is an error`() throws {
         #expect(throws: VipsError.self) { try Drawing.flat(20, 20, Drawing.blue).drawing(ink(), x: 5, y: 0) }
     }
 }

@@ -80,6 +80,22 @@ struct SampleDepthTests {
         #expect(try Set(Self.samples(of: Self.png(kept.band(3)))).count == 1024)
     }
 
+    @Test(arguments: [("color/icc-swap.png", [200, 100, 50, 90]), ("color/grey-linear-profile.png", [100, 90])])
+    func `Alpha of 16 bits stays beside a profile`(name: String, color: [UInt8]) throws {
+        let stored = try VipsLoader.png.withImage(of: Fixture.image(name)) { image throws(VipsError) in
+            image.blob("icc-profile-data")
+        }
+        let profile = try #require(stored)
+        let image = try Drawing.flat(4, 4, color).applying("linear", ["a": .doubles([257]), "b": 0])
+            .applying("cast", ["format": "ushort"])
+            .applying("copy", ["interpretation": color.count == 2 ? "grey16" : "rgb16"])
+        let file = try #require(PNGContainer.adding(profile: profile, to: Self.png(image)))
+        #expect(try SourceHeader(of: file).hasAlpha)
+        for output in [OutputOptions(format: .png), OutputOptions(format: .webp, lossless: true)] {
+            #expect(try Pixels(produce(file, output: output).body)[1, 1].last == 90)
+        }
+    }
+
     @Test(arguments: 2...4)
     func `Of gray with further channels, the first of them is alpha`(bands: Int) throws {
         let (gray, alpha) = (try Self.ramp().band(0), try Self.ramp().band(0).applying("invert"))

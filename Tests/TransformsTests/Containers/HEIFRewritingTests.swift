@@ -24,6 +24,14 @@ struct HEIFRewritingTests {
             container.describing(container.properties.map(\.bytes) + [property], container.references, associations))
     }
 
+    @Test func `The greatest light of the content is read`() throws {
+        let photo = try container("color/twelve-bit.avif")
+        #expect(photo.color?.peakNits == 0)
+        let bright = try HEIFContainer(of: file(photo, adding: "clli", [0x01, 0xD6, 0, 100]))
+        #expect(bright?.color?.peakNits == 470)
+        #expect(try HEIFContainer(of: file(photo, adding: "clli", [1]))?.color?.peakNits == 0)
+    }
+
     @Test(arguments: ["formats/alpha.avif", "formats/photo.heic", "formats/thumbnail.heic", "color/icc-swap.avif"])
     func `A plain file is not rewritten`(_ name: String) throws {
         #expect(try container(name).rewritten() == nil)

@@ -1,3 +1,5 @@
+import DarkroomRequests
+import DarkroomVips
 import NIOCore
 import Testing
 
@@ -106,5 +108,17 @@ struct JPEGContainerTests {
         let (scan, end): ([UInt8], [UInt8]) = ([0xFF, 0xDA], [0xFF, 0xD9])
         #expect(JPEGContainer.hasEnd(ByteBuffer(bytes: [0xFF, 0xD8] + scan + end + following)))
         #expect(!JPEGContainer.hasEnd(ByteBuffer(bytes: [0xFF, 0xD8] + end + scan + following)))
+    }
+
+    @Test(arguments: [0, 0x41, 0xFF] as [UInt8])
+    func `EXIF counts with any byte behind its name and the zero`(padding: UInt8) throws {
+        let drawing = try Drawing.image(24, 16) { x, y in [UInt8(x), UInt8(y), 0] }
+        var file = JPEGFile(try VipsSaver.jpeg.encode(drawing, ["Q": 90]))
+        file.segments.removeAll { $0.marker == 0xE1 }
+        // One entry: the orientation 6.
+        let directory: [UInt8] = [1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0]
+        file.insert(0xE1, Array("Exif\0".utf8) + [padding] + Array("II*\0".utf8) + [8, 0, 0, 0] + directory)
+        #expect(try SourceHeader(of: file.bytes).orientation == 6)
+        #expect(try Pixels(produce(file.bytes).body).size == PixelSize(width: 16, height: 24))
     }
 }

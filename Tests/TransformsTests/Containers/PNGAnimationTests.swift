@@ -95,6 +95,13 @@ struct PNGAnimationTests {
         #expect(PNGAnimation(in: longer.bytes)?.frames.count == 2)
     }
 
+    @Test func `A chunk without pixels among others of a frame does not end the animation`() throws {
+        var file = try animation(hidden: Self.blue)
+        file.insert("fdAT", [0, 0, 0, 4], before: "IEND")
+        #expect(PNGAnimation(in: file.bytes)?.frames.count == 2)
+        #expect(try Pixels(produce(file.bytes).body)[0, 0].prefix(3) == [200, 0, 0])
+    }
+
     @Test func `Damaged pixels of a frame show the default image, and only the first frame if that is asked for`()
         throws
     {

@@ -23,15 +23,25 @@ struct PNGColorTests {
 
     @Test func `Code points take precedence over sRGB, and sRGB over gamma and chromaticities`() throws {
         let all = try #require(try Self.color([Self.gamma, Self.chromaticities, Self.sRGB, Self.p3]))
-        #expect(all.code.fields == [12, 13, 0, 1] && all.isFirst)
+        #expect(all.code.fields == [12, 13, 0, 3] && all.isFirst)
         #expect(try Self.color([Self.gamma, Self.chromaticities, Self.sRGB]) == nil)
         let measured = try #require(try Self.color([Self.chromaticities, Self.gamma]))
         #expect(
             measured.code.fields == [45_455, 31_270, 32_900, 68_000, 32_000, 26_500, 69_000, 15_000, 6_000]
                 && !measured.isFirst)
         #expect(try Self.color([Self.gamma])?.code.fields == [45_455])
-        #expect(try Self.color([Self.chromaticities])?.code.fields.first == 0)
+        #expect(try Self.color([Self.chromaticities]) == nil)
         #expect(try Self.color([]) == nil)
+    }
+
+    @Test func `The brightest light of content counts before the light of its display`() throws {
+        let hdr = ("cICP", [9, 16, 0, 1] as [UInt8])
+        let content = ("cLLI", Self.words(4_700_000, 1_000_000))
+        let display = ("mDCV", [UInt8](repeating: 0, count: 16) + Self.words(6_000_000, 1))
+        #expect(try Self.color([display, content, hdr])?.code.fields == [9, 16, 0, 3, 470])
+        #expect(try Self.color([display, ("cLLI", Self.words(0, 0)), hdr])?.code.fields == [9, 16, 0, 3, 600])
+        #expect(try Self.color([("cLLI", [1, 2, 3]), hdr])?.code.fields == [9, 16, 0, 3])
+        #expect(try Self.color([content]) == nil)
     }
 
     static let meaningless: [(String, [UInt8])] = [

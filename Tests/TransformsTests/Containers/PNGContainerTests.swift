@@ -1,3 +1,4 @@
+import DarkroomRequests
 import NIOCore
 import Testing
 
@@ -23,6 +24,20 @@ struct PNGContainerTests {
         let stripped = try #require(PNGContainer.stripped(full.bytes.followed(by: Array("Private".utf8))))
         #expect(stripped == bare.bytes && !stripped.contains("Private"))
         #expect(PNGContainer.stripped(stripped) == stripped)
+    }
+
+    @Test(arguments: [1, 2])
+    func `A palette ends with its last whole color`(more: Int) throws {
+        let whole = try Fixture.image("color/palette.png")
+        var file = PNGFile(whole)
+        let index = try #require(file.chunks.firstIndex { $0.type == "PLTE" })
+        file.chunks[index].content += Array(repeating: 9, count: more)
+        #expect(try produce(file.bytes).body == produce(whole).body)
+        var damaged = file.bytes
+        let place = try #require(damaged.readableBytesView.firstRange(of: "PLTE".utf8)).lowerBound
+        damaged.setInteger(UInt8(0xAB), at: place + 5)
+        let error = #expect(throws: ImageProcessingError.self) { try produce(damaged) }
+        guard case .corrupt = error else { return #expect(error == nil) }
     }
 
     @Test func `Chunks that are damaged, unknown but critical, or out of order are refused`() throws {

@@ -60,6 +60,11 @@ struct DamagedPNGTests {
                 $0.insert("IDAT", pixels.dropLast(4) + [1, 2, 3, 4], before: "IEND")
             },
             changed {
+                // A window of 256 bytes, which is too small.
+                guard let index = $0.chunks.firstIndex(where: { $0.type == "IDAT" }) else { return }
+                $0.chunks[index].content.replaceSubrange(0..<2, with: [0x08, 0x1D])
+            },
+            changed {
                 guard let index = $0.chunks.firstIndex(where: { $0.type == "tRNS" }) else { return }
                 $0.chunks[index].content += [UInt8](repeating: 0, count: 300)
             },
@@ -83,6 +88,15 @@ struct DamagedPNGTests {
         moved.chunks = opaque.chunks
         moved.insert("tRNS", transparency.content, before: "PLTE")
         #expect(try produce(moved.bytes).body == produce(opaque.bytes).body)
+    }
+
+    @Test func `A palette that pixels do not use does not matter behind their transparent color`() throws {
+        var file = PNGFile(try Drawing.flat(4, 4, [9, 8, 7]).png())
+        file.insert("tRNS", [0, 9, 0, 8, 0, 7], before: "IDAT")
+        let expected = try produce(file.bytes).body
+        #expect(try Pixels(expected)[1, 1][3] == 0)
+        file.insert("PLTE", [0, 0, 0, 128, 128, 128], before: "IDAT")
+        #expect(try produce(file.bytes).body == expected)
     }
 
     @Test func `A header with a wrong checksum is corrupt before any pixel is decoded`() throws {

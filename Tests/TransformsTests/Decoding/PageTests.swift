@@ -32,7 +32,7 @@ struct PageTests {
         #expect(String(buffer: body).contains(#""height":60"#) && String(buffer: body).contains(#""pages":4"#))
     }
 
-    @Test func `The limits on pixels are those of the page`() throws {
+    @Test func `The limit on pixels applies to the page, not to the file`() throws {
         let limits = PixelLimits(maxSourcePixels: 10_000)
         #expect(try made(Recipe(), page: 1, limits: limits).width == 100)
         #expect(try made(Recipe(), page: 3, limits: limits).width == 40)

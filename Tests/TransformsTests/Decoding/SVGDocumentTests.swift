@@ -63,6 +63,24 @@ struct SVGDocumentTests {
         #expect(pixels[0, 0] == expected && pixels[63, 31] == expected && pixels[32, 16] == [0, 0, 0, 255])
     }
 
+    @Test(arguments: [
+        ("svg{background:#fc0}", "", [255, 204, 0, 255]),
+        ("a{x:y} p, :root { background: red }", "", [255, 0, 0, 255]),
+        ("*{fill:red;background:rgb(0,0,9)}svg{background:#00f}", "", [0, 0, 255, 255]),
+        ("svg{background:red}", "background:#0f0", [0, 255, 0, 255]), ("g svg{background:red}", "", [0, 0, 0, 0]),
+        ("@media (prefers-color-scheme:dark){svg{background:red}}svg{background:#fff}", "", [255, 255, 255, 255]),
+    ])
+    func `A background may be in a style sheet`(sheet: String, style: String, expected: [Int]) throws {
+        let drawing = Self.svg("<style>\(sheet)</style>", "width=\"8\" height=\"8\" style=\"\(style)\"")
+        #expect(try Pixels(produce(drawing).body)[1, 1] == expected)
+    }
+
+    @Test(arguments: ["transform=\"scale(2)\"", "style=\"transform:rotate(9deg)\"", "style=\"background:#0003\""])
+    func `A transform and a translucent background of the root element are not drawn`(attribute: String) throws {
+        let drawing = Self.svg("<g transform=\"scale(2)\"/>", "width=\"8\" height=\"8\" \(attribute)")
+        #expect(try SourceHeader(of: drawing).gaps.names == ["css-properties"])
+    }
+
     private static let texts: [(content: String, expected: String)] = [
         (
             "<style>.m1in{font-size:12pt;stroke-width:-.5PT}</style>",
@@ -84,6 +102,30 @@ struct SVGDocumentTests {
     @Test(arguments: texts)
     func `Only lengths change`(content: String, expected: String) {
         #expect(text(content).contains(expected), "\(text(content))")
+    }
+
+    // MARK: Drop shadows
+
+    @Test(arguments: [
+        "<feDropShadow dx=\"10\" dy=\"10\" stdDeviation=\"1\" flood-color=\"red\"/>",
+        "<feDropShadow stdDeviation='1' style='flood-color:red' dx='10' dy='10' ></feDropShadow>",
+        "<feDropShadow in=\"SourceGraphic\" flood-color=\"var(--c)\" dx=\"10\" dy=\"10\" result=\"b\"/>",
+        "<feDropShadow dx=\"10\" dy=\"10\" flood-color=\"red\" color-interpolation-filters=\"sRGB\"/>",
+        "<s:feDropShadow dx=\"10\" dy=\"10\" flood-color=\"red\"></s:feDropShadow >",
+    ])
+    func `A drop shadow is drawn, and what casts it`(filter: String) throws {
+        let drawing = Self.svg(
+            "<style>:root{--c:red}</style><filter id=\"f\" x=\"0\" y=\"0\" width=\"2\" height=\"2\">\(filter)</filter>"
+                + "<rect x=\"5\" y=\"5\" width=\"35\" height=\"35\" fill=\"blue\" filter=\"url(#f)\"/>",
+            "width=\"64\" height=\"64\" xmlns:s=\"http://www.w3.org/2000/svg\"")
+        let pixels = try Pixels(produce(drawing).body)
+        #expect(pixels[20, 20] == [0, 0, 255, 255] && pixels[43, 43] == [255, 0, 0, 255], "\(pixels[43, 43])")
+        #expect(pixels[60, 60][3] == 0)
+    }
+
+    @Test(arguments: ["<feDropShadow dx=\"1\"", "<feDropShadow><animate/></feDropShadow>", "<feDropShadow>"])
+    func `A drop shadow that is not closed, or has elements inside, stays as it is`(content: String) {
+        #expect(text(content).contains(content))
     }
 
     // MARK: Variables and gaps
@@ -116,6 +158,16 @@ struct SVGDocumentTests {
         ("<g style=\"fill:color-mix(in srgb,red,blue)\"/>", ["css-colors"]),
         ("<rect fill=\"rgb(1,2,3)\"/><text>oklch(1 1 1) var(--x)</text>", []),
         ("<style>@font-face{font-family:a;src:url(data:font/woff2;base64,AA)}</style>", ["fonts"]),
+        ("<g transform=\"rotate(9)\" transform-origin=\"5 5\"/>", ["css-properties"]),
+        ("<path vector-effect=\"non-scaling-stroke\"/><g style=\"transform-box:fill-box\"/>", ["css-properties"]),
+        ("<style>.a{clip-path:circle(4px at 5px 5px)}</style>", ["css-properties"]),
+        ("<style>.a{clip-path:url(#circle)}</style><path vector-effect=\"none\"/>", []),
+        ("<rect width=\"5rem\"/>", ["css-units"]), ("<g style=\"width:calc(1px + 2px)\"/>", ["css-units"]),
+        ("<style>.a1vw{width:5px}</style><rect width=\"5em\" height=\"5%\"/>", []),
+        ("<path d=\"M1 1h9\" pathLength=\"100\"/>", ["css-properties"]),
+        ("<clipPath id=\"a\" clip-path=\"url(#b)\"/>", ["css-properties"]),
+        ("<style>svg{background:linear-gradient(red,blue)}</style>", ["css-properties"]),
+        ("<style>svg{background:none} g{background:url(#a)}</style>", []),
         ("<image href=\"data:image/webp;base64,AAAA\"/>", ["images"]), ("<image href=\"a.webp\"/>", []),
     ])
     func `What is not drawn is stated`(content: String, gaps: [String]) throws {

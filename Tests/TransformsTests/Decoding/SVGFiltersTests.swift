@@ -13,7 +13,8 @@ struct SVGFiltersTests {
     }
 
     @Test(arguments: [
-        ("", 0), ("<feFlood/>", 100), ("<feTurbulence numOctaves=\"3\"/>", 200), ("<feTurbulence/>", 100),
+        ("", 0), ("<feFlood/>", 100), ("<feDropShadow/>", 600), ("<feTurbulence numOctaves=\"3\"/>", 200),
+        ("<feTurbulence/>", 100),
         ("<feTurbulence numOctaves = '1e7'/>", 500_000_050), ("<s:feTurbulence numOctaves=\"4\"/>", 250),
         ("<feMorphology radius=\"2\"/>", 300), ("<feMorphology radius=\"1 2\"/>", 220),
         ("<feMorphology radius=\"999999\"/>", 3628), ("<feConvolveMatrix order=\"15\"/>", 1450),

@@ -11,7 +11,7 @@ struct SourceDigestTests {
     }
 
     @Test(arguments: SourceDigest.Algorithm.allCases)
-    func `a source with its hash is made, and any other is refused with the hash that it has`(
+    func `A source with its hash is made, and any other is refused with the hash that it has`(
         algorithm: SourceDigest.Algorithm
     ) throws {
         let source = try Drawing.quarters(4, 4).png()
@@ -33,7 +33,7 @@ struct SourceDigestTests {
         #expect(TransformChain(Recipe.with { $0.digest = wrong }).key != TransformChain(Recipe()).key)
     }
 
-    @Test func `a hash is checked wherever it is in the chain`() throws {
+    @Test func `A hash is checked wherever it is in the chain`() throws {
         let wrong = try #require(SourceDigest(.md5, String(repeating: "0", count: 32)))
         let job = ImageJob(
             source: try Drawing.quarters(4, 4).png(), chain: TransformChain([Flip(), wrong]),
@@ -41,7 +41,7 @@ struct SourceDigestTests {
         #expect(throws: ImageProcessingError.self) { try InProcessImageProcessor().process(job) { false } }
     }
 
-    @Test func `a text that is no hash is not accepted`() {
+    @Test func `A text that is no hash is not accepted`() {
         #expect(SourceDigest(.md5, "0") == nil && SourceDigest(.md5, String(repeating: "g", count: 32)) == nil)
     }
 }

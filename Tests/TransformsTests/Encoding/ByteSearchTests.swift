@@ -41,7 +41,7 @@ struct ByteSearchTests {
     }
 
     @Test(arguments: Array(stride(from: 1, through: 40_000, by: 617)))
-    func `The result fits, after six or five encodes at most, or is that of quality 20`(limit: Int) throws {
+    func `The result fits after six or five encodes at most, or has quality 20`(limit: Int) throws {
         for curve in [Self.photograph, { 300 * $0 }, { $0 < 55 ? 3_000 : 30_000 }, { _ in 9_000 }] {
             for encodes in [6, 5] {
                 let sizes = Sizes(curve)

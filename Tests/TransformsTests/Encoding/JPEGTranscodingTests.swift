@@ -44,7 +44,7 @@ struct JPEGTranscodingTests {
         #expect(try Pixels(whole).samples == Pixels(bare).samples)
     }
 
-    @Test func `Its pixels are those of the JPEG`() throws {
+    @Test func `It has the pixels of the JPEG`() throws {
         for source in [
             try SourcePassthroughTests.strongJPEG(), try Fixture.image("color/grey.jpg"),
             try Fixture.image("formats/progressive.jpg"),

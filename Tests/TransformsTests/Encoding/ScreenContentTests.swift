@@ -54,7 +54,7 @@ struct ScreenContentTests {
         #expect(try Self.effort(2, for: Drawing.image(15, 15) { x, _ in [UInt8(x % 2 * 200), 0, 0] }) == 2)
     }
 
-    @Test func `A dithered drawing has the bytes of effort 1, and a photograph those of its effort`() throws {
+    @Test func `A dithered drawing is encoded with effort 1, and a photograph with its own effort`() throws {
         func bytes(_ source: ByteBuffer, _ effort: Int) throws -> ByteBuffer {
             var job = ImageJob(
                 source: source, chain: TransformChain(.box(256)), output: OutputOptions(format: .avif))

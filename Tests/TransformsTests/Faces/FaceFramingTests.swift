@@ -49,7 +49,7 @@ struct FaceFramingTests {
 
     @Test func `Where a head does not fit, the face is in the middle`() throws {
         let framing = try #require(FaceFraming([Self.face(0.4, 0.5, 0.2)], .largest))
-        // The face has the rows from 250 to 350, and the head those from 190 to 380.
+        // The face has the rows from 250 to 350, the head the rows from 190 to 380.
         #expect(framing.corner(of: PixelSize(width: 600, height: 120), in: image).y == 240)
         #expect(framing.corner(of: PixelSize(width: 600, height: 190), in: image).y == 190)
     }

@@ -10,17 +10,17 @@ struct LayoutTests {
         "", "fill-down", "dpr:2", "dpr:0.333333", "zoom:2", "zoom:2:0.5", "crop:0.5:200", "crop:10:0:top:0:-10.5",
         "force,dpr:2,zoom:3,crop:1:2:focal:0:1,gravity:attention,extend:left:5:0,extendar:center,even:xy,maxside:9",
     ])
-    func `a layout is written as it is read`(text: String) throws {
+    func `A layout is written as it is read`(text: String) throws {
         let layout = text.isEmpty ? Layout() : try #require(Layout(parsing: text))
         #expect(layout.text == text)
     }
 
     @Test(arguments: [("zoom:2:2", "zoom:2"), ("dpr:1.50", "dpr:1.5"), ("gravity:top:0:0", "gravity:top"), ("fit", "")])
-    func `a layout has one spelling`(text: String, canonical: String) throws {
+    func `A layout has one spelling`(text: String, canonical: String) throws {
         #expect(try #require(Layout(parsing: text)).text == canonical)
     }
 
-    @Test func `steps follow imgproxy`() throws {
+    @Test func `Steps follow imgproxy`() throws {
         var recipe = Recipe.box(300, 200)
         (recipe.rules, recipe.layout) = (.imgproxy, Layout(parsing: "fill,crop:50:50,extend:center,extendar:center"))
         (recipe.rotationDegrees, recipe.flop, recipe.trim) = (90, true, Trim(threshold: 9))
@@ -36,7 +36,7 @@ struct LayoutTests {
             ])
     }
 
-    @Test func `recipes whose layouts differ have different keys`() {
+    @Test func `Recipes whose layouts differ have different keys`() {
         var keys: Set<String> = []
         let texts = [
             "fit", "fill", "dpr:2", "zoom:2", "crop:5:5", "gravity:top", "extend:top", "extendar:top", "maxside:5",
@@ -57,7 +57,7 @@ struct LayoutTests {
     }
 
     @Test(arguments: [("fit", 10, 10), ("even:x", 14, 10), ("even:y", 10, 14), ("even:xy", 14, 14)])
-    func `a trim may take as much from opposite sides`(text: String, width: Int, height: Int) throws {
+    func `A trim may take as much from opposite sides`(text: String, width: Int, height: Int) throws {
         let layout = try #require(Layout(parsing: text))
         var trim = Trim(threshold: 10)
         (trim.isEvenAcross, trim.isEvenDown) = (layout.trimsEvenlyAcross, layout.trimsEvenlyDown)
@@ -69,7 +69,7 @@ struct LayoutTests {
         (Anchor.topLeft, -3, -2, 0, 0), (.bottomRight, -3, -2, 33, 26), (.center, 0, 0, 16, 12),
         (.top, 5, 1, 21, 1),
     ])
-    func `a mark may lie partly outside`(anchor: Anchor, x: Int, y: Int, left: Int, top: Int) throws {
+    func `A mark may lie partly outside`(anchor: Anchor, x: Int, y: Int, left: Int, top: Int) throws {
         let mark = Mark(anchor: anchor, x: .pixels(x), y: .pixels(y))
         let placed = try #require(
             try mark.placed(Drawing.flat(10, 6, [0, 0, 0]), on: PixelSize(width: 40, height: 30), pixelRatio: 1))
@@ -77,7 +77,7 @@ struct LayoutTests {
         #expect(placed.image.width == (anchor == .center || anchor == .top ? 10 : 7))
     }
 
-    @Test func `a mark outside is not drawn, and tiles lie around the center`() throws {
+    @Test func `A mark outside is not drawn, and tiles lie around the center`() throws {
         let picture = PixelSize(width: 40, height: 30)
         let flat = try Drawing.flat(10, 6, [0, 0, 0])
         let outside = Mark(anchor: .topLeft, x: .pixels(-10), y: .pixels(0))

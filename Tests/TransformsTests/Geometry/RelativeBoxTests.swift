@@ -34,7 +34,7 @@ struct RelativeBoxTests {
         #expect(pixels[40, 0] == [255, 255, 255] && pixels[40, 40] == Drawing.blue.map(Int.init))
     }
 
-    @Test func `Percentages are those of the image after crop and trim, upright`() throws {
+    @Test func `Percentages refer to the image after crop and trim, upright`() throws {
         let crop = try made(Drawing.quarters(80, 40).png()) {
             $0.crop = Crop(x: 40, y: 0, width: 20, height: 20)
             $0.box.horizontal = .percent(50)

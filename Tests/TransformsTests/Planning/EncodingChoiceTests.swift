@@ -19,7 +19,7 @@ struct EncodingChoiceTests {
                 efforts: efforts, limits: limits))
     }
 
-    /// A JPEG whose header states another size. Its file is as long as that of a photograph.
+    /// A JPEG whose header states another size. Its file is as long as a photograph's.
     func photograph(_ width: Int, _ height: Int) throws -> ByteBuffer {
         var file = JPEGFile(try Fixture.image("formats/photo.jpg"))
         let frame = try #require(file.segments.firstIndex { $0.marker == 0xC0 })

@@ -25,7 +25,7 @@ struct QualityChooserTests {
     }
 
     @Test(arguments: formats)
-    func `The result is that of the quality it names`(_ format: OutputFormat) throws {
+    func `The result equals one with the quality it names`(_ format: OutputFormat) throws {
         let automatic = try made(OutputOptions(format: format, target: .medium))
         let quality = try #require(automatic.quality?.value)
         #expect(try made(OutputOptions(format: format, quality: quality)).body == automatic.body)
@@ -97,7 +97,7 @@ struct QualityChooserTests {
         #expect(tops.count * 32 * width <= max(1 << 17 + 32 * width, 64 * width))
     }
 
-    @Test func `Of an animation, the stripes are those of its first and its middle frame`() {
+    @Test func `The stripes of an animation come from its first and its middle frame`() {
         let one = QualityChooser.stripes(width: 64, height: 96, pageHeight: nil)
         let frames = QualityChooser.stripes(width: 64, height: 96 * 5, pageHeight: 96)
         #expect(frames == one + one.map { $0 + 192 })

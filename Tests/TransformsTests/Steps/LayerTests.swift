@@ -58,11 +58,11 @@ struct LayerTests {
         (Place(.end, distance: .pixels(3)), Place(.start, distance: .percent(10)), [27, 3, 10, 6]),
         (Place(.end, distance: .pixels(-4)), Place(.start, distance: .pixels(-2)), [34, 0, 6, 4]),
     ])
-    func `a layer lies at its place, also partly outside`(x: Place, y: Place, expected: [Int]) throws {
+    func `A layer lies at its place, also partly outside`(x: Place, y: Place, expected: [Int]) throws {
         #expect(try bounds(pixels([layer("a", x, y)], images())) == expected)
     }
 
-    @Test func `a layer wholly outside draws nothing`() throws {
+    @Test func `A layer wholly outside draws nothing`() throws {
         let outside = layer("a", Place(.start, distance: .pixels(99)))
         #expect(try bounds(pixels([outside], images())) == [40, 30, -40, -30])
     }
@@ -73,30 +73,30 @@ struct LayerTests {
         (Box(width: 20, height: 8), .fill, [0, 0, 20, 8]),
         (Box(horizontal: nil, vertical: .percent(100)), .inside, [0, 0, 40, 30]),
     ])
-    func `a box is in pixels or in percent of the image below`(box: Box, fit: Fit, expected: [Int]) throws {
+    func `A box is in pixels or in percent of the image below`(box: Box, fit: Fit, expected: [Int]) throws {
         let layer = layer("a") { ($0.box, $0.fit, $0.enlarge) = (box, fit, true) }
         #expect(try bounds(pixels([layer], images())) == expected)
     }
 
-    @Test func `a picture without a box keeps its size, or is scaled down to the image`() throws {
+    @Test func `A picture without a box keeps its size, or is scaled down to the image`() throws {
         #expect(try bounds(pixels([layer("a")], images())) == [0, 0, 10, 6])
         #expect(try bounds(pixels([layer("b")], images())) == [0, 0, 40, 30])
     }
 
-    @Test func `later layers cover earlier ones`() throws {
+    @Test func `Later layers cover earlier ones`() throws {
         let top = try pixels([layer("b"), layer("a")], images())
         #expect(top.distance(x: 5, y: 3, to: [220, 30, 30]) < 5 && top.distance(x: 20, y: 20, to: [0, 250, 0]) == 0)
         let below = try pixels([layer("a"), layer("b")], images())
         #expect(below.distance(x: 5, y: 3, to: [0, 250, 0]) == 0)
     }
 
-    @Test func `layers are drawn after the mask and the padding of the image`() throws {
+    @Test func `Layers are drawn after the mask and the padding of the image`() throws {
         let recipe = Recipe.with { ($0.mask, $0.padding) = (.circle, Padding(5)) }
         let made = try pixels([layer("a")], images(), recipe: recipe)
         #expect(made.width == 50 && made.distance(x: 0, y: 0, to: [220, 30, 30]) < 5)
     }
 
-    @Test func `a picture is changed by its own steps before it is drawn`() throws {
+    @Test func `A picture is changed by its own steps before it is drawn`() throws {
         let turned = layer("a") { $0.rotationDegrees = 90 }
         #expect(try bounds(pixels([turned], images())) == [0, 0, 6, 10])
         let cut = layer("b") { recipe in
@@ -108,7 +108,7 @@ struct LayerTests {
         #expect(made.distance(x: 0, y: 0, to: Self.blue) < 20 && made.distance(x: 5, y: 3, to: Self.blue) > 100)
     }
 
-    @Test func `opacity and blend mode are the layer's own`() throws {
+    @Test func `Opacity and blend mode are the layer's own`() throws {
         var half = layer("b")
         half.opacity = 50
         #expect(try pixels([half], images()).distance(x: 5, y: 5, to: [15, 155, 100]) <= 3)
@@ -117,7 +117,7 @@ struct LayerTests {
         #expect(try pixels([screen], images()).distance(x: 5, y: 5, to: [30, 251, 200]) <= 3)
     }
 
-    @Test func `the key of a chain tells layers apart, whatever their names`() throws {
+    @Test func `The key of a chain tells layers apart, whatever their names`() throws {
         let keys = [
             [layer("a")], [layer("b")], [layer("a"), layer("b")], [layer("b"), layer("a")],
             [layer("a", Place(.end))], [layer("a") { $0.flip = true }],
@@ -129,7 +129,7 @@ struct LayerTests {
         #expect(TransformChain(.with { $0.layers = [renamed] }).key == keys[0])
     }
 
-    @Test func `a text is a layer too, at its box's place`() throws {
+    @Test func `A text is a layer too, at its box's place`() throws {
         var box = TextBox("II", width: .pixels(20), height: .pixels(12), size: 8)
         box.background = Color(red: 220, green: 30, blue: 30)
         let text = Layer("t", .text(box), x: Place(.end, distance: .pixels(2)), y: Place(.end))
@@ -139,7 +139,7 @@ struct LayerTests {
         #expect(TransformChain(.with { $0.layers = [text] }).key != TransformChain(.with { _ in }).key)
     }
 
-    @Test func `the cost of a layer counts its decode, its steps and its composite`() throws {
+    @Test func `The cost of a layer counts its decode, its steps and its composite`() throws {
         let large = try Drawing.flat(40, 30, [0, 250, 0])
             .applying("replicate", ["across": .int(50), "down": .int(50)]).png()
         let processor = InProcessImageProcessor()
@@ -154,7 +154,7 @@ struct LayerTests {
         #expect(try processor.plan(job([small], ["b": large])).expectedWork < one)
     }
 
-    @Test func `a picture beyond the limits is refused under its name before it is decoded`() throws {
+    @Test func `A picture beyond the limits is refused under its name before it is decoded`() throws {
         var limits = PixelLimits()
         limits.maxSourcePixels = 2_000
         let large = try job([layer("b")], images(), limits: limits)

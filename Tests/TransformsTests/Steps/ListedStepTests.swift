@@ -14,7 +14,7 @@ struct ListedStepTests {
         return try Pixels(made.body)
     }
 
-    @Test func `steps run in their order, as often as they are listed`() throws {
+    @Test func `Steps run in their order, as often as they are listed`() throws {
         let turnedFirst = try result([.rotate(degrees: 90), .excerpt(Self.leftHalf)])
         let cutFirst = try result([.excerpt(Self.leftHalf), .rotate(degrees: 90)])
         #expect(turnedFirst.size == PixelSize(width: 10, height: 40))
@@ -24,7 +24,7 @@ struct ListedStepTests {
 
     private static let leftHalf = Crop(x: .pixels(0), y: .pixels(0), width: .percent(50), height: .percent(100))
 
-    @Test func `an excerpt leaves out what exceeds the image, and changes nothing outside of it`() throws {
+    @Test func `An excerpt leaves out what exceeds the image, and changes nothing outside of it`() throws {
         func cut(_ x: Length, _ y: Length, _ width: Length, _ height: Length) throws -> PixelSize {
             try result([.excerpt(Crop(x: x, y: y, width: width, height: height))]).size
         }
@@ -34,14 +34,14 @@ struct ListedStepTests {
         #expect(try cut(.percent(25), .percent(0), .percent(33.33), .percent(100)) == PixelSize(width: 13, height: 20))
     }
 
-    @Test func `linear multiplies every sample and adds to each channel`() throws {
+    @Test func `Linear multiplies every sample and adds to each channel`() throws {
         let image = try apply(
             LinearTones(factor: 0.5, red: 10, green: -20, blue: 0),
             to: Drawing.image(4, 4) { _, _ in [200, 100, 50] })
         #expect(image[1, 1] == [126, 0, 25])
     }
 
-    @Test func `a fill extends to the box of the resize and by its padding, turned with the image`() throws {
+    @Test func `A fill extends to the box of the resize and by its padding, turned with the image`() throws {
         var recipe = Recipe.box(40, 40)
         recipe.rules = .thumbor
         recipe.fit = .inside
@@ -54,7 +54,7 @@ struct ListedStepTests {
         #expect(try produce(Drawing.quarters(80, 40).png(), recipe).size == PixelSize(width: 44, height: 46))
     }
 
-    @Test func `a fill with the mean color, with transparency, or with the blurred image`() throws {
+    @Test func `A fill with the mean color, with transparency, or with the blurred image`() throws {
         let half = try Drawing.image(4, 2) { x, _ in x < 2 ? [0, 0, 0] : [200, 100, 50] }
         let padding = Padding(1)
         let mean = try apply(CanvasFill(.color(.average), padding: padding), to: half)
@@ -66,7 +66,7 @@ struct ListedStepTests {
         #expect(blurred[6, 6] == Drawing.red.map(Int.init))
     }
 
-    @Test func `a text lies where its edges say, also partly outside, with letters of a height`() throws {
+    @Test func `A text lies where its edges say, also partly outside, with letters of a height`() throws {
         let start = Place(.start)
         func ink(_ caption: Caption) throws -> (columns: Range<Int>, rows: Range<Int>)? {
             let pixels = try apply(caption, to: Drawing.flat(200, 100, [255, 255, 255]))
@@ -101,13 +101,13 @@ struct ListedStepTests {
         #expect(try ink(screened) == nil, "black letters")
     }
 
-    @Test func `a text that would take too much memory is refused`() throws {
+    @Test func `A text that would take too much memory is refused`() throws {
         let caption = Caption(
             String(repeating: "W", count: 200), x: Place(.start), y: Place(.start), size: .font(500))
         #expect(throws: TransformError.self) { try apply(caption, to: Drawing.flat(20, 10, [0, 0, 0])) }
     }
 
-    @Test func `lightness, saturation and hue in one step are clipped once`() throws {
+    @Test func `Lightness, saturation and hue in one step are clipped once`() throws {
         let source = try Drawing.flat(4, 4, [0, 160, 250]).png()
         func color(_ steps: [EffectStep]) throws -> [Int] {
             try Pixels(produce(source, .with { $0.steps = steps }).body)[1, 1]
@@ -119,7 +119,7 @@ struct ListedStepTests {
         #expect(zip(together, apart).map { abs($0 - $1) }.reduce(0, max) > 10)
     }
 
-    @Test func `with the rules of imagor, blocks are whole, and animations are neither blurred nor sharpened`() throws {
+    @Test func `With the rules of imagor, blocks are whole, and animations are neither blurred nor sharpened`() throws {
         func made(_ steps: [EffectStep], _ rules: Dialect, of source: ByteBuffer) throws -> ProcessedImage {
             var recipe = Recipe()
             (recipe.steps, recipe.rules) = (steps, rules)
@@ -137,14 +137,14 @@ struct ListedStepTests {
         }
     }
 
-    @Test func `rounded corners are transparent, or get a color`() throws {
+    @Test func `Rounded corners are transparent, or get a color`() throws {
         let clear = try apply(RoundCorners(across: 10, down: 10), to: Drawing.quarters(40, 20))
         #expect(clear[0, 0][3] == 0 && clear[20, 10][3] == 255)
         let filled = try apply(RoundCorners(across: 10, down: 5, background: .black), to: Drawing.quarters(40, 20))
         #expect(filled[0, 0] == [0, 0, 0] && filled[12, 0] == Drawing.red.map(Int.init))
     }
 
-    @Test func `every step has a key of its own, and its numbers are part of it`() {
+    @Test func `Every step has a key of its own, and its numbers are part of it`() {
         let steps: [EffectStep] = [
             .linear(LinearTones(factor: 1.5)), .linear(LinearTones(factor: 1, red: 1)),
             .linear(LinearTones(factor: 1, green: 1)), .linear(LinearTones(factor: 1, blue: 1)), .scale(Scale(50)),
@@ -167,7 +167,7 @@ struct ListedStepTests {
         #expect(Set(keys).count == keys.count)
     }
 
-    @Test func `an inset cuts off each side, and must leave something`() throws {
+    @Test func `An inset cuts off each side, and must leave something`() throws {
         var recipe = Recipe()
         recipe.inset = Inset(Padding(top: 1, right: 2, bottom: 3, left: 4))
         #expect(try produce(Drawing.quarters(40, 20).png(), recipe).size == PixelSize(width: 34, height: 16))
@@ -188,7 +188,7 @@ struct ListedStepTests {
         #expect(try trim.apply(frames, context: context).size.width <= 19)
     }
 
-    @Test func `a point of the source is kept in the middle`() throws {
+    @Test func `A point of the source is kept in the middle`() throws {
         var recipe = Recipe.box(20, 20, fit: .cover, enlarge: true)
         recipe.rules = .thumbor
         for (x, color) in [(0.0, Drawing.red), (79, Drawing.green)] {

@@ -35,7 +35,7 @@ struct MaskTests {
         }
     }
 
-    @Test func `The area of a circle is that of a circle, with smooth edges`() throws {
+    @Test func `A circle has the area of its formula, and smooth edges`() throws {
         let pixels = try cut(200, 100) { $0.mask = .circle }
         var sum = 0
         var partial = 0

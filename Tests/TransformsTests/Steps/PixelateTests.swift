@@ -11,7 +11,7 @@ struct PixelateTests {
         #expect(pixels.isFlat([50, 150, 100], tolerance: 1))
     }
 
-    @Test func `Each block is flat, also those that the edge cuts`() throws {
+    @Test func `Each block is flat, also where the edge cuts it`() throws {
         let pixels = try apply(
             Pixelate(block: .pixels(8)), to: Drawing.image(45, 21) { x, y in [UInt8(x * 5), UInt8(y * 10), 7] })
         #expect(pixels.size == PixelSize(width: 45, height: 21))
@@ -21,7 +21,7 @@ struct PixelateTests {
         #expect(Set((0..<6).map { pixels[$0 * 8, 0][0] }).count == 6)
     }
 
-    @Test func `A percentage is that of the width, and a block of one pixel changes nothing`() throws {
+    @Test func `A percentage refers to the width, and a block of one pixel changes nothing`() throws {
         let image = try Drawing.quarters(200, 50)
         let tenth = Length.percent(10)
         #expect(

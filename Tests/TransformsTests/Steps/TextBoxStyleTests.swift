@@ -14,7 +14,7 @@ struct TextBoxStyleTests {
 
     // MARK: - Fonts
 
-    @Test func `a font that is not installed is refused with its name and some that are`() throws {
+    @Test func `A font that is not installed is refused with its name and some that are`() throws {
         let error = try Boxes.reason { $0.font = "No Such Font" }
         #expect(error.parameter == "text.title.font")
         #expect(error.reason.hasPrefix("no font 'No Such Font' is installed on this server; installed are '"))
@@ -22,7 +22,7 @@ struct TextBoxStyleTests {
         #expect(error.reason.contains("'\(family)'"))
     }
 
-    @Test func `a family is found in any case, and the generic families always exist`() throws {
+    @Test func `A family is found in any case, and the generic families always exist`() throws {
         let family = try #require(VipsText.fontFamilies.first { TextBox.isFontName($0) })
         #expect(throws: Never.self) { try Boxes.drawn("Title") { $0.font = family.uppercased() } }
         for name in ["sans", "Serif", "monospace"] {
@@ -35,7 +35,7 @@ struct TextBoxStyleTests {
         #expect(try width("WWWWWW", "sans") > 2 * width("iiiiii", "sans"))
     }
 
-    @Test func `bold letters have more ink, and italic ones another shape`() throws {
+    @Test func `Bold letters have more ink, and italic ones another shape`() throws {
         func drawn(_ change: (inout TextBox) -> Void = { _ in }) throws -> DrawnTextBox {
             try Boxes.drawn("Illustrated") {
                 $0.size = 60
@@ -50,7 +50,7 @@ struct TextBoxStyleTests {
         #expect(try !Self.areEqual(drawn { $0.isItalic = true }, drawn()))
     }
 
-    @Test func `characters that no font has are refused`() throws {
+    @Test func `Characters that no font has are refused`() throws {
         let error = #expect(throws: TransformError.self) { try Boxes.drawn("a\u{F0000}b\u{F0001}") }
         #expect(
             error
@@ -60,7 +60,7 @@ struct TextBoxStyleTests {
 
     // MARK: - Scripts
 
-    @Test func `a text of a script from right to left starts at the right`() throws {
+    @Test func `A text of a script from right to left starts at the right`() throws {
         func ink(_ text: String, _ alignment: TextBox.Alignment) throws -> TextBoxTests.Ink {
             try Boxes.ink(try Boxes.drawn(text) { ($0.width, $0.size, $0.alignment) = (.pixels(500), 40, alignment) })
         }
@@ -72,7 +72,7 @@ struct TextBoxStyleTests {
         #expect(try ink("שלום abc", .start).right > 490)
     }
 
-    @Test func `an Arabic text is joined, wrapped and cut`() throws {
+    @Test func `An Arabic text is joined, wrapped and cut`() throws {
         let text = "مرحبا بالعالم هذا عنوان طويل جدا لا يتسع له السطر"
         let cut = try Boxes.drawn(text) { ($0.width, $0.size, $0.maxLines) = (.pixels(400), 40, 2) }
         #expect(cut.lines.count == 2 && cut.lines.isCut)
@@ -80,7 +80,7 @@ struct TextBoxStyleTests {
         #expect(ink.left >= 0 && ink.right < 400)
     }
 
-    @Test func `marks that pile up on a letter draw no more than the box and a margin`() throws {
+    @Test func `Marks that pile up on a letter draw no more than the box and a margin`() throws {
         let pile = try Boxes.drawn("a" + String(repeating: "\u{302}", count: 499)) {
             ($0.width, $0.height, $0.size) = (.pixels(200), .pixels(100), 50)
         }
@@ -88,13 +88,13 @@ struct TextBoxStyleTests {
         #expect(image.height <= 200 && image.width <= 300 && pile.box == PixelSize(width: 200, height: 100))
     }
 
-    @Test func `markup is drawn as it is written`() throws {
+    @Test func `Markup is drawn as it is written`() throws {
         let markup = try Boxes.drawn("<b>&amp;</b>") { $0.size = 40 }
         let sign = try Boxes.drawn("&") { $0.size = 40 }
         #expect(try Boxes.ink(markup).width > 4 * Boxes.ink(sign).width)
     }
 
-    @Test func `blank text draws nothing but its background`() throws {
+    @Test func `Blank text draws nothing but its background`() throws {
         for blank in ["   ", "\u{200B}", "\u{202E}", "\n"] {
             #expect(try Boxes.drawn(blank).image == nil)
             let filled = try Boxes.drawn(blank) {
@@ -106,7 +106,7 @@ struct TextBoxStyleTests {
 
     // MARK: - Color
 
-    @Test func `letters have their color, and alpha fades them`() throws {
+    @Test func `Letters have their color, and alpha fades them`() throws {
         func strongest(_ color: Color) throws -> [Int] {
             let pixels = try #require(try Boxes.drawn("█") { ($0.size, $0.color) = (40, color) }.image).asPixels()
             return pixels[pixels.width / 2, pixels.height / 2]
@@ -116,7 +116,7 @@ struct TextBoxStyleTests {
         #expect(faded == [200, 100, 50, 128])
     }
 
-    @Test func `a background fills the box, with round corners`() throws {
+    @Test func `A background fills the box, with round corners`() throws {
         let drawn = try Boxes.drawn("Hill") {
             ($0.width, $0.height, $0.size) = (.pixels(300), .pixels(100), 30)
             ($0.background, $0.radius) = (Color(red: 10, green: 20, blue: 30), CornerRadii(.pixels(30)))
@@ -129,7 +129,7 @@ struct TextBoxStyleTests {
             (0..<300).contains { x in (0..<100).contains { pixels.distance(x: x, y: $0, to: [255, 255, 255]) < 9 } })
     }
 
-    @Test func `a shadow lies at its offset, and its blur reaches beyond the box`() throws {
+    @Test func `A shadow lies at its offset, and its blur reaches beyond the box`() throws {
         func drawn(_ blur: Int) throws -> DrawnTextBox {
             try Boxes.drawn("Hill") {
                 ($0.width, $0.height, $0.size, $0.background) = (.pixels(200), .pixels(100), 30, .white)
@@ -150,7 +150,7 @@ struct TextBoxStyleTests {
         #expect(blurred[245 - soft.x, row][3] <= 2)
     }
 
-    @Test func `a wide shadow is as soft as a narrow one`() throws {
+    @Test func `A wide shadow is as soft as a narrow one`() throws {
         let drawn = try Boxes.drawn("█") {
             ($0.width, $0.height, $0.background) = (.pixels(600), .pixels(400), .black)
             $0.shadow = TextBox.Shadow(x: 0, y: 0, blur: 200, color: .black)
@@ -164,7 +164,7 @@ struct TextBoxStyleTests {
 
     // MARK: - Cost
 
-    @Test func `every property is a part of the key`() {
+    @Test func `Every property is a part of the key`() {
         let plain = TextBox("Title").key
         let changes: [(inout TextBox) -> Void] = [
             { $0.text = "title" }, { $0.width = .pixels(9) }, { $0.height = .percent(9) }, { $0.size = 9 },
@@ -182,7 +182,7 @@ struct TextBoxStyleTests {
         #expect(Set(keys + [plain]).count == changes.count + 1)
     }
 
-    @Test func `a box costs by its part of the image, its text and what is drawn`() {
+    @Test func `A box costs by its part of the image, its text and what is drawn`() {
         func cost(_ text: String = "Title", _ change: (inout TextBox) -> Void) -> TransformCost {
             var box = TextBox(text)
             change(&box)

@@ -46,7 +46,7 @@ struct TextBoxTests {
 
     // MARK: - Boxes
 
-    @Test func `a box without sides is as large as its lines and its padding`() throws {
+    @Test func `A box without sides is as large as its lines and its padding`() throws {
         let drawn = try Self.drawn("Hill") {
             $0.size = 50
             $0.padding = Padding(top: 10, right: 20, bottom: 30, left: 40)
@@ -57,20 +57,20 @@ struct TextBoxTests {
         #expect(ink.top >= 10 && ink.bottom < 70 && (30...50).contains(ink.height))
     }
 
-    @Test func `percentages are of the image, and no box is larger than the image`() throws {
+    @Test func `Percentages are of the image, and no box is larger than the image`() throws {
         let drawn = try Self.drawn("Hill") { ($0.width, $0.height) = (.percent(50), .percent(25)) }
         #expect(drawn.box == PixelSize(width: 600, height: 158) && drawn.fontSize == 52)
         let large = try Self.drawn("Hill") { ($0.width, $0.height) = (.pixels(9_999), .pixels(9_999)) }
         #expect(large.box == Self.canvas)
     }
 
-    @Test func `a padding without space for the text is refused`() throws {
+    @Test func `A padding without space for the text is refused`() throws {
         let error = try Self.reason { ($0.width, $0.padding) = (.pixels(40), Padding(20)) }
         #expect(error.parameter == "text.title.pad" && error.reason.contains("a box of 40×630 pixels"))
     }
 
     @Test(arguments: TextBox.Alignment.allCases, TextBox.VerticalAlignment.allCases)
-    func `lines lie where the alignments say`(_ across: TextBox.Alignment, _ down: TextBox.VerticalAlignment) throws {
+    func `Lines lie where the alignments say`(_ across: TextBox.Alignment, _ down: TextBox.VerticalAlignment) throws {
         let ink = try Self.ink(
             try Self.drawn("HoH\nH") {
                 ($0.width, $0.height, $0.size, $0.padding) = (.pixels(600), .pixels(300), 40, Padding(20))
@@ -88,7 +88,7 @@ struct TextBoxTests {
         }
     }
 
-    @Test func `justified lines end at the edge, and the last line does not`() throws {
+    @Test func `Justified lines end at the edge, and the last line does not`() throws {
         let justified = try Self.drawn("one two three four five six seven eight nine ten") {
             ($0.width, $0.size, $0.alignment) = (.pixels(300), 30, .justify)
         }
@@ -104,7 +104,7 @@ struct TextBoxTests {
         #expect((ends.last ?? 300) + justified.x < 290)
     }
 
-    @Test func `the line height is the distance of baselines in sizes of the font`() throws {
+    @Test func `The line height is the distance of baselines in sizes of the font`() throws {
         for (height, distance) in [(1.0, 40), (1.5, 60), (2.0, 80)] {
             let (one, two) = (
                 try Self.ink(try Self.drawn("H") { ($0.size, $0.lineHeight) = (40, height) }),
@@ -119,7 +119,7 @@ struct TextBoxTests {
     @Test(
         arguments: [(700, 200), (300, 300), (1100, 90), (160, 500)],
         ["Hi", title, "Überfälle in Łódź, ÁÉÍ gjpqy", "jj", "The\nfirst\nof four\nlines", "日本語の見出しはここに入ります"])
-    func `a text that fits fills its box and never exceeds it`(side: (Int, Int), text: String) throws {
+    func `A text that fits fills its box and never exceeds it`(side: (Int, Int), text: String) throws {
         let box = PixelSize(width: side.0, height: side.1)
         guard VipsText(text, size: 40, width: nil).measured()?.missingGlyphs == 0 else { return }
         func drawn(_ fits: Bool, size: Int?) throws -> DrawnTextBox {
@@ -141,7 +141,7 @@ struct TextBoxTests {
         #expect(lines.width > box.width || lines.height > box.height)
     }
 
-    @Test func `a fitted size stays within its limits, and a text too long for the least is cut`() throws {
+    @Test func `A fitted size stays within its limits, and a text too long for the least is cut`() throws {
         let short = try Self.drawn("Hi") { ($0.fits, $0.size) = (true, 48) }
         #expect(short.fontSize == 48)
         let long = try Self.drawn(String(repeating: "many words ", count: 40)) {
@@ -151,7 +151,7 @@ struct TextBoxTests {
         #expect(try Self.ink(long).bottom < 100)
     }
 
-    @Test func `fitting limits the number of lines and keeps words whole`() throws {
+    @Test func `Fitting limits the number of lines and keeps words whole`() throws {
         func fitted(_ lines: Int?) throws -> DrawnTextBox {
             try Self.drawn(Self.title) {
                 ($0.width, $0.height, $0.fits, $0.maxLines) = (.pixels(500), .pixels(400), true, lines)
@@ -167,7 +167,7 @@ struct TextBoxTests {
 
     // MARK: - Cutting
 
-    @Test func `a text that is too long for its lines ends with an ellipsis in the last line`() throws {
+    @Test func `A text that is too long for its lines ends with an ellipsis in the last line`() throws {
         func drawn(_ text: String, _ lines: Int?) throws -> DrawnTextBox {
             try Self.drawn(text) { ($0.width, $0.size, $0.maxLines) = (.pixels(400), 40, lines) }
         }
@@ -186,7 +186,7 @@ struct TextBoxTests {
     @Test(arguments: [
         ("one\ntwo\nthree", 2, "one\ntwo…"), ("one\ntwo\nthree", 1, "one…"), ("one\n\nthree", 2, "one\n…"),
     ])
-    func `a line feed that is cut off leaves an ellipsis behind its line`(text: String, lines: Int, same: String) throws
+    func `A line feed that is cut off leaves an ellipsis behind its line`(text: String, lines: Int, same: String) throws
     {
         let cut = try Self.drawn(text) { ($0.width, $0.size, $0.maxLines) = (.pixels(400), 40, lines) }
         let written = try Self.drawn(same) { ($0.width, $0.size) = (.pixels(400), 40) }
@@ -194,14 +194,14 @@ struct TextBoxTests {
         #expect(cut.lines.isCut && !written.lines.isCut)
     }
 
-    @Test func `a text of one size is cut to the height of its box, and one line is always drawn`() throws {
+    @Test func `A text of one size is cut to the height of its box, and one line is always drawn`() throws {
         let cut = try Self.drawn(Self.title) { ($0.width, $0.height, $0.size) = (.pixels(300), .pixels(100), 40) }
         #expect(cut.lines.count == 2 && cut.lines.isCut)
         let low = try Self.drawn("Hill") { ($0.height, $0.size) = (.pixels(30), 40) }
         #expect(low.lines.count == 1 && low.box.height == 30)
     }
 
-    @Test func `a word that is wider than the box is broken`() throws {
+    @Test func `A word that is wider than the box is broken`() throws {
         let drawn = try Self.drawn(String(repeating: "long", count: 20)) { ($0.width, $0.size) = (.pixels(300), 40) }
         #expect(try drawn.lines.count > 3 && Self.ink(drawn).right < 300)
     }

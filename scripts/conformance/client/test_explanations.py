@@ -106,7 +106,7 @@ def test_get_srcset(admin: AuthenticatedClient) -> None:
 
 
 def test_get_srcset_beyond_the_source(admin: AuthenticatedClient) -> None:
-    """A width beyond that of the source becomes its width, and the source has to be read."""
+    """A width beyond the source becomes its width, and the source has to be read."""
     srcset = get_srcset.sync(client=admin, url=SAMPLE, widths="800,1600,3200")
     assert isinstance(srcset, Srcset)
     assert [candidate.width for candidate in srcset.candidates] == [800, 1600]

@@ -21,7 +21,7 @@ def file_of(path: Path, name: str | None = "photo.jpg") -> File:
 
 @pytest.mark.parametrize("is_form", [False, True], ids=["bytes", "form"])
 def test_upload_image(admin: AuthenticatedClient, is_form: bool) -> None:
-    """The bytes that come back are those of the same image at a URL."""
+    """The same image at a URL gives the bytes that come back."""
     body = UploadImageFilesBody(file=file_of(SAMPLE)) if is_form else file_of(SAMPLE)
     answer = upload_image.sync_detailed(client=admin, body=body, w=100, output=OutputFormat.WEBP)
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/webp")

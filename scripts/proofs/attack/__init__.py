@@ -3,7 +3,7 @@
 Each attack is a function with a bound, in one file per theme: `rotation`, `drawings`, `expensive`, `steps`, `hosts`,
 `shares`, `readers`, `connections`, `store`, `access`, `signatures`, `origins`, `process`, `disks`, `streams`, `configuration`, and
 `names`, which runs in a network namespace with a resolver that does not answer some names. Every server listens on
-loopback and has the default settings except those that the attack needs.
+loopback and has the default settings except what the attack needs.
 """
 
 import argparse

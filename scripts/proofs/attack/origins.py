@@ -91,7 +91,7 @@ def request_lines(lab: Lab) -> Iterator[Check]:
 
 
 def odd_responses(lab: Lab) -> Iterator[Check]:
-    """Responses that browsers read give an image; those that contradict themselves do not; nothing is injected."""
+    """Responses that browsers read give an image; responses that contradict themselves do not; nothing is injected."""
     photo = lab.photograph(64, 48)
     size = str(len(photo)).encode()
     chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(photo), photo)

@@ -47,7 +47,7 @@ def many_requests(lab: Lab, server: Server, limit: int) -> Iterator[Check]:
 
 
 def names_of_workers(lab: Lab) -> Iterator[Check]:
-    """A worker has its own name, not that of the zygote, from the moment on at which it is forked."""
+    """A worker has its own name, not the zygote's, from the moment on at which it is forked."""
     with lab.server(LOOPBACK) as server:
         asked(server, image(lab.origin.url("photo/first.jpg"), "w=40"))
         found = {pid: name_of(pid) for pid in descendants(server)}
@@ -80,7 +80,7 @@ def names_of_next_workers(lab: Lab, server: Server, zygote: int, number: int) ->
     time.sleep(SETTLE_SECONDS)
     path = image(lab.origin.url(f"photo/{number}.jpg"), "w=40")
     request = threading.Thread(target=asked, args=(server, path))
-    # The kernel lists children by the thread that they belong to: that of the zygote.
+    # The kernel lists children by the thread that they belong to: the zygote's.
     lists = list(Path(f"/proc/{server.process.pid}/task").glob("*/children"))
     own = next(file for file in lists if str(zygote) in file.read_text().split())
     seen: set[str] = set()

@@ -163,7 +163,7 @@ def request(server: Server, path: str) -> socket.socket:
 
 @contextmanager
 def trickle(readers: list[socket.socket], rate: int) -> Iterator[set[int]]:
-    """Reads this many bytes per second from each connection; yields the numbers of those that the server has ended."""
+    """Reads this many bytes per second from each connection; yields the numbers of connections that the server has ended."""
     ended: set[int] = set()
     is_over = threading.Event()
 

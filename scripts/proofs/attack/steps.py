@@ -1,4 +1,4 @@
-"""Lists of effects, whose costs compound: each effect sees the result of those before it."""
+"""Lists of effects, whose costs compound: each effect sees the result of the ones before it."""
 
 from collections.abc import Iterator
 

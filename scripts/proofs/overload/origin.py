@@ -1,4 +1,4 @@
-"""An origin with a photograph, a file that it is told, under every name, and with a drawing under those that end in .png.
+"""An origin with a photograph, a file that it is told, under every name, and with a drawing under names that end in .png.
 
 Prints its port, and ends when its standard input does.
 """

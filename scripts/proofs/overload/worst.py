@@ -27,7 +27,7 @@ WORST = (
     ("small.jxl", "w=7000&enlarge=true&flop=true&mod=0.7&gam=3&output=jpg"),
     ("large-alpha.png", "w=4000&enlarge=true&ro=45&output=jpg"),
 )
-"""Ten of the longest valid requests, most of them like those that `costs` found. Each takes seconds."""
+"""Ten of the longest valid requests, most of them like requests that `costs` found. Each takes seconds."""
 GREEDY = [f"127.0.1.{number}" for number in range(1, len(WORST) + 1)]
 """An address for each of them, so that fair shares alone do not hold them back."""
 OTHERS = [f"127.0.2.{number}" for number in range(1, 5)]

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not proof.harness_sees() or arguments.only_prove_harness:
             return 0 if arguments.only_prove_harness and not proof.breaches else 1
         proof.attack(cases)
-    corpus = f"with those of {folder}" if (folder / "ssrf").is_dir() else f"no corpus at {folder}"
+    corpus = f"with the cases of {folder}" if (folder / "ssrf").is_dir() else f"no corpus at {folder}"
     print(f"ssrf: {len(cases):,} URLs, {corpus}; {time.monotonic() - began:.0f} s")
     for entrance, count in proof.done.items():
         print(f"{count:8,} {entrance}")

@@ -1,8 +1,9 @@
 """Requests each URL that the server names for photographs of 0.1 to 50 megapixels, with the `Accept` that a browser sends.
 
 The sources are one photograph, resampled with `vips` (Debian: libvips-tools) to several sizes, in landscape and portrait,
-in four formats. The URLs are those of `/srcset` and its `picture`, those of IIIF's `info.json`, and the source without
-parameters. Settings are the default ones, except IIIF. No status but 200 may be seen. Files that are larger than `max-source-bytes` are left out.
+in four formats. The URLs come from `/srcset` and its `picture` and from IIIF's `info.json`, or have only the source.
+Settings are the default ones, except IIIF. No status but 200 may be seen. Files that are larger than `max-source-bytes`
+are left out.
 """
 
 import argparse

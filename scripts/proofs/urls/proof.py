@@ -1,4 +1,4 @@
-"""Requests the URLs one at a time, and counts those that are not answered."""
+"""Requests the URLs one at a time, and counts the unanswered ones."""
 
 import argparse
 import html
@@ -125,7 +125,7 @@ class Proof:
 
 
 def targets(document: dict, kind: str) -> list[Named]:
-    """The URLs of a document of `/srcset`, those of `picture` with the `Accept` of their formats."""
+    """The URLs of a document of `/srcset`, URLs of `picture` with the `Accept` of their formats."""
     named = [Named(kind, path(candidate["url"]), ANYTHING) for candidate in document["candidates"]]
     named += [named[-1]._replace(accept=BROWSER)]
     for media_type, srcset in ELEMENT.findall(document.get("picture") or ""):
