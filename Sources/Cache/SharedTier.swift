@@ -12,6 +12,8 @@ final class SharedTier: Sendable {
     let store: SharedStore
     let purgedOrders = PurgedOrders()
     let purgesUnderWay = PurgesUnderWay()
+    /// The time that is added to the time of a request to an origin to get the order of its record.
+    private static let orderLead = PurgeFollower.orderLead - PurgeFollower.clockTolerance
     private let policy: FreshnessPolicy
     private let looks = SingleFlight<LookKey, SharedFindings, Void>()
     private let originals = SingleFlight<StoreKey, SharedBytes?, Void>()
@@ -135,7 +137,9 @@ final class SharedTier: Sendable {
     }
 
     /// Removes a source that is gone or must not be stored, according to its origin.
-    func remove(_ source: StoreKey) { store.removeSoon(source, order: store.milliseconds, isPurged: false) }
+    func remove(_ source: StoreKey) {
+        store.removeSoon(source, order: store.milliseconds + Self.orderLead, isPurged: false)
+    }
 
     /// Deletes the objects of a purge's sources. They are not used in any case; this frees their space.
     func sweep(_ target: PurgeTarget, upTo order: Int64, _ logger: Logger) async {
@@ -158,10 +162,11 @@ final class SharedTier: Sendable {
         guard let requestedAt = record.requestedAt else { return nil }
         // The wall clock may have been set since then.
         let age = Int64(requestedAt.duration(to: store.instant()) / .milliseconds(1))
-        return min(store.milliseconds(of: record.response.requestedAt), store.milliseconds - age)
+        return min(store.milliseconds(of: record.response.requestedAt), store.milliseconds - age) + Self.orderLead
     }
 
     private func order(of record: SourceRecord) -> Int64 {
-        max(store.milliseconds(of: max(record.response.requestedAt, record.leastDate)), record.leastOrder)
+        let requestedAt = store.milliseconds(of: max(record.response.requestedAt, record.leastDate))
+        return max(requestedAt + Self.orderLead, record.leastOrder)
     }
 }

@@ -70,6 +70,10 @@ struct SharedClockTests {
         #expect(PurgeFollower.clockTolerance >= Int64(most * 1_000))
     }
 
+    @Test func `Nodes of the release before add as much to the time of a purge`() {
+        #expect(PurgeFollower.orderLead == 15_000)
+    }
+
     @Test(arguments: correctedErrors, targets)
     func `What a server fetched eight seconds after a purge is kept when it learns of the purge`(
         errors: (TimeInterval, TimeInterval), target: PurgeTarget

@@ -24,10 +24,11 @@ final class PurgeFollower: Sendable {
     static let overlap = Int64(20 * 60_000)
     /// How long the log keeps purges of single sources. A server that was stopped for longer removes what is on disk.
     static let retention = Int64(7 * 86_400_000)
-    /// The time that is added to the time of a purge to get its order, so that the purge also outdates entries that
-    /// servers with clocks ahead fetched before it. The corrected times of two servers differ by no more if the store
-    /// answers each of them within a second now and then, or if their own clocks are wrong by at most half as much
-    /// (`StoreClock`).
+    /// The time that is added to the time of a purge to get its order. Releases that share a store must agree on it.
+    static let orderLead = Int64(15_000)
+    /// A purge also outdates what was requested from origins up to this long after it, since servers with clocks ahead
+    /// may have requested that before it. The corrected times of two servers differ by no more if the store answers each
+    /// of them within a second now and then, or if their own clocks are wrong by at most half as much (`StoreClock`).
     static let clockTolerance = Int64(5_000)
     /// With more purges to carry out at once, none is read: origins confirm what was stored before.
     static let maxPurges = 10_000
@@ -106,7 +107,7 @@ final class PurgeFollower: Sendable {
     ///   - source: the key of the target, if it is one source. It is removed from the shared tier.
     /// - Returns: the purge, for ``finish(_:_:isSoft:order:sources:)``; nil if it did not reach the other servers.
     func announce(_ target: PurgeTarget, isSoft: Bool, order: Int64, source: StoreKey?) async -> PurgeLog.Name? {
-        let name = PurgeLog.Name(time: order - Self.clockTolerance, isLasting: source == nil)
+        let name = PurgeLog.Name(time: order - Self.orderLead, isLasting: source == nil)
         state.withLock { _ = $0.own.insert(name) }
         do throws(ObjectStorageError) {
             // Marks the source in the store first: a server that carries out the purge must not find the source there
@@ -144,7 +145,7 @@ final class PurgeFollower: Sendable {
     /// The order of a purge that begins now.
     func order() async -> Int64 {
         await shared.store.learnTime(within: Self.appendLimit)
-        return shared.store.milliseconds + Self.clockTolerance
+        return shared.store.milliseconds + Self.orderLead
     }
 
     // MARK: Other servers' purges
@@ -227,7 +228,7 @@ final class PurgeFollower: Sendable {
         let start = summedUp.map { min($0.time, progress.position - Self.overlap) }
         let listed = try await log.names(since: start, within: Self.requestLimit)
         try await carryOut(listed, after: progress, now: now, execute)
-        let first = listed.isComplete ? upkeep.sourcesAfter(summedUp) : shared.store.milliseconds + Self.clockTolerance
+        let first = listed.isComplete ? upkeep.sourcesAfter(summedUp) : shared.store.milliseconds + Self.orderLead
         let sources = listed.names.filter { !$0.isLasting && !progress.lacks($0) && $0.time > summedUp?.time ?? -1 }
         if sources.isEmpty { shared.purgedOrders.recordSources(after: first) }
         // Requests do not wait for the others: until they are known, lookups ask the store for the newest record.
@@ -284,7 +285,7 @@ final class PurgeFollower: Sendable {
             "too many purges to carry out one by one: cached images are used only as their origins confirm them",
             metadata: ["purges": "\(listed.isComplete ? "" : "more than ")\(new.count)"])
         let known = try await log.names(since: now - Self.overlap, within: Self.requestLimit).names
-        await execute(nil, true, max(now, known.last?.time ?? now) + Self.clockTolerance)
+        await execute(nil, true, max(now, known.last?.time ?? now) + Self.orderLead)
         record(known)
     }
 
@@ -336,7 +337,7 @@ final class PurgeFollower: Sendable {
     /// - Parameter execute: nil for a lasting purge that was carried out before: it still concerns objects that servers
     ///   store without knowing it.
     private func carryOut(_ name: PurgeLog.Name, _ message: PurgeMessage?, _ execute: Execute?) async {
-        let (target, order) = (message?.target, name.time + Self.clockTolerance)
+        let (target, order) = (message?.target, name.time + Self.orderLead)
         let isSoft = target != nil && message?.isSoft == true
         if let execute {
             await execute(target ?? .everything, isSoft, order)

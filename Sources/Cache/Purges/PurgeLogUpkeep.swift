@@ -93,7 +93,7 @@ struct PurgeLogUpkeep: Sendable {
         return true
     }
 
-    private func order(at time: Int64) -> Int64 { time + PurgeFollower.clockTolerance }
+    private func order(at time: Int64) -> Int64 { time + PurgeFollower.orderLead }
 
     /// Forgets and deletes what no server needs, and sums up if many purges have come.
     ///

@@ -26,8 +26,8 @@ package struct SharedStoreConfiguration: Sendable {
 
 /// A source's record in the shared tier.
 package struct SharedRecord: Hashable, Sendable {
-    /// Orders the records of a source across servers: the store's time in milliseconds when the origin was asked, or
-    /// more if the writer knew a later record or purge.
+    /// Orders the records of a source across servers: a constant after the store's time in milliseconds when the origin
+    /// was asked, or more if the writer knew a later record or purge.
     package var order: Int64
     /// The record, opaque to the store.
     package var metadata: ByteBuffer
