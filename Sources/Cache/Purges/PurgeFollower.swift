@@ -27,8 +27,9 @@ final class PurgeFollower: Sendable {
     /// The time that is added to the time of a purge to get its order. Releases that share a store must agree on it.
     static let orderLead = Int64(15_000)
     /// A purge also outdates what was requested from origins up to this long after it, since servers with clocks ahead
-    /// may have requested that before it. The corrected times of two servers differ by no more if the store answers each
-    /// of them within a second now and then, or if their own clocks are wrong by at most half as much (`StoreClock`).
+    /// may have requested that before it. The corrected times of two servers differ by no more if the store answers
+    /// each of them within a second now and then, or if their own clocks are wrong by at most half as much
+    /// (`StoreClock`).
     static let clockTolerance = Int64(5_000)
     /// With more purges to carry out at once, none is read: origins confirm what was stored before.
     static let maxPurges = 10_000

@@ -52,7 +52,7 @@ package struct VariantRecord: Hashable, Sendable {
             let digest = bytes.readString(length: 64), StoreKey(hex: digest) != nil,
             let code = bytes.readInteger(as: UInt8.self), case let quality = ResultQuality(code: code),
             code == Self.noQuality || quality != nil,
-            let gaps = bytes.readInteger(as: UInt8.self).map(SVGGaps.init(rawValue:)), gaps.isSubset(of: .all),
+            let gaps = bytes.readInteger(as: UInt8.self).map(SVGGaps.init(rawValue:)),
             let faces = bytes.readInteger(as: UInt8.self), faces <= Self.maxFaces || faces == Self.noFaces
         else { return nil }
         self.init(
