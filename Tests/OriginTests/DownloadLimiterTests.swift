@@ -161,9 +161,9 @@ struct DownloadLimiterTests {
         let polite = downloads.run("polite", client: "polite")
         #expect(await greedy[greedy.count - 2].value == false)
         for download in greedy + [polite] { download.cancel() }
-        for download in greedy { #expect(await !download.value) }
+        // Until it has left the line, a canceled download may still start.
+        for download in greedy + [polite] { #expect(await !download.value) }
         downloads.finish("first")
-        _ = await polite.value
     }
 
     @Test func `Downloads of one client leave an eighth of all slots to others`() async {
