@@ -17,11 +17,6 @@ struct Decoder {
         if header.format == .gif, !isPartial, GIFContainer.isTruncated(reader.bytes) {
             throw .corrupt("GIF ends inside a block")
         }
-        if header.format == .gif, !isPartial,
-            GIFCodes.lackPixels(inFirst: (parameters.frameIndices.last ?? 0) + 1, of: source)
-        {
-            throw .corrupt("GIF has a frame without all of its pixels")
-        }
         let image = try reader.pixels(
             options(parameters, reader), frames: parameters.frameIndices, toleratesErrors: isPartial,
             interrupt: interrupt)
