@@ -82,13 +82,25 @@ class Darkroom:
             self.process.stdout.close()
 
 
-class Download:
-    """The program that downloads, hashes and stores an original, and answers with as many bytes as a small image has."""
+class Program:
+    """A program that prints its address, and runs until its context ends."""
 
-    def __init__(self, binary: Path) -> None:
-        self.process = subprocess.Popen([binary], stdout=subprocess.PIPE, text=True)
+    def __init__(self, *command: Path) -> None:
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
         self.base = self.process.stdout.readline().strip()
+
+    def __enter__(self) -> "Program":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(END_SECONDS)
+        self.process.stdout.close()
+
+
+class Download(Program):
+    """The program that downloads, hashes and stores an original, and answers with as many bytes as a small image has."""
 
     def url(self, source: str) -> str:
         return f"{self.base}/?url={source}"
@@ -96,32 +108,14 @@ class Download:
     def settled_cpu(self) -> tuple[float, float]:
         return cpu_seconds(self.pid)
 
-    def __enter__(self) -> "Download":
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.wait(END_SECONDS)
-        self.process.stdout.close()
-
-
-class Bare:
+class Bare(Program):
     """The program that answers every request with one body and one list of fields, by SwiftNIO."""
 
     def __init__(self, binary: Path, body: Path, fields: list[tuple[str, str]]) -> None:
         head = body.with_suffix(".fields")
         head.write_text("".join(f"{name}: {value}\n" for name, value in fields))
-        self.process = subprocess.Popen([binary, body, head], stdout=subprocess.PIPE, text=True)
-        self.pid = self.process.pid
-        self.base = self.process.stdout.readline().strip()
-
-    def __enter__(self) -> "Bare":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.wait(END_SECONDS)
-        self.process.stdout.close()
+        super().__init__(binary, body, head)
 
 
 class Nginx:

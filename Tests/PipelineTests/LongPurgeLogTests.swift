@@ -16,9 +16,7 @@ struct LongPurgeLogTests {
     private let disk = MemoryDisk()
 
     init() throws {
-        var fields = HTTPFields.control("max-age=86400", etag: "a")
-        fields[.surrogateKey] = "shoes"
-        cluster = try Cluster(fields)
+        cluster = try Cluster.tagged("max-age=86400")
     }
 
     /// Appends purges of tags that no source has.

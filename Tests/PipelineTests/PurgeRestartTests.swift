@@ -12,20 +12,15 @@ import Testing
 /// Purges in the log of a server that starts again with its disk.
 @Suite(.timeLimit(.minutes(2)))
 struct PurgeRestartTests {
-    private static let targets: [PurgeTarget] = [
-        .source(.example), .prefix("http://example.com/"), .host("example.com"), .tag("shoes"), .everything,
-    ]
 
     private let cluster: Cluster
     private let disk = MemoryDisk()
 
     init() throws {
-        var fields = HTTPFields.control("max-age=86400", etag: "a")
-        fields[.surrogateKey] = "shoes"
-        cluster = try Cluster(fields)
+        cluster = try Cluster.tagged("max-age=86400")
     }
 
-    @Test(arguments: targets, [10, 1_800])
+    @Test(arguments: Cluster.targets, [10, 1_800])
     func `What was stored after a purge stays on disk when its server starts again`(
         target: PurgeTarget, seconds: Int
     ) async throws {
@@ -41,7 +36,7 @@ struct PurgeRestartTests {
         #expect(cluster.origin.fetches.value == 2)
     }
 
-    @Test(arguments: targets)
+    @Test(arguments: Cluster.targets)
     func `A server does not carry out its own purges when it starts again`(target: PurgeTarget) async throws {
         let node = await cluster.node(disk: disk)
         try await node.ask()

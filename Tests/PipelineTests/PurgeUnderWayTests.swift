@@ -9,18 +9,13 @@ import Testing
 /// What requests find, and store for other servers, while their server announces a purge.
 @Suite(.timeLimit(.minutes(5)))
 struct PurgeUnderWayTests {
-    private static let targets: [PurgeTarget] = [
-        .source(.example), .prefix("http://example.com/"), .host("example.com"), .tag("shoes"), .everything,
-    ]
     private static let other = "http://example.com/b.png"
 
     private let cluster: Cluster
     private let gate = Gate()
 
     init() throws {
-        var fields = HTTPFields.control("max-age=3600", etag: "a")
-        fields[.surrogateKey] = "shoes"
-        cluster = try Cluster(fields)
+        cluster = try Cluster.tagged("max-age=3600")
     }
 
     /// Begins a purge that ends once the gate opens.
@@ -32,7 +27,7 @@ struct PurgeUnderWayTests {
         return purge
     }
 
-    @Test(arguments: targets)
+    @Test(arguments: Cluster.targets)
     func `What is made from an image of before the purge does not reach other servers`(
         target: PurgeTarget
     ) async throws {
@@ -46,7 +41,7 @@ struct PurgeUnderWayTests {
         #expect(try await second.ask(width: 30).cache.forwarded == .miss)
     }
 
-    @Test(arguments: targets)
+    @Test(arguments: Cluster.targets)
     func `After a soft purge, other servers validate it`(target: PurgeTarget) async throws {
         let (first, second) = (await cluster.node(), await cluster.node())
         try await first.ask()
@@ -59,7 +54,7 @@ struct PurgeUnderWayTests {
         #expect(try await second.ask(width: 30).cache.originStatus == 304)
     }
 
-    @Test(arguments: targets)
+    @Test(arguments: Cluster.targets)
     func `What is requested from its origin meanwhile reaches them`(target: PurgeTarget) async throws {
         let (first, second) = (await cluster.node(), await cluster.node())
         let purge = await purge(target, by: first)

@@ -14,9 +14,6 @@ import Testing
 /// purge. They carry fresh records, which a lookup must not use without asking for the newest one.
 @Suite(.timeLimit(.minutes(5)))
 struct PurgedVariantTests {
-    private static let targets: [PurgeTarget] = [
-        .source(.example), .prefix("http://example.com/"), .host("example.com"), .tag("shoes"), .everything,
-    ]
     private static let other = "http://example.org/b.png"
 
     private let gate = Gate()
@@ -24,9 +21,7 @@ struct PurgedVariantTests {
     private let disk = MemoryDisk()
 
     init() throws {
-        var fields = HTTPFields.control("max-age=31536000", etag: "a")
-        fields[.surrogateKey] = "shoes"
-        cluster = try Cluster(fields, gate: gate)
+        cluster = try Cluster.tagged("max-age=31536000", gate: gate)
     }
 
     /// A server that has purged an image of which another server then stored a variant.
@@ -82,7 +77,7 @@ struct PurgedVariantTests {
 
     // MARK: Before the lookup
 
-    @Test(arguments: targets, [0.02, 1, 6, 8, 20])
+    @Test(arguments: Cluster.targets, [0.02, 1, 6, 8, 20])
     func `A variant from before a purge is not used, however long ago that was`(
         target: PurgeTarget, days: Double
     ) async throws {
@@ -93,14 +88,14 @@ struct PurgedVariantTests {
         #expect(try await start().ask().cache.forwarded == .miss)
     }
 
-    @Test(arguments: targets, [0.02, 8])
+    @Test(arguments: Cluster.targets, [0.02, 8])
     func `After a soft purge, a variant from before it is validated`(target: PurgeTarget, days: Double) async throws {
         let node = try await purge(target, soft: true)
         await pass(days: days, node)
         #expect(try await start().ask().cache.originStatus == 304)
     }
 
-    @Test(arguments: targets, [0.02, 1, 6, 8, 20])
+    @Test(arguments: Cluster.targets, [0.02, 1, 6, 8, 20])
     func `What is stored after the purge is found by one read, however long ago that was`(
         target: PurgeTarget, days: Double
     ) async throws {
@@ -111,7 +106,7 @@ struct PurgedVariantTests {
         #expect(try await isFoundByOneRead("http://example.com/a.png", by: start()))
     }
 
-    @Test(arguments: targets)
+    @Test(arguments: Cluster.targets)
     func `A server that starts again knows the purge that it has carried out`(target: PurgeTarget) async throws {
         _ = try await purge(target)
         #expect(try await start(disk: disk).ask().cache.forwarded == .miss)
@@ -130,7 +125,7 @@ struct PurgedVariantTests {
 
     // MARK: During the lookup
 
-    @Test(arguments: targets, [false, true])
+    @Test(arguments: Cluster.targets, [false, true])
     func `A purge that arrives while a variant is read concerns it`(target: PurgeTarget, isSoft: Bool) async throws {
         gate.open()
         let (first, second) = (await cluster.node(), await cluster.node())
@@ -147,7 +142,7 @@ struct PurgedVariantTests {
         #expect(try await second.ask().body != old)
     }
 
-    @Test(arguments: targets, [false, true])
+    @Test(arguments: Cluster.targets, [false, true])
     func `What a server makes of an image while it announces a purge of it is not shared`(
         target: PurgeTarget, isSoft: Bool
     ) async throws {
@@ -188,7 +183,7 @@ struct PurgedVariantTests {
         #expect(try await isFoundByOneRead("http://example.com/a.png", by: other))
     }
 
-    @Test(arguments: targets)
+    @Test(arguments: Cluster.targets)
     func `A server that fails to read the purges any more asks origins about what it finds`(
         target: PurgeTarget
     ) async throws {

@@ -12,9 +12,6 @@ import Testing
 /// Servers whose wall clocks are an hour wrong, with a shared tier that tells them the right time.
 @Suite(.timeLimit(.minutes(5)))
 struct SharedClockTests {
-    private static let targets: [PurgeTarget] = [
-        .source(.example), .prefix("http://example.com/"), .host("example.com"), .tag("shoes"), .everything,
-    ]
     /// The errors of two clocks in seconds.
     static let errors: [(TimeInterval, TimeInterval)] = [
         (0, 3_600), (3_600, 0), (0, -3_600), (-3_600, 0), (3_600, -3_600), (-3_600, 3_600),
@@ -26,12 +23,10 @@ struct SharedClockTests {
     }
 
     private static func cluster(gate: Gate? = nil) throws -> Cluster {
-        var fields = HTTPFields.control("max-age=7200", etag: "a")
-        fields[.surrogateKey] = "shoes"
-        return try Cluster(fields, gate: gate)
+        try Cluster.tagged("max-age=7200", gate: gate)
     }
 
-    @Test(arguments: errors, targets)
+    @Test(arguments: errors, Cluster.targets)
     func `A purge reaches servers with other clocks, the first and every further one`(
         errors: (TimeInterval, TimeInterval), target: PurgeTarget
     ) async throws {
@@ -74,7 +69,7 @@ struct SharedClockTests {
         #expect(PurgeFollower.orderLead == 15_000)
     }
 
-    @Test(arguments: correctedErrors, targets)
+    @Test(arguments: correctedErrors, Cluster.targets)
     func `What a server fetched eight seconds after a purge is kept when it learns of the purge`(
         errors: (TimeInterval, TimeInterval), target: PurgeTarget
     ) async throws {
@@ -92,7 +87,7 @@ struct SharedClockTests {
         #expect(cluster.origin.fetches.value == 1)
     }
 
-    @Test(arguments: correctedErrors, targets)
+    @Test(arguments: correctedErrors, Cluster.targets)
     func `What a server is fetching when it learns of a purge is kept if it was requested eight seconds later`(
         errors: (TimeInterval, TimeInterval), target: PurgeTarget
     ) async throws {
@@ -113,7 +108,7 @@ struct SharedClockTests {
         #expect(try await first.tier() == .shared)
     }
 
-    @Test(arguments: correctedErrors, targets)
+    @Test(arguments: correctedErrors, Cluster.targets)
     func `What a server was fetching before a purge is not used, whether or not it knows of the purge`(
         errors: (TimeInterval, TimeInterval), target: PurgeTarget
     ) async throws {
@@ -137,7 +132,7 @@ struct SharedClockTests {
         }
     }
 
-    @Test(arguments: [TimeInterval(3_600), -3_600], targets)
+    @Test(arguments: [TimeInterval(3_600), -3_600], Cluster.targets)
     func `The first purge of a server that the store has not told the time has the right time`(
         error: TimeInterval, target: PurgeTarget
     ) async throws {

@@ -16,9 +16,6 @@ import Testing
 /// Purges that reach all servers that share a tier.
 @Suite(.timeLimit(.minutes(5)))
 struct SharedPurgeTests {
-    private static let targets: [PurgeTarget] = [
-        .source(.example), .prefix("http://example.com/"), .host("example.com"), .tag("shoes"), .everything,
-    ]
 
     private static func cluster(gate: Gate? = nil) throws -> Cluster {
         var fields = HTTPFields.control("max-age=3600", etag: "a")
@@ -26,7 +23,7 @@ struct SharedPurgeTests {
         return try Cluster(fields, gate: gate)
     }
 
-    @Test(arguments: targets)
+    @Test(arguments: Cluster.targets)
     func `A purge on one server is carried out by all others`(target: PurgeTarget) async throws {
         let cluster = try Self.cluster()
         let (first, second) = (await cluster.node(), await cluster.node())
@@ -70,7 +67,7 @@ struct SharedPurgeTests {
         #expect(try await cluster.node().tier() == .shared)
     }
 
-    @Test(arguments: targets)
+    @Test(arguments: Cluster.targets)
     func `What is stored late by a server that does not know of the purge is not used`(
         target: PurgeTarget
     ) async throws {
@@ -90,7 +87,7 @@ struct SharedPurgeTests {
         #expect(cluster.origin.fetches.value == 2)
     }
 
-    @Test(arguments: targets)
+    @Test(arguments: Cluster.targets)
     func `A soft purge makes all servers ask the origin again`(target: PurgeTarget) async throws {
         let cluster = try Self.cluster()
         let (first, second) = (await cluster.node(), await cluster.node())
@@ -105,7 +102,7 @@ struct SharedPurgeTests {
         #expect(cluster.origin.fetches.value == 2)
     }
 
-    @Test(arguments: targets)
+    @Test(arguments: Cluster.targets)
     func `A server that was away carries out what it missed before it answers`(target: PurgeTarget) async throws {
         let cluster = try Self.cluster()
         let (disk, first) = (MemoryDisk(), await cluster.node())

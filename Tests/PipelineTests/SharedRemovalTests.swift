@@ -17,9 +17,7 @@ struct SharedRemovalTests {
     private let gate = Gate()
 
     init() throws {
-        var fields = HTTPFields.control("max-age=3600", etag: "a")
-        fields[.surrogateKey] = "shoes"
-        cluster = try Cluster(fields)
+        cluster = try Cluster.tagged("max-age=3600")
     }
 
     /// Asks for images while the store holds back a deletion, and then lets it end.

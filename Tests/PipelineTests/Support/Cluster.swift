@@ -27,6 +27,18 @@ struct Cluster {
         origin = FakeOrigin(try Pictures.red.get(), fields, gate: gate, wall: wall)
     }
 
+    /// Servers whose image has the tag `shoes`.
+    static func tagged(_ control: String, gate: Gate? = nil) throws -> Cluster {
+        var fields = HTTPFields.control(control, etag: "a")
+        fields[.surrogateKey] = "shoes"
+        return try Cluster(fields, gate: gate)
+    }
+
+    /// A target of each kind that concerns the tagged image.
+    static let targets: [PurgeTarget] = [
+        .source(.example), .prefix("http://example.com/"), .host("example.com"), .tag("shoes"), .everything,
+    ]
+
     /// One server.
     struct Node {
         let pipeline: ImagePipeline
