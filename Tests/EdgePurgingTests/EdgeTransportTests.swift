@@ -149,15 +149,19 @@ struct EdgeTransportTests {
         let clock = TestClock(skips: { $0 <= EdgePurger.maxPause })
         let bucket = TokenBucket(size: size, perSecond: perSecond) { clock.date }
         let purged = Mutex<Set<String>>([])
+        let allQueued = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
+        let gate = Mutex<EventLoopFuture<Void>?>(nil)
         let collector = TestCollector { request in
+            let gate = gate.withLock(\.self)
             if let seconds = bucket.take() {
                 // https://developers.cloudflare.com/fundamentals/api/reference/limits/#rate-limiting-headers
                 return TestCollector.Answer(
-                    429, fields: saysWhen ? [("Retry-After", "\(seconds)")] : [], body: #"{"success":false}"#)
+                    429, fields: saysWhen ? [("Retry-After", "\(seconds)")] : [], body: #"{"success":false}"#,
+                    gate: gate)
             }
             if let flaw = Self.cloudflare(request) { return TestCollector.Answer(400, body: flaw) }
             purged.withLock { $0.formUnion(Self.members(request)["tags"] as? [String] ?? []) }
-            return TestCollector.Answer(body: Self.confirmation)
+            return TestCollector.Answer(body: Self.confirmation, gate: gate)
         }
         try await collector.start()
         let logs = LogRecorder()
@@ -174,10 +178,13 @@ struct EdgeTransportTests {
             #expect(await purger.wait(for: ticket).map(\.progress) == [.told])
             #expect(purged.withLock { $0.contains("one-\(index)") })
         }
+        // Answers wait until all are queued, as a busy machine would send each purge alone otherwise.
+        gate.withLock { $0 = allQueued.futureResult }
         var tickets: [EdgePurger.Ticket] = []
         for index in 0..<200 {
             tickets.append(await purger.tell(.stub("s-\(index)"), after: .zero, again: .seconds(32)))
         }
+        allQueued.succeed()
         for ticket in tickets { #expect(await purger.wait(for: ticket).map(\.progress) == [.told]) }
         purger.stop()
         await run.value
