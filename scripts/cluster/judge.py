@@ -30,10 +30,16 @@ class Purge(NamedTuple):
     began: float
     acknowledged: float
     versions: dict[int, int]
+    attempts: int = 1
 
     def reaches(self, source: int, since: float, until: float, propagation: float) -> bool:
         """Whether it may remove a source between two moments."""
         return source in self.versions and self.began < until and since < self.acknowledged + propagation
+
+    def again(self, absences: list[tuple[float, float]]) -> "Purge":
+        """The purge until it is carried out the last time: by a node that hung when it was sent first, and goes on."""
+        late = [ended for began, ended in absences if began < self.acknowledged and self.began < ended]
+        return self._replace(acknowledged=max(self.acknowledged, *late)) if self.attempts > 1 and late else self
 
 
 class Judge:

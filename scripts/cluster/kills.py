@@ -111,6 +111,8 @@ def repeated(
             counts["lost by a kill"] += 1
         elif any(one.reaches(download.source, before, now, purge_poll + 1) for one in purges):
             counts["purged"] += 1
+        elif any(one.again(absences).reaches(download.source, before, now, purge_poll + 1) for one in purges):
+            counts["purged again"] += 1
         else:
             kill = max((ended for _, ended in absences if ended < before), default=0.0)
             purge = max((one.acknowledged for one in purges if download.source in one.versions and one.began < before), default=0.0)

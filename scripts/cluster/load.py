@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPException
-from itertools import accumulate
+from itertools import accumulate, count
 from urllib.parse import urlencode
 
 from judge import Asked, Judge, Purge
@@ -97,7 +97,7 @@ class Load:
         origin.edit(of)
         began = time.monotonic()
         versions = {one: origin.version(one, began) for one in of}
-        while True:
+        for attempt in count(1):
             with suppress(OSError, HTTPException):
                 answer = ask(self.port, f"/cache?{urlencode(selector)}", "DELETE", ADMIN, timeout=ANSWER_SECONDS)
                 # 202: it takes long, but the other nodes know of it.
@@ -109,7 +109,7 @@ class Load:
                 return
             time.sleep(REPEAT_SECONDS)
         self.counts[f"purges by {kind}"] += 1
-        self.judge.purged(Purge(kind, began, time.monotonic(), versions))
+        self.judge.purged(Purge(kind, began, time.monotonic(), versions, attempt))
 
 
 def path(origin: Origin, source: int, width: int) -> str:
