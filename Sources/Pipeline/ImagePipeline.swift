@@ -339,10 +339,11 @@ extension ImagePipeline {
     /// - Parameters:
     ///   - client: the client of this call, see ``ImageRequest/client``.
     ///   - priority: the priority of the work for this call.
-    package func ask(
-        _ lookup: ImageLookup, client: String, priority: Priority
-    ) throws(PipelineError) -> Inquired {
+    package func ask(_ lookup: ImageLookup, client: String, priority: Priority) -> Inquired {
         let stopwatch = Stopwatch()
+        do throws(PipelineError) { try requireAllowedSources(of: lookup.request) } catch {
+            return .waits { () async throws(PipelineError) in throw error }
+        }
         guard !resolver.cache.isBehind, let request = currentRequest(of: lookup) else {
             var input = lookup.request
             (input.client, input.priority) = (client, priority)
@@ -350,24 +351,17 @@ extension ImagePipeline {
         }
         var inquiry = resolver.inquiry(request)
         if let found = resolver.answerNow(&inquiry) {
-            try requireAllowedSources(of: request.input)
             return .found(finished(showingParts(found, request), request, stopwatch))
         }
         inquiry.request = renewed(request, client: client, priority: priority)
         if let failure = resolver.failureNow(&inquiry) {
-            try requireAllowedSources(of: request.input)
             log(failure, of: request)
             return .failed(failure)
         }
         if mayRefuse, let refusal = resolver.refusal(&inquiry) {
-            try requireAllowedSources(of: request.input)
             return .refused(resolver.producer.pixels.queue.refuse(refusal))
         }
-        return .waits { [self, inquiry] () async throws(PipelineError) in
-            // Here, the log names the request of a source that is not allowed.
-            try requireAllowedSources(of: inquiry.request.input)
-            return try await answer(to: inquiry, stopwatch)
-        }
+        return .waits { [self, inquiry] () async throws(PipelineError) in try await answer(to: inquiry, stopwatch) }
     }
 
     /// The request as work that begins now. What was found before the epoch is looked up again, so no purge is missed.

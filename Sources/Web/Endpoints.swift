@@ -98,9 +98,7 @@ extension Endpoints {
         image = ImageEndpoint(
             configuration: configuration, gate: Gate(configuration, limiter: rateLimiter),
             inquiries: ImageEndpoint.Inquiries(lookup: pipeline.lookup) { lookup, client, priority in
-                imageMetrics.record { () throws(PipelineError) in
-                    try pipeline.ask(lookup, client: client, priority: priority)
-                }
+                imageMetrics.record(pipeline.ask(lookup, client: client, priority: priority))
             }, location: pipeline.location
         ) { request throws(PipelineError) in
             try await imageMetrics.measure { () throws(PipelineError) in try await pipeline.image(for: request) }

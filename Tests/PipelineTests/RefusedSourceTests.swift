@@ -27,7 +27,7 @@ struct RefusedSourceTests {
         bench.origin.refuse("/a.png", .notAllowed(.host))
         #expect(bench.pipeline.imageNow(lookup) == nil)
         let other = bench.pipeline.lookup(for: try bench.request(width: 10))
-        guard case .waits(let image) = try bench.pipeline.ask(other, client: "", priority: .normal) else {
+        guard case .waits(let image) = bench.pipeline.ask(other, client: "", priority: .normal) else {
             Issue.record("It does not wait.")
             return
         }

@@ -107,31 +107,23 @@ extension Prefetch {
         let run = PrefetchRun(server)
         let total = list.imageCount
         let start = ContinuousClock.now
-        let work = Task { () async -> PrefetchRun.Failure? in
-            await output.showing {
-                let counts = run.counts
-                return WorkProgress(total: total, finished: counts.finished, failed: counts.failed)
-            } while: {
-                do throws(PrefetchRun.Failure) {
-                    try await run.run(list) { report($0, output) }
-                    return nil
-                } catch {
-                    return error
-                }
+        let failure = await output.showing {
+            let counts = run.counts
+            return WorkProgress(total: total, finished: counts.finished, failed: counts.failed)
+        } untilStopped: { () async -> PrefetchRun.Failure? in
+            do throws(PrefetchRun.Failure) {
+                try await run.run(list) { report($0, output) }
+                return nil
+            } catch {
+                return error
             }
         }
-        let signals = await stop.watchSignals { work.cancel() }
-        let failure = await work.value
-        signals.cancel()
         if stop.isSet, let job = run.job { await client.cancel(job) }
         // What a server refuses as a whole has no counts.
         if json || failure == nil || run.counts.finished > 0 {
             summarize(run.counts, total: total, .now - start, stop.reason, output)
         }
-        if let reason = stop.reason {
-            output.printError("\(reason.sentence) \(FileTally.counted(total - run.counts.finished, "image")) left.")
-            return reason.status
-        }
+        if let status = output.endIfStopped(leaving: total - run.counts.finished, "image") { return status }
         if let failure { output.printError(sentence(failure, client)) }
         return failure == nil && run.counts.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE
     }

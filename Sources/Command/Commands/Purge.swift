@@ -85,28 +85,20 @@ extension Purge {
         let stop = StopFlag()
         let output = CommandOutput(stop: stop)
         let progress = Mutex(WorkProgress(total: names.count, finished: 0))
-        let work = Task {
-            await output.showing {
-                progress.withLock(\.self)
-            } while: {
-                for name in names where !stop.isSet && !Task.isCancelled {
-                    let isDone = await purge(name, client, output)
-                    if stop.isSet { break }
-                    progress.withLock { progress in
-                        progress.finished += 1
-                        if !isDone { progress.failed += 1 }
-                    }
+        await output.showing {
+            progress.withLock(\.self)
+        } untilStopped: {
+            for name in names where !stop.isSet && !Task.isCancelled {
+                let isDone = await purge(name, client, output)
+                if stop.isSet { break }
+                progress.withLock { progress in
+                    progress.finished += 1
+                    if !isDone { progress.failed += 1 }
                 }
             }
         }
-        let signals = await stop.watchSignals { work.cancel() }
-        await work.value
-        signals.cancel()
         let result = progress.withLock(\.self)
-        if let reason = stop.reason {
-            output.printError("\(reason.sentence) \(FileTally.counted(names.count - result.finished, "name")) left.")
-            return reason.status
-        }
+        if let status = output.endIfStopped(leaving: names.count - result.finished, "name") { return status }
         return result.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE
     }
 

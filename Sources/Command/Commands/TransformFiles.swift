@@ -174,10 +174,7 @@ extension TransformFiles {
             if !stop.isSet { try await transform(run, into: folder, output) }
         }
         output.print(CommandOutput.printable(run.tally.summary(folder, ContinuousClock.now - start)))
-        if let reason = stop.reason {
-            output.printError("\(reason.sentence) \(FileTally.counted(run.left, "file")) left.")
-            throw ExitCode(reason.status)
-        }
+        if let status = output.endIfStopped(leaving: run.left, "file") { throw ExitCode(status) }
         guard run.tally.failed == 0 else { throw ExitCode.failure }
     }
 

@@ -97,6 +97,25 @@ final class CommandOutput: Sendable {
         }
     }
 
+    /// Does work as above, which the first SIGINT or SIGTERM cancels.
+    func showing<Result: Sendable>(
+        _ progress: @escaping @Sendable () -> WorkProgress, untilStopped work: @escaping @Sendable () async -> Result
+    ) async -> Result {
+        let task = Task { await showing(progress, while: work) }
+        let signals = await stop.watchSignals { task.cancel() }
+        defer { signals.cancel() }
+        return await task.value
+    }
+
+    /// Prints why a command was stopped, and what it left.
+    ///
+    /// - Returns: its exit status; nil if it was not stopped.
+    func endIfStopped(leaving count: Int, _ noun: String) -> Int32? {
+        guard let reason = stop.reason else { return nil }
+        printError("\(reason.sentence) \(FileTally.counted(count, noun)) left.")
+        return reason.status
+    }
+
     /// Text without control characters, which names of files and URLs may have and terminals obey.
     static func printable(_ text: String) -> String {
         let isUnsafe = { (scalar: Unicode.Scalar) in

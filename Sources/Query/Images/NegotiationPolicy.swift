@@ -19,12 +19,8 @@ package struct NegotiationPolicy: Hashable, Sendable {
     package func preferences(
         of query: ImageQuery, accept: String?, connection: ConnectionHints
     ) -> ClientPreferences {
-        preferences(of: query, accept: accept).on(connection, of: query)
-    }
-
-    /// What the field `Accept` alone means for a query.
-    package func preferences(of query: ImageQuery, accept: String?) -> ClientPreferences {
         var preferences = ClientPreferences()
+        if connection.isSlow { preferences.quality = query.slowQuality }
         guard query.isNegotiated else { return preferences }
         let field = AcceptField(accept)
         preferences.formats = field.named(of: choices(for: query))
@@ -64,14 +60,6 @@ package struct ClientPreferences: Hashable, Sendable {
     package var quality: Int?
 
     package init() {}
-
-    /// The preferences of the same client on this connection.
-    package func on(_ connection: ConnectionHints, of query: ImageQuery) -> ClientPreferences {
-        guard connection.isSlow else { return self }
-        var preferences = self
-        preferences.quality = query.slowQuality
-        return preferences
-    }
 
     /// Whether the client shows no format that could be a first format.
     fileprivate var showsOnlyBest: Bool {

@@ -213,3 +213,16 @@ enum PixelChange: Comparable {
         }
     }
 }
+
+extension Transform {
+    /// Whether the step only moves pixels, to places that the header decides.
+    var onlyMovesPixels: Bool {
+        switch self {
+        case is Orient, is Inset, is Crop, is Flip, is Flop: true
+        case let crop as CoverCrop: !crop.position.dependsOnPixels
+        case let clip as Clip: !clip.position.dependsOnPixels
+        case let rotation as Rotate: rotation.degrees.isQuarterTurns
+        default: false
+        }
+    }
+}

@@ -6,15 +6,8 @@ extension [any Transform] {
     /// draw, samples of 8 bits.
     var suitDeepSamples: Bool {
         allSatisfy { step in
-            switch step {
-            case is SourceDigest, is Orient, is Inset, is Crop, is Resize, is LayoutResize, is ColorConversion, is Flip,
-                is Flop:
-                true
-            case let crop as CoverCrop: !crop.position.dependsOnPixels
-            case let clip as Clip: !clip.position.dependsOnPixels
-            case let rotation as Rotate: rotation.degrees.isQuarterTurns
-            default: false
-            }
+            step.onlyMovesPixels || step is SourceDigest || step is Resize || step is LayoutResize
+                || step is ColorConversion
         }
     }
 

@@ -33,7 +33,8 @@ enum JPEGXLContainer {
     /// Whether there is a C2PA manifest.
     static func hasManifest(_ file: ByteBuffer) -> Bool { box(of: file) { $0.bytes.beginsManifest(at: 0) } != nil }
 
-    private static func box(of file: ByteBuffer, where isMeant: (ISOBox) -> Bool) -> ISOBox? {
+    /// The first box that is meant; nil if there is none among the first boxes.
+    static func box(of file: ByteBuffer, where isMeant: (ISOBox) -> Bool) -> ISOBox? {
         var rest = file
         for _ in 0..<maxBoxes {
             guard let box = ISOBox(from: &rest) else { return nil }

@@ -13,22 +13,17 @@ enum JPEGXLHeader {
     private static func codestream(of file: ByteBuffer) -> ByteBuffer? {
         var stream = file
         if file.getInteger(at: file.readerIndex, as: UInt16.self) != signature {
-            var rest = file
-            for _ in 0..<maxBoxes {
-                guard let box = ISOBox(from: &rest) else { return nil }
-                // A part begins with its number.
-                guard box.type == "jxlc" || box.type == "jxlp" else { continue }
-                stream = box.content
-                if box.type == "jxlp" { stream.moveReaderIndex(forwardBy: min(4, stream.readableBytes)) }
-                break
+            guard let box = JPEGXLContainer.box(of: file, where: { ["jxlc", "jxlp"].contains($0.type) }) else {
+                return nil
             }
+            stream = box.content
+            // A part begins with its number.
+            if box.type == "jxlp" { stream.moveReaderIndex(forwardBy: min(4, stream.readableBytes)) }
         }
         return stream.readInteger(as: UInt16.self) == signature ? stream : nil
     }
 
     private static let signature: UInt16 = 0xFF0A
-    /// The most boxes in front of the codestream.
-    private static let maxBoxes = 16_384
 }
 
 extension BitReader {

@@ -30,10 +30,7 @@ extension TransformChain {
                 resize.resampling = .fast
                 steps.append(resize)
             case let canvas as LayoutCanvas where canvas.onlyCrops && !canvas.dependsOnPixels: steps.append(step)
-            case is Orient, is Inset, is Crop, is Flip, is Flop: steps.append(step)
-            case let crop as CoverCrop where !crop.position.dependsOnPixels: steps.append(step)
-            case let clip as Clip where !clip.position.dependsOnPixels: steps.append(step)
-            case let rotation as Rotate where rotation.degrees.isQuarterTurns: steps.append(step)
+            case _ where step.onlyMovesPixels: steps.append(step)
             default: return nil
             }
         }

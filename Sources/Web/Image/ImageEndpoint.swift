@@ -121,7 +121,7 @@ extension ImageEndpoint {
     private func answer(
         _ head: RequestHead, _ authorization: Authorization, _ known: KnownTarget?
     ) throws(Problem) -> Answer {
-        if let known, let form = known.form(preferences(head, of: known)) {
+        if let known, let form = form(of: known, for: head) {
             return try answer(head, authorization, known, form, isKnown: true)
         }
         let query =
@@ -274,15 +274,11 @@ extension ImageEndpoint {
         configuration.negotiation.preferences(of: query, accept: head?.accept, connection: ConnectionHints(head))
     }
 
-    private func preferences(_ head: RequestHead, of known: KnownTarget) -> ClientPreferences {
+    /// The form of a known target; nil if the client is the first of its preferences.
+    private func form(of known: KnownTarget, for head: RequestHead) -> KnownTarget.Form? {
         let query = known.query
-        var preferences = ClientPreferences()
-        if query.isNegotiated {
-            preferences = known.preferences(head.accept) {
-                configuration.negotiation.preferences(of: query, accept: head.accept)
-            }
-        }
-        return query.slowQuality == nil ? preferences : preferences.on(ConnectionHints(head), of: query)
+        let isSlow = query.slowQuality != nil && ConnectionHints(head).isSlow
+        return known.form(query.isNegotiated ? head.accept : nil, isSlow: isSlow) { preferences(of: query, head) }
     }
 
     private func priority(of query: ImageQuery, _ head: RequestHead?) -> Priority {

@@ -61,20 +61,13 @@ struct ImageMetrics: Sendable {
     func recordLeftOutTags(_ count: Int) { leftOutTags.increment(by: count) }
 
     /// Records what is said at once, or else what comes of waiting. An image that was found needs no stage.
-    func record(_ inquire: () throws(PipelineError) -> Inquired) -> Inquired {
-        do throws(PipelineError) {
-            let inquired = try inquire()
-            switch inquired {
-            case .found(let image): answers[Outcome(image)]?.increment()
-            case .failed, .refused: recordFailure()
-            case .waits(let image):
-                return .waits { () async throws(PipelineError) in try await measure(image) }
-            }
-            return inquired
-        } catch {
-            recordFailure()
-            return .waits { () async throws(PipelineError) in throw error }
+    func record(_ inquired: Inquired) -> Inquired {
+        switch inquired {
+        case .found(let image): answers[Outcome(image)]?.increment()
+        case .failed, .refused: recordFailure()
+        case .waits(let image): return .waits { () async throws(PipelineError) in try await measure(image) }
         }
+        return inquired
     }
 
     private func recordFailure() { answers[.failure]?.increment() }

@@ -90,40 +90,41 @@ final class KnownTarget: Sendable {
     let authorization: Authorization
     /// The forms of the image that were asked for, at least one.
     let forms: [Form]
-    private let fields = Mutex<[AcceptMeaning]>([])
+    private let clients = Mutex<[Client]>([])
 
-    /// What a field `Accept` means for the query.
-    private struct AcceptMeaning {
-        /// Byte by byte: strings with other bytes may be equal in Unicode.
-        let field: [UInt8]?
-        let preferences: ClientPreferences
+    /// What a client says, and the form that this means.
+    private struct Client {
+        /// The field `Accept`, byte by byte: strings with other bytes may be equal in Unicode.
+        let accept: [UInt8]?
+        let isSlow: Bool
+        let form: Form
     }
 
     init(_ query: ImageQuery, _ authorization: Authorization, _ forms: [Form]) {
         (self.query, self.authorization, self.forms) = (query, authorization, forms)
     }
 
-    /// Nil if no client of these preferences has asked yet.
-    func form(_ preferences: ClientPreferences) -> Form? { forms.first { $0.preferences == preferences } }
-
-    /// The preferences that a field `Accept` states, which is parsed unless it is one of the last few.
-    func preferences(_ accept: String?, parse: () -> ClientPreferences) -> ClientPreferences {
-        let known = fields.withLock { fields in
-            fields.first { $0.field.isSame(as: accept) }?.preferences
+    /// The form for a client; nil if none of its preferences has asked yet.
+    ///
+    /// - Parameter preferences: reads what the client says, unless it said the same as one of the last few.
+    func form(_ accept: String?, isSlow: Bool, _ preferences: () -> ClientPreferences) -> Form? {
+        let known = clients.withLock { clients in
+            clients.first { $0.isSlow == isSlow && $0.accept.isSame(as: accept) }?.form
         }
         if let known { return known }
-        let preferences = parse()
-        guard accept?.utf8.count ?? 0 <= Self.maxFieldBytes else { return preferences }
-        let meaning = AcceptMeaning(field: accept.map { Array($0.utf8) }, preferences: preferences)
-        fields.withLock { fields in
-            if fields.count == Self.maxFields { fields.removeFirst() }
-            fields.append(meaning)
+        let preferences = preferences()
+        let form = forms.first { $0.preferences == preferences }
+        guard let form, accept?.utf8.count ?? 0 <= Self.maxFieldBytes else { return form }
+        let client = Client(accept: accept.map { Array($0.utf8) }, isSlow: isSlow, form: form)
+        clients.withLock { clients in
+            if clients.count == Self.maxClients { clients.removeFirst() }
+            clients.append(client)
         }
-        return preferences
+        return form
     }
 
     /// Browsers send about one field each. Together they are smaller than a form of an image.
-    private static let (maxFields, maxFieldBytes) = (4, 512)
+    private static let (maxClients, maxFieldBytes) = (4, 512)
 }
 
 /// The encoded heads of the answers with one image, 200 and 304. Most fields are encoded once for each content of the

@@ -159,15 +159,11 @@ extension SourceURL {
 extension ImagePipeline {
     /// The image if it is answered without waiting.
     func imageNow(_ lookup: ImageLookup) -> ImageResponse? {
-        if case .found(let image)? = try? ask(lookup, client: "", priority: .normal) { image } else { nil }
+        if case .found(let image) = ask(lookup, client: "", priority: .normal) { image } else { nil }
     }
 
     /// The failure of a request if it is known without waiting.
     func failureNow(of request: ImageRequest) -> PipelineError? {
-        if case .failed(let error)? = try? ask(lookup(for: request), client: "", priority: .normal) {
-            error
-        } else {
-            nil
-        }
+        if case .failed(let error) = ask(lookup(for: request), client: "", priority: .normal) { error } else { nil }
     }
 }
