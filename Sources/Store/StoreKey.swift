@@ -49,7 +49,7 @@ public struct StoreKey: Hashable, Comparable, Sendable, CustomStringConvertible 
         self = key
     }
 
-    private init(reading bytes: UnsafeRawBufferPointer) {
+    fileprivate init(reading bytes: UnsafeRawBufferPointer) {
         func word(_ index: Int) -> UInt64 {
             UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
         }
@@ -58,18 +58,24 @@ public struct StoreKey: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     /// The key with this ``hex``, or nil for anything but 64 lowercase hexadecimal digits.
     package init?(hex: some StringProtocol) {
-        // Concrete types, because each memory hit reads a key.
-        let digits = Array(hex.utf8)
+        // Without an allocation, because each memory hit reads a key.
+        let contiguous = hex.utf8.withContiguousStorageIfAvailable(Self.init(digits:))
+        guard let key = contiguous ?? Array(hex.utf8).withUnsafeBufferPointer(Self.init(digits:)) else { return nil }
+        self = key
+    }
+
+    private init?(digits: UnsafeBufferPointer<UInt8>) {
         guard digits.count == 2 * Self.byteCount else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.byteCount)
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Self.value(ofDigit: digits[index]), let low = Self.value(ofDigit: digits[index + 1]) else {
-                return nil
+        func word(_ index: Int) -> UInt64? {
+            var word: UInt64 = 0
+            for digit in digits[16 * index..<16 * (index + 1)] {
+                guard let value = Self.value(ofDigit: digit) else { return nil }
+                word = word << 4 | UInt64(value)
             }
-            bytes.append(high << 4 | low)
+            return word
         }
-        self.init(digest: bytes)
+        guard let first = word(0), let second = word(1), let third = word(2), let fourth = word(3) else { return nil }
+        (leadingWord, secondWord, thirdWord, trailingWord) = (first, second, third, fourth)
     }
 
     /// The digest's 32 bytes.
@@ -126,8 +132,10 @@ public struct StoreKey: Hashable, Comparable, Sendable, CustomStringConvertible 
 
 extension ByteBuffer {
     /// Reads a digest's 32 bytes; nil if fewer are left.
-    mutating func readKey() -> StoreKey? {
-        readSlice(length: StoreKey.byteCount).flatMap { StoreKey(digest: $0.readableBytesView) }
+    package mutating func readKey() -> StoreKey? {
+        guard readableBytes >= StoreKey.byteCount else { return nil }
+        defer { moveReaderIndex(forwardBy: StoreKey.byteCount) }
+        return withUnsafeReadableBytes { StoreKey(reading: $0) }
     }
 }
 

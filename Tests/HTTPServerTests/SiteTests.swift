@@ -43,6 +43,15 @@ struct SiteTests {
         #expect(try await listener.respond("/ok", fields: twice).headers[.requestID] == "request-7")
     }
 
+    @Test func `Requests get different ids of 32 digits, of which half belong to the process`() {
+        let ids = (0..<100).map { _ in RequestHead.newRequestID() }
+        #expect(Set(ids).count == 100)
+        #expect(Set(ids.map { $0.prefix(16) }).count == 1)
+        #expect(ids.allSatisfy { $0.utf8.count == 32 && $0.allSatisfy(\.isHexDigit) })
+        let numbers = ids.compactMap { UInt64($0.suffix(16), radix: 16) }
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 || $1 < 100_000 })
+    }
+
     @Test(arguments: [HTTPRequest.Method.post, .put, .delete, .options, .patch])
     func `An unsupported method is a problem that lists the supported ones`(method: HTTPRequest.Method)
         async throws

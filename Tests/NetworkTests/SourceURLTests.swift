@@ -57,7 +57,8 @@ struct SourceURLTests {
             ("/\u{0}\u{7f}", "/%00%7F"), ("/x?a b'\"<>[]|\\^`{}", "/x?a%20b%27%22%3C%3E[]|\\^`{}"),
             ("/x?ü=%C3%bc&%", "/x?%C3%BC=%C3%bc&%"), ("/x?a?b/../c", "/x?a?b/../c"),
             ("/Gr%FC%DFe.jpg?%b0%a1", "/Gr%FC%DFe.jpg?%b0%a1"), ("/it's[1]", "/it's[1]"),
-            ("/;a=1,b@:!$&'()*+~", "/;a=1,b@:!$&'()*+~"),
+            ("/;a=1,b@:!$&'()*+~", "/;a=1,b@:!$&'()*+~"), ("/a//b/", "/a//b/"), ("/a/.b/c..", "/a/.b/c.."),
+            ("/a\\..\\b", "/b"), ("/a/b\tc", "/a/bc"), ("", "/"),
         ])
     func requestTarget(text: String, expected: String) throws {
         #expect(try SourceURL(parsing: "http://h" + text).requestTarget == expected)

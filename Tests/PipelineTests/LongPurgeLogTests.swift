@@ -2,6 +2,7 @@ import DarkroomHTTPCaching
 import DarkroomNetwork
 import DarkroomStore
 import DarkroomWaiting
+import Foundation
 import HTTPTypes
 import NIOCore
 import Testing
@@ -107,6 +108,23 @@ struct LongPurgeLogTests {
         #expect(cluster.bucket.count(of: .list) - before == 2)
         let first = try await PurgeLog(node.store, maxNames: 5_001).names(since: nil, within: .seconds(1))
         #expect(first.names == listed.names && !first.isComplete)
+        let some = try await PurgeLog(node.store).names(since: nil, within: .seconds(1)) { _ in false }
+        #expect(some.names == Array(listed.names.prefix(5_000)) && !some.isComplete)
+    }
+
+    @Test func `With too many purges, a server that starts lists few of them, and origins confirm`() async throws {
+        try await cluster.node(disk: disk).ask()
+        cluster.wall.advance(seconds: 1_800)
+        let time = await cluster.node().store.milliseconds
+        for number in 0..<25_000 {
+            cluster.bucket[String(format: "1/p/%016lx-%016lx-l", Int(time), number)] = ByteBuffer()
+        }
+        cluster.wall.advance(seconds: 1_800)
+        let before = cluster.bucket.count(of: .list)
+        let back = await cluster.node(disk: disk)
+        // One of summaries, three of 5,000 purges each, and one of the latest purges.
+        #expect(cluster.bucket.count(of: .list) - before == 5)
+        #expect(try await back.ask().cache.originStatus == 304)
     }
 
     @Test(arguments: [true, false])

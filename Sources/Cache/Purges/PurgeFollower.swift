@@ -33,8 +33,7 @@ final class PurgeFollower: Sendable {
     static let clockTolerance = Int64(5_000)
     /// With more purges to carry out at once, none is read: origins confirm what was stored before.
     static let maxPurges = 10_000
-    /// The number of attempts at reading a purge. A purge that cannot be read then counts as a purge of everything.
-    private static let maxReads = 10
+    private static let concurrency = 16
 
     private struct State {
         /// The purges that this process knows, as far as the log is read again.
@@ -208,14 +207,15 @@ final class PurgeFollower: Sendable {
     private func read(_ execute: @escaping Execute) async throws(ObjectStorageError) -> Int64 {
         let started = shared.store.milliseconds
         guard let position = state.withLock(\.position) else { return try await readFirst(started, execute) }
-        let listed = try await log.names(since: position - Self.overlap, within: Self.requestLimit)
+        let progress = PurgeProgress(position: position)
+        let listed = try await list(since: position - Self.overlap, after: progress)
         let now = min(started, shared.store.milliseconds)
         // Some of the purges since then may have been deleted.
         if now - position > Self.retention - Self.overlap {
             unconfirmedRecords.distrust(at: shared.store.now())
             shared.purgedOrders.forgetSources(upTo: upkeep.sourcesKept)
         }
-        try await carryOut(listed, after: PurgeProgress(position: position), now: now, execute)
+        try await carryOut(listed, after: progress, now: now, execute)
         return now
     }
 
@@ -227,7 +227,7 @@ final class PurgeFollower: Sendable {
         let now = min(started, shared.store.milliseconds)
         let progress = await resume(heritage, now: now, execute)
         let start = summedUp.map { min($0.time, progress.position - Self.overlap) }
-        let listed = try await log.names(since: start, within: Self.requestLimit)
+        let listed = try await list(since: start, after: progress)
         try await carryOut(listed, after: progress, now: now, execute)
         let first = listed.isComplete ? upkeep.sourcesAfter(summedUp) : shared.store.milliseconds + Self.orderLead
         let sources = listed.names.filter { !$0.isLasting && !progress.lacks($0) && $0.time > summedUp?.time ?? -1 }
@@ -274,13 +274,29 @@ final class PurgeFollower: Sendable {
         return PurgeProgress(position: now)
     }
 
-    private func carryOut(
-        _ listed: (names: [PurgeLog.Name], isComplete: Bool), after progress: PurgeProgress, now: Int64,
-        _ execute: @escaping Execute
-    ) async throws(ObjectStorageError) {
+    private typealias Listed = (names: [PurgeLog.Name], isComplete: Bool)
+
+    /// The purges since a time, oldest first; nil = all. With too many new ones, none is carried out by itself, so that
+    /// further ones are left out: a store takes seconds to list a very long log.
+    private func list(since start: Int64?, after progress: PurgeProgress) async throws(ObjectStorageError) -> Listed {
+        var count = 0
+        return try await log.names(since: start, within: Self.requestLimit) { names in
+            count += new(names, after: progress).count
+            return count <= Self.maxPurges
+        }
+    }
+
+    /// The purges that this server neither knows nor is carrying out.
+    private func new(_ names: [PurgeLog.Name], after progress: PurgeProgress) -> [PurgeLog.Name] {
         let seen = state.withLock { $0.seen.union($0.own) }
         // Purges of single sources may stay unknown once they are carried out: the store has marks of them.
-        let new = listed.names.filter { !seen.contains($0) && ($0.isLasting || progress.lacks($0)) }
+        return names.filter { !seen.contains($0) && ($0.isLasting || progress.lacks($0)) }
+    }
+
+    private func carryOut(
+        _ listed: Listed, after progress: PurgeProgress, now: Int64, _ execute: @escaping Execute
+    ) async throws(ObjectStorageError) {
+        let new = new(listed.names, after: progress)
         if listed.isComplete, new.count <= Self.maxPurges { return try await carryOut(new, after: progress, execute) }
         logger.warning(
             "too many purges to carry out one by one: cached images are used only as their origins confirm them",
@@ -297,10 +313,7 @@ final class PurgeFollower: Sendable {
         var failure: ObjectStorageError?
         for batch in stride(from: 0, to: names.count, by: Self.concurrency) {
             let names = names[batch..<min(batch + Self.concurrency, names.count)]
-            let messages = await withTaskGroup(of: (PurgeLog.Name, ReadResult).self) { group in
-                for name in names { group.addTask { (name, await self.read(name)) } }
-                return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
-            }
+            let messages = await log.purges(names, within: Self.requestLimit)
             for name in names.sorted() {
                 do throws(ObjectStorageError) {
                     if let message = try messages[name]?.get() {
@@ -318,22 +331,6 @@ final class PurgeFollower: Sendable {
         }
         if let failure { throw failure }
     }
-
-    private typealias ReadResult = Result<ByteBuffer?, ObjectStorageError>
-
-    private func read(_ name: PurgeLog.Name) async -> ReadResult {
-        let end = instant() + Self.requestLimit
-        var result = ReadResult.success(nil)
-        for _ in 0..<Self.maxReads {
-            result = await Result { [log] () async throws(ObjectStorageError) in
-                try await log.purge(name, within: instant().duration(to: end))
-            }
-            if case .success(.some) = result { break }
-        }
-        return result
-    }
-
-    private static let concurrency = 16
 
     /// - Parameter execute: nil for a lasting purge that was carried out before: it still concerns objects that servers
     ///   store without knowing it.

@@ -121,9 +121,7 @@ extension PurgeSummary {
     /// - Returns: false if the target is malformed.
     private mutating func include(_ orders: Orders, of kind: Kind, readingFrom bytes: inout ByteBuffer) -> Bool {
         if kind == .source {
-            guard let key = bytes.readBytes(length: StoreKey.byteCount).flatMap(StoreKey.init(digest:)) else {
-                return false
-            }
+            guard let key = bytes.readKey() else { return false }
             sources[key, default: Orders()].include(orders)
             return true
         }

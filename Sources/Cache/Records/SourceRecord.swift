@@ -146,7 +146,7 @@ extension SourceRecord {
     package convenience init?(_ bytes: ByteBuffer, leastOrder: Int64 = 0, policy: FreshnessPolicy) {
         var bytes = bytes
         guard bytes.readInteger(as: UInt8.self) == Self.revision,
-            let content = bytes.readBytes(length: StoreKey.byteCount).flatMap(StoreKey.init(digest:)),
+            let content = bytes.readKey(),
             let requestedAt = bytes.readDate() ?? nil, let receivedAt = bytes.readDate() ?? nil,
             let staleSince = bytes.readDate(), let status = bytes.readInteger(as: UInt16.self),
             let url = bytes.readText(), let host = bytes.readText(), let answeredURL = bytes.readText(),

@@ -44,7 +44,7 @@ package struct VariantRecord: Hashable, Sendable {
     package init?(_ bytes: ByteBuffer) {
         var bytes = bytes
         guard bytes.readInteger(as: UInt8.self) == Self.revision,
-            let content = bytes.readBytes(length: StoreKey.byteCount).flatMap(StoreKey.init(digest:)),
+            let content = bytes.readKey(),
             let length = bytes.readInteger(as: UInt8.self),
             let name = bytes.readString(length: Int(length)), let format = OutputFormat(rawValue: name),
             let width = bytes.readInteger(as: UInt32.self), let height = bytes.readInteger(as: UInt32.self),

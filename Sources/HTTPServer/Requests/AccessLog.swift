@@ -67,8 +67,12 @@ package struct AccessLog: Sendable {
 
     /// The path as routes see it: `//signed/a` has the route of `/signed/a`, and is as secret.
     private static func withoutEmptySegments(_ path: String) -> String {
-        let (bytes, slash) = (path.utf8, UInt8(ascii: "/"))
-        guard zip(bytes, bytes.dropFirst()).contains(where: { $0 == slash && $1 == slash }) else { return path }
+        var last: UInt8?
+        let hasEmptySegment = path.utf8.contains { byte in
+            defer { last = byte }
+            return byte == UInt8(ascii: "/") && byte == last
+        }
+        guard hasEmptySegment else { return path }
         return "/" + path.split(separator: "/").joined(separator: "/")
     }
 

@@ -14,7 +14,7 @@ package struct RequestHead: Sendable {
     /// The address of the client, also behind trusted proxies; nil when unknown.
     package let client: IPAddress?
     /// The key of the client in limits: an IPv4 address or an IPv6 /64 network; empty when unknown.
-    package var clientName: String { client?.clientName ?? "" }
+    package let clientName: String
     package var accept: String? { known[.accept] }
     package var ifNoneMatch: String? { known[.ifNoneMatch] }
     package var ifModifiedSince: String? { known[.ifModifiedSince] }
@@ -51,7 +51,9 @@ package struct RequestHead: Sendable {
         isFromTrustedProxy = peer?.isTrustedProxy ?? false
         isOnLoopback = peer?.isOnLoopback ?? false
         let isForwarded = known[.forwarded] ?? known[.xForwardedFor] != nil
-        client = peer?.client(isForwarded ? headers.fields([.forwarded, .xForwardedFor]) : nil)
+        let forwarded = isForwarded ? headers.fields([.forwarded, .xForwardedFor]) : nil
+        client = peer?.client(forwarded)
+        clientName = peer?.name(of: client) ?? ""
     }
 
     /// The head of a request that the framework has read. It is not plain.
@@ -129,6 +131,7 @@ extension RequestHead {
     /// The other end of a connection.
     struct Peer {
         private let address: IPAddress
+        private let name: String
         /// The proxies that may forward the client; nil if the peer is the client.
         private let proxies: TrustedProxies?
         fileprivate var isTrustedProxy: Bool { proxies != nil }
@@ -137,6 +140,7 @@ extension RequestHead {
         /// - Parameter isOnLoopback: whether the listener is bound to a loopback address.
         init(_ address: IPAddress, _ proxies: TrustedProxies, isOnLoopback: Bool = false) {
             self.address = address.unmapped
+            name = self.address.clientName
             self.isOnLoopback = isOnLoopback
             self.proxies = proxies.contain(address) ? proxies : nil
         }
@@ -146,6 +150,9 @@ extension RequestHead {
             guard let proxies, let fields else { return address }
             return proxies.client(of: address, fields)
         }
+
+        /// The key of a client in limits.
+        fileprivate func name(of client: IPAddress?) -> String? { client == address ? name : client?.clientName }
     }
 
     /// The fields that an answer at once, or its place, can depend on. Their values are in one array, because each step

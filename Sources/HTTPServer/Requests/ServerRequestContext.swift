@@ -42,4 +42,21 @@ extension RequestHead {
     var validRequestID: String? {
         requestID.flatMap { (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isPlainNameCharacter) ? $0 : nil }
     }
+
+    /// A practically unique id: a random number of this process, and the number of the request, in 32 hexadecimal
+    /// digits.
+    static func newRequestID() -> String {
+        let number = nextRequest.wrappingAdd(1, ordering: .relaxed).oldValue
+        return String(unsafeUninitializedCapacity: 32) { digits in
+            for place in 0..<16 {
+                digits[15 - place] = hexDigits[Int(process >> UInt64(4 * place) & 15)]
+                digits[31 - place] = hexDigits[Int(number >> UInt64(4 * place) & 15)]
+            }
+            return 32
+        }
+    }
+
+    private static let process = UInt64.random(in: .min ... .max)
+    private static let nextRequest = Atomic(UInt64.random(in: .min ... .max))
+    private static let hexDigits = Array("0123456789abcdef".utf8)
 }

@@ -52,7 +52,7 @@ final class Site: Sendable {
 extension Site {
     /// The response to bytes of a client that never became a request. The connection closes after it.
     func refuse(_ problem: Problem, of client: IPAddress?) -> [HTTPServerResponsePart] {
-        let (id, kind) = ("\(RequestID())", problem.kind)
+        let (id, kind) = (RequestHead.newRequestID(), problem.kind)
         observers.metrics.record(problem: kind.slug)
         observers.logger.info(
             "request refused",
@@ -82,7 +82,7 @@ struct Exchange: Sendable {
     /// What the site said; nil = it was not asked yet.
     private var answer: Result<Answer, Problem>?
 
-    init(_ site: Site, _ head: RequestHead, id: @autoclosure () -> String = "\(RequestID())") {
+    init(_ site: Site, _ head: RequestHead, id: @autoclosure () -> String = RequestHead.newRequestID()) {
         self.site = site
         self.head = head
         self.id = head.validRequestID ?? id()

@@ -81,6 +81,8 @@ extension ByteBuffer {
         var fields = fields
         fields.finish(status, sharing)
         var head = ByteBuffer()
+        // Few heads are longer. It would grow several times.
+        head.reserveCapacity(1024)
         head.writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
         head.write(fields)
         return head

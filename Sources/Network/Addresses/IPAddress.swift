@@ -13,8 +13,7 @@ extension IPAddress: CustomStringConvertible {
     /// brackets.
     public var description: String {
         switch self {
-        case .v4(let value):
-            (0..<4).map { String(UInt8(truncatingIfNeeded: value >> (24 - 8 * $0))) }.joined(separator: ".")
+        case .v4(let value): "\(value >> 24).\(value >> 16 & 255).\(value >> 8 & 255).\(value & 255)"
         case .v6(let value):
             Self.text(of: (0..<8).map { UInt16(truncatingIfNeeded: value >> UInt128(112 - 16 * $0)) })
         }

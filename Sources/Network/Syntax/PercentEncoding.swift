@@ -20,7 +20,7 @@ package enum PercentEncoding {
             bits = bytes.reduce(0) { $0 | 1 << UInt128($1) }
         }
 
-        fileprivate func contains(_ byte: UInt8) -> Bool { byte < 128 && bits >> UInt128(byte) & 1 == 1 }
+        func contains(_ byte: UInt8) -> Bool { byte < 128 && bits >> UInt128(byte) & 1 == 1 }
 
         /// Letters, digits, `-`, `.`, `_` and `~`: safe in every part of a URL (RFC 3986 §2.3).
         package static let unreserved = AllowedBytes(unreservedAnd: "")

@@ -21,7 +21,9 @@ enum SourceURLParser {
         let isTrimmed = { (byte: UInt8) in byte <= 0x20 }
         let start = text.utf8.drop(while: isTrimmed)
         let count = start.reversed().drop(while: isTrimmed).count
-        return start.prefix(count).filter { ![0x09, 0x0a, 0x0d].contains($0) }
+        var bytes = Array(start.prefix(count))
+        bytes.removeAll { $0 == 0x09 || $0 == 0x0a || $0 == 0x0d }
+        return bytes
     }
 
     /// Splits off the scheme and returns it in lower case.
@@ -131,6 +133,7 @@ enum SourceURLParser {
 
     /// The path with dot segments resolved, encoded ones included, and backslashes as slashes.
     static func normalizedPath(_ path: ArraySlice<UInt8>) -> String {
+        if isNormalized(path) { return String(decoding: path, as: UTF8.self) }
         let segments = path.dropFirst().split(omittingEmptySubsequences: false, whereSeparator: isSlash)
         var kept: [String] = []
         for (index, segment) in segments.enumerated() {
@@ -149,6 +152,21 @@ enum SourceURLParser {
             }
         }
         return "/" + kept.joined(separator: "/")
+    }
+
+    /// Whether a path certainly stays the same. True for most.
+    private static func isNormalized(_ path: ArraySlice<UInt8>) -> Bool {
+        guard path.first == UInt8(ascii: "/") else { return false }
+        var last: UInt8?
+        return path.allSatisfy { byte in
+            defer { last = byte }
+            switch byte {
+            case UInt8(ascii: "/"): return true
+            case UInt8(ascii: "\\"), UInt8(ascii: "%"): return false
+            case UInt8(ascii: ".") where last == UInt8(ascii: "/"): return false
+            default: return PercentEncoding.AllowedBytes.webPathSegment.contains(byte)
+            }
+        }
     }
 }
 

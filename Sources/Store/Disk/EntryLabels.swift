@@ -9,13 +9,15 @@ struct EntryLabels: Hashable, Sendable {
     static let none = EntryLabels()
 
     let bytes: [UInt8]
+    let strings: [String]
 
-    private init() { bytes = [] }
+    private init() { (bytes, strings) = ([], []) }
 
     /// Encodes labels without duplicates; nil if there are too many labels or a label is too long.
     init?(_ labels: [String]) {
         guard labels.count <= StoredEntry.maximumLabels else { return nil }
         var bytes: [UInt8] = []
+        var strings: [String] = []
         var seen: Set<[UInt8]> = []
         for label in labels {
             let utf8 = Array(label.utf8)
@@ -24,36 +26,26 @@ struct EntryLabels: Hashable, Sendable {
             bytes.append(UInt8(utf8.count >> 8))
             bytes.append(UInt8(utf8.count & 0xFF))
             bytes.append(contentsOf: utf8)
+            strings.append(label)
         }
-        self.bytes = bytes
+        (self.bytes, self.strings) = (bytes, strings)
     }
 
     /// Labels in encoded form; nil if the bytes are malformed.
     init?(bytes: [UInt8]) {
-        self.bytes = bytes
-        guard bytes.count <= Self.maximumBytes, let labels = Self.split(bytes) else { return nil }
-        let areValid = labels.allSatisfy {
-            $0.count <= StoredEntry.maximumLabelBytes && String(validating: $0, as: UTF8.self) != nil
-        }
-        guard areValid, labels.count <= StoredEntry.maximumLabels else { return nil }
-    }
-
-    /// The UTF-8 of each label.
-    var utf8: [ArraySlice<UInt8>] { Self.split(bytes) ?? [] }
-
-    var strings: [String] { utf8.map { String(decoding: $0, as: UTF8.self) } }
-
-    private static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
-        var labels: [ArraySlice<UInt8>] = []
+        guard bytes.count <= Self.maximumBytes else { return nil }
+        var strings: [String] = []
         var rest = bytes[...]
-        while !rest.isEmpty {
-            guard rest.count >= 2 else { return nil }
-            let count = Int(rest[rest.startIndex]) << 8 | Int(rest[rest.startIndex + 1])
-            rest = rest.dropFirst(2)
-            guard rest.count >= count else { return nil }
-            labels.append(rest.prefix(count))
+        while let high = rest.popFirst() {
+            guard let low = rest.popFirst() else { return nil }
+            let count = Int(high) << 8 | Int(low)
+            guard count <= min(rest.count, StoredEntry.maximumLabelBytes),
+                let label = String(validating: rest.prefix(count), as: UTF8.self)
+            else { return nil }
+            strings.append(label)
             rest = rest.dropFirst(count)
         }
-        return labels
+        guard strings.count <= StoredEntry.maximumLabels else { return nil }
+        (self.bytes, self.strings) = (bytes, strings)
     }
 }

@@ -100,6 +100,8 @@ struct EntryReader: Sendable {
         else { return nil }
         var verified: [VerifiedEntry] = []
         var entries: [StoredEntry] = []
+        verified.reserveCapacity(rows.count)
+        entries.reserveCapacity(rows.count)
         for row in rows {
             guard row.record.fileBytes <= Self.largestHashedAtOnce,
                 case .hit(let entry) = read(row, in: directory, &verified, defers: false, mayBlock: false)

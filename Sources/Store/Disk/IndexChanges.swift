@@ -178,8 +178,8 @@ extension DiskIndex {
         let deleteLabel = try database.cachedStatement(sql: "DELETE FROM label WHERE label = ? AND source = ?")
         // Usually, all entries of a source have the same labels.
         for list in Set(rows.compactMap { Data.fromDatabaseValue($0[1]) }) {
-            for label in EntryLabels(bytes: Array(list))?.utf8 ?? [] {
-                try deleteLabel.execute(arguments: [Data(label), source.data])
+            for label in EntryLabels(bytes: Array(list))?.strings ?? [] {
+                try deleteLabel.execute(arguments: [Data(label.utf8), source.data])
             }
         }
         return StoreTotals(entries: -rows.count, bytes: -rows.reduce(0) { $0 + blockBytes($1[0]) })
@@ -196,9 +196,9 @@ extension DiskIndex {
             sql: "DELETE FROM label WHERE label = ? AND source = ? AND entries <= 0")
         for (source, changes) in changes {
             for (labels, number) in changes where number != 0 {
-                for label in EntryLabels(bytes: labels)?.utf8 ?? [] {
-                    try change.execute(arguments: [Data(label), source.data, number])
-                    if number < 0 { try deleteUnused.execute(arguments: [Data(label), source.data]) }
+                for label in EntryLabels(bytes: labels)?.strings ?? [] {
+                    try change.execute(arguments: [Data(label.utf8), source.data, number])
+                    if number < 0 { try deleteUnused.execute(arguments: [Data(label.utf8), source.data]) }
                 }
             }
         }

@@ -83,21 +83,53 @@ package struct PurgeLog: Sendable {
     /// The purges since this time, oldest first; nil = all. Purges from the future are left out: no server can have
     /// written them.
     ///
-    /// - Parameter limit: the time for each five thousand names.
+    /// - Parameters:
+    ///   - limit: the time for each five thousand names.
+    ///   - needsMore: receives each five thousand names, and says whether the names after them matter. Default: all do.
     /// - Returns: the names, and whether there are no more.
     package func names(
-        since time: Int64?, within limit: Duration
+        since time: Int64?, within limit: Duration, while needsMore: ([Name]) -> Bool = { _ in true }
     ) async throws(ObjectStorageError) -> (names: [Name], isComplete: Bool) {
         let start = time.map { SharedName.purges + RecordVersion.digits(UInt64(max($0, 0))) }
-        return try await list(SharedName.purges, after: start, within: limit)
+        return try await list(SharedName.purges, after: start, within: limit, while: needsMore)
     }
 
     /// The latest time that a server may have written by now.
     package var latestTime: Int64 { store.milliseconds + SharedObject.clockTolerance }
 
-    /// The stored content of a purge; nil if it is gone or corrupt.
+    /// The stored content of a purge; nil if it is gone or corrupt, or the error, after ten attempts.
+    ///
+    /// - Parameter limit: the time for all attempts.
     package func purge(_ name: Name, within limit: Duration) async throws(ObjectStorageError) -> ByteBuffer? {
-        try await read(name, in: SharedName.purges, within: limit)?.head.metadata
+        let end = store.instant() + limit
+        func attempt() async throws(ObjectStorageError) -> ByteBuffer? {
+            let left = store.instant().duration(to: end)
+            return try await read(name, in: SharedName.purges, within: left)?.head.metadata
+        }
+        for _ in 1..<Self.maxReads {
+            if let purge = try? await attempt() { return purge }
+        }
+        return try await attempt()
+    }
+
+    private static let maxReads = 10
+
+    /// The stored contents of purges, which are read at the same time; see ``purge(_:within:)``.
+    package func purges(
+        _ names: some Sequence<Name>, within limit: Duration
+    ) async -> [Name: Result<ByteBuffer?, ObjectStorageError>] {
+        await withTaskGroup(of: (Name, Result<ByteBuffer?, ObjectStorageError>).self) { group in
+            for name in names {
+                group.addTask {
+                    do throws(ObjectStorageError) {
+                        return (name, .success(try await purge(name, within: limit)))
+                    } catch {
+                        return (name, .failure(error))
+                    }
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
     }
 
     /// Deletes purges that no server needs any more.
@@ -143,18 +175,20 @@ package struct PurgeLog: Sendable {
     }
 
     private func list(
-        _ folder: String, after start: String?, within limit: Duration
+        _ folder: String, after start: String?, within limit: Duration,
+        while needsMore: ([Name]) -> Bool = { _ in true }
     ) async throws(ObjectStorageError) -> (names: [Name], isComplete: Bool) {
-        var found: [String] = []
-        var isComplete = false
-        while !isComplete, found.count < maxNames {
-            let count = min(Self.listedAtOnce, maxNames - found.count)
-            let next = try await store.bucket.list(folder, after: found.last ?? start, maxKeys: count, within: limit)
-            found += next
-            isComplete = next.count < count
+        var names: [Name] = []
+        var (last, listed, isComplete) = (start, 0, false)
+        while !isComplete, listed < maxNames {
+            let count = min(Self.listedAtOnce, maxNames - listed)
+            let next = try await store.bucket.list(folder, after: last, maxKeys: count, within: limit)
+            (last, listed, isComplete) = (next.last ?? last, listed + next.count, next.count < count)
+            let latest = latestTime
+            let found = next.compactMap { Name($0, in: folder) }.filter { $0.time <= latest }
+            names += found
+            guard needsMore(found) else { break }
         }
-        let latest = latestTime
-        let names = found.compactMap { Name($0, in: folder) }.filter { $0.time <= latest }
         return (names, isComplete)
     }
 

@@ -28,7 +28,7 @@ extension SourceURL {
     /// At most the length of a DNS name; the parser accepts longer ones.
     fileprivate var loggedHost: String {
         switch scheme {
-        case .http, .https: String((host?.description ?? "").prefix(253))
+        case .http, .https: String(Substring((host?.description ?? "").utf8.prefix(253)))
         case .s3: origin
         case .local: "local:"
         case .upload: "upload:"

@@ -23,7 +23,7 @@ extension FuzzTests {
         let labels = try #require(EntryLabels(["url:https://a.org/", "", "tag:é"]))
         fuzzer.run("labels", bytes: [labels.bytes, []]) { input in
             guard let labels = EntryLabels(bytes: input) else { return }
-            try hold(labels.utf8.count <= StoredEntry.maximumLabels, "\(labels.utf8.count) labels")
+            try hold(labels.strings.count <= StoredEntry.maximumLabels, "\(labels.strings.count) labels")
             try hold(Set(EntryLabels(labels.strings)?.strings ?? []) == Set(labels.strings), "\(labels.strings)")
         }
     }
