@@ -90,6 +90,7 @@ struct InvalidParameterTests {
             "ro=-90", "ro",
             "Parameter 'ro' must be an integer from 0 to 359, got '-90'. Did you mean 'ro=270'?"
         ),
+        ("n=-1", "n", "Parameter 'n' must be an integer from 1 to 100000, got '-1'. Leave 'n' out for all frames."),
         (
             "q=none", "q",
             "Parameter 'q' must be an integer from 1 to 100, or auto, got 'none'. Leave 'q' out instead."

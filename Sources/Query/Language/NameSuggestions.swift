@@ -77,6 +77,7 @@ enum ValueSuggestions {
         default:
             switch given {
             case "true", "yes", "on": return isOptional ? " Did you mean '\(name)' without a value?" : ""
+            case "-1" where name == "n": return " Leave 'n' out for all frames."
             case "false", "no", "off", "none": return " Leave '\(name)' out instead."
             default: return ""
             }
@@ -102,6 +103,7 @@ enum ValueSuggestions {
             "invert": "negate", "bw": "bitonal",
         ],
         "output": ["original": "origin", "source": "origin", "same": "origin", "jpegxl": "jxl", "jpeg-xl": "jxl"],
+        "page": ["-1": "largest", "-2": "smallest"],
         "q": ["auto:best": "auto", "auto:good": "auto", "auto:eco": "auto", "auto:low": "auto", "best": "100"],
     ]
 }
