@@ -239,7 +239,7 @@ struct CostEstimateTests {
             return CostEstimate(facts).work
         }
         let unchanged = work([], PixelSize(width: 600, height: 400))
-        let resize = Resize(box: Box(width: 900))
+        let resize = Resize(box: Box(horizontal: .pixels(900), vertical: nil))
         #expect(work([resize], PixelSize(width: 600, height: 400)) < 1.1 * unchanged)
         #expect(work([resize], PixelSize(width: 599, height: 399)) > 1.5 * unchanged)
     }
