@@ -77,8 +77,7 @@ public struct ImageJob: Codable, Sendable {
             throw .badParameter(
                 TransformError(
                     parameter: "page",
-                    reason: "\(header.page) was asked for, but the source has \(header.frames) "
-                        + (header.frames == 1 ? "frame or page" : "frames or pages")))
+                    reason: "there is no frame or page \(header.page); the source has \(header.frames)"))
         }
         let all = header.format.isAnimation ? header.frames : 1
         let requested = output.holdsSeveralFrames(of: header.format) ? pages.count ?? all : 1

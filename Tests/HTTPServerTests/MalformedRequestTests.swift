@@ -74,6 +74,12 @@ struct MalformedRequestTests {
         #expect(answer.contains("Content-Security-Policy: default-src 'none'; sandbox\r\n"))
     }
 
+    @Test(arguments: ["/gr\u{fc}n.jpg", "/item?url=http://a.org/\u{fc}.jpg", "/a\u{1}"])
+    func `A target with bytes that are not percent-encoded is refused with that reason`(target: String) async throws {
+        let answer = try #require(try await answers(to: "GET \(target) HTTP/1.1\r\nHost: x\r\n\r\n").first)
+        #expect(answer.contains("percent-encode"), "\(answer)")
+    }
+
     @Test func `Requests before a malformed one are answered first`() async throws {
         let answers = try await answers(to: Self.next + Self.next + "nonsense\r\n\r\n" + Self.next)
         #expect(answers.map { $0.prefix(3) } == ["200", "200", "400"])

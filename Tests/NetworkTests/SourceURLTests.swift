@@ -68,6 +68,10 @@ struct SourceURLTests {
         "an invalid source URL is refused, with the reason",
         arguments: [
             ("", .missingScheme), ("example.com/a", .missingScheme), ("//example.com", .missingScheme),
+            ("localhost:9000/a.jpg", .missingScheme), ("Example.com:80", .missingScheme),
+            ("a.b:8080?x", .missingScheme),
+            ("localhost:x", .unsupportedScheme("localhost")), ("a.b:80x", .unsupportedScheme("a.b")),
+            ("shop:12/a", .unsupportedScheme("shop")),
             ("1http://a", .missingScheme), ("ftp://a/", .unsupportedScheme("ftp")),
             ("File:///etc/passwd", .unsupportedScheme("file")), ("data:,x", .unsupportedScheme("data")),
             ("http://", .emptyHost), ("http://?x", .emptyHost), ("http://:80/", .emptyHost), ("http://a@/", .emptyHost),

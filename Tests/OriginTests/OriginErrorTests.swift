@@ -25,6 +25,23 @@ struct OriginErrorTests {
         }
     }
 
+    @Test func `A 408, which an idle connection may end with, is retried once`() async throws {
+        try await withOrigin {
+            $0.index == 0 ? [.respond("408 Request Timeout"), .close] : [.respond()]
+        } _: { client, origin async throws in
+            #expect(try await String(buffer: client.fetch(origin.url()).body) == "picture")
+        }
+        try await withOrigin { _ in
+            [.respond("408 Request Timeout")]
+        } _: { client, origin async throws in
+            guard case .unexpectedStatus(let response) = try await client.failure(of: origin.url()) else {
+                Issue.record("It is no failure with a status.")
+                return
+            }
+            #expect(response.status == 408 && origin.requests.count == 2)
+        }
+    }
+
     @Test(arguments: ["000 x", "050 x", "099 x", "101 Switching Protocols"])
     func `An invalid status, or one that was not requested, is malformed`(status: String) async throws {
         for rest in ["Content-Length: 0\r\n\r\n", "Content-Length: 3\r\n\r\nabc", "\r\n"] {

@@ -67,10 +67,13 @@ extension SystemNameLookup {
 struct SystemNameLookupTests {
     private let lookups = ScriptedLookups()
 
-    @Test func `The system knows localhost and no impossible name`() async throws {
+    @Test func `Names of localhost are loopback addresses, and the system knows no impossible name`() async throws {
         let nameLookup = SystemNameLookup()
         let addresses = try await nameLookup.addresses(of: "localhost")
         #expect(!addresses.isEmpty && addresses.allSatisfy { [.v4(0x7f00_0001), .v6(1)].contains($0) })
+        for name in ["shop.localhost", "shop.localhost.", "localhost."] {
+            #expect(try await Set(nameLookup.addresses(of: name)) == Set(addresses), "\(name)")
+        }
         // No label is longer than 63 bytes, so that no server is asked.
         let impossible = String(repeating: "x", count: 64) + ".invalid"
         await #expect(throws: OriginError.unreachable(.dns)) { try await nameLookup.addresses(of: impossible) }

@@ -58,6 +58,10 @@ struct InvalidParameterTests {
         ("width=1", "width", "There is no parameter 'width'. Did you mean 'w'?"),
         ("format=webp", "format", "There is no parameter 'format'. Did you mean 'output'?"),
         ("Quality=75", "Quality", "There is no parameter 'Quality'. Did you mean 'q'?"),
+        (
+            "w=1&amp;h=1", "amp;h",
+            "There is no parameter 'amp;h'. Separate parameters by '&': its escape '&amp;' is for HTML."
+        ),
         ("tbg=red", "tbg", "Parameter 'tbg' requires 'trim'."),
         ("sharpj=2&sharp", "sharpj", "Parameters 'sharpf' and 'sharpj' require 'sharp' with a value."),
         ("W=1", "W", "There is no parameter 'W'. Did you mean 'w'?"),
@@ -74,12 +78,19 @@ struct InvalidParameterTests {
         ),
         (
             "blur=true", "blur",
-            "Parameter 'blur' must be a number from 0.3 to 1000 or have no value, got 'true'. Did you mean 'blur'?"
+            "Parameter 'blur' must be a number from 0.3 to 1000 or have no value, got 'true'. Did you mean "
+                + "'blur' without a value?"
+        ),
+        (
+            "steps=flip,rotate:90", "steps",
+            "Parameter 'steps' must be up to 64 steps separated by commas, each name at most 8 times (mark and text "
+                + "16), such as blur:5,ro:90,mark, got 'flip,rotate:90'. There is no step 'rotate'. Did you mean 'ro'?"
         ),
         (
             "ro=-90", "ro",
             "Parameter 'ro' must be an integer from 0 to 359, got '-90'. Did you mean 'ro=270'?"
         ),
+        ("n=-1", "n", "Parameter 'n' must be an integer from 1 to 100000, got '-1'. Leave 'n' out for all frames."),
         (
             "q=none", "q",
             "Parameter 'q' must be an integer from 1 to 100, or auto, got 'none'. Leave 'q' out instead."

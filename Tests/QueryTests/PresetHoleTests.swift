@@ -49,4 +49,10 @@ struct PresetHoleTests {
         #expect(throws: Presets.Flaw.self) { try presets.add("a", "mark.photo.w=0", limits: QueryLimits()) }
         #expect(throws: Presets.Flaw.self) { try presets.add("b", "layers=photo", limits: QueryLimits()) }
     }
+
+    @Test func `An unknown parameter of a preset is not taken for a part of a source`() {
+        var presets = Presets()
+        let error = #expect(throws: Presets.Flaw.self) { try presets.add("a", "w=5&zzzz=1", limits: QueryLimits()) }
+        #expect(error?.description == "the preset 'a' is invalid: There is no parameter 'zzzz'.")
+    }
 }

@@ -21,7 +21,9 @@ struct ForeignPathsTests {
         #expect(!admin.detail.contains("compat"))
     }
 
-    @Test(arguments: ["/nothing", "/a/b", "/a/b/c", "/photos/2024/summer.jpg", "/image/https://example.com/a.jpg"])
+    @Test(arguments: [
+        "/nothing", "/a/b", "/a/b/c", "/photos/2024/summer.jpg", "/image/https://example.com/a.jpg", "/cdn-cgi/image/",
+    ])
     func `Any other path has no endpoint`(path: String) async throws {
         #expect(try await !TestSite().problem(path).detail.contains("compat"))
     }

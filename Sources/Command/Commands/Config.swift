@@ -150,7 +150,7 @@ struct ImportSettings: ParsableCommand {
     func run() throws {
         let text: String
         do throws(FileError) { text = String(buffer: try FileBytes.read(file, upTo: 1 << 20)) } catch {
-            StandardError.write("\(file): \(error.sentence)")
+            StandardError.write(error.sentence)
             throw ExitCode.failure
         }
         try StandardOutput.write(ByteBuffer(string: ImportedSettings(text, of: service).yaml))

@@ -12,6 +12,11 @@ extension Problem {
                 "A request may have at most \(ConnectionLimits.maxFields) header fields, "
                     + "each of at most \(ConnectionLimits.maxFieldBytes) bytes, "
                     + "and \(ConnectionLimits.maxHeadBytes) bytes in total.")
+        case .invalidURL:
+            self.init(
+                .malformedRequest,
+                "The path or query has a byte that a URL cannot have: percent-encode spaces, control characters and "
+                    + "text outside ASCII.")
         default:
             self.init(.malformedRequest, "The bytes received are malformed or ambiguous as a request (RFC 9112).")
         }

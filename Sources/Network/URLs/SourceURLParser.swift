@@ -11,7 +11,7 @@ enum SourceURLParser {
         case .color: return try parseColor(rest)
         // A fragment that is dropped would make another key.
         case .s3: return try parseObject(rest)
-        case .upload, nil: throw .unsupportedScheme(name)
+        case .upload, nil: throw isHost(name, before: rest) ? .missingScheme : .unsupportedScheme(name)
         case .some(let scheme): return try parseWeb(scheme, body)
         }
     }
@@ -32,6 +32,13 @@ enum SourceURLParser {
             bytes[..<colon].allSatisfy({ $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) })
         else { return nil }
         return (String(decoding: bytes[..<colon], as: UTF8.self).lowercased(), bytes[(colon + 1)...])
+    }
+
+    /// Whether what looks like a scheme is a host with a port, as in `example.com:8080/a.jpg`.
+    private static func isHost(_ name: String, before rest: ArraySlice<UInt8>) -> Bool {
+        let port = rest.prefix { $0.isASCIIDigit }
+        return (name == "localhost" || name.contains(".")) && (1...5).contains(port.count)
+            && rest.dropFirst(port.count).first.map("/?#".utf8.contains) != false
     }
 
     private static func parseLocal(_ body: ArraySlice<UInt8>) throws(SourceURLError) -> SourceURL {

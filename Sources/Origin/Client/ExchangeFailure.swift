@@ -11,7 +11,8 @@ struct ExchangeFailure: Error, Equatable {
     enum Recovery {
         /// Another attempt would fail too.
         case none
-        /// Retry the same address: the connection was reset before the first byte of the response.
+        /// Retry the same address: the connection was reset before the first byte of the response, or the response is
+        /// a 408, which a server sends on a pooled connection that was idle too long (RFC 9110 §15.5.9).
         case retry
         /// Try the next address of the name: connecting to this address failed.
         case nextAddress

@@ -195,7 +195,7 @@ public final class GuardedHTTPClient: OriginFetching {
             guard error.recovery == .retry, retries > 0 else { throw error }
         }
         retries -= 1
-        logger.debug("retrying after a connection reset", metadata: ["url": "\(hop.url)"])
+        logger.debug("retrying after a reset or 408", metadata: ["url": "\(hop.url)"])
         let pause = jitter()
         do {
             try await progress.deadline.run { [clock] in try await clock.sleep(for: pause) }

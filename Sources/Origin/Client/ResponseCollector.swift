@@ -170,7 +170,8 @@ extension ResponseCollector.Progress {
         }
         switch action {
         case .missing: throw ExchangeFailure(.notFound(unusable))
-        case .unexpectedStatus: throw ExchangeFailure(.unexpectedStatus(unusable))
+        case .unexpectedStatus:
+            throw ExchangeFailure(.unexpectedStatus(unusable), recovery: status == 408 ? .retry : .none)
         case .content where !isDecoded && body.count > 0: throw ExchangeFailure(.unreachable(.incomplete))
         case .content where body.count == 0: throw ExchangeFailure(.emptyBody)
         case .content, .notModified, .redirect, .fail, nil: break

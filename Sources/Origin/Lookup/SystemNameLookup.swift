@@ -143,7 +143,14 @@ enum AddressLookup {
         thread.start()
     }
 
+    /// Names below `localhost` are loopback names (RFC 6761 §6.3). Browsers look none of them up, while glibc asks a
+    /// server, so that they fail on most systems. Entries of `/etc/hosts` take precedence.
     private static func addresses(of name: String) -> [IPAddress] {
+        let found = systemAddresses(of: name)
+        return found.isEmpty && SourceURL.Host.name(name).isLoopback ? systemAddresses(of: "localhost") : found
+    }
+
+    private static func systemAddresses(of name: String) -> [IPAddress] {
         var hints = addrinfo()
         #if canImport(Glibc)
             hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -120,7 +120,8 @@ package struct ImageQueryGrammar: Sendable {
     /// meaning.
     func parseWithoutSource(_ query: QueryString, elsewhere: String) throws(InvalidParameter) -> ImageQuery {
         guard !query.contains("url") else { throw InvalidParameter("url", elsewhere) }
-        return try parse(QueryString(pairs: [QueryString.Pair(name: "url", value: "file")] + query.pairs))
+        // Last, since an unknown parameter after a URL may be the rest of it.
+        return try parse(QueryString(pairs: query.pairs + [QueryString.Pair(name: "url", value: "file")]))
     }
 }
 

@@ -23,6 +23,21 @@ extension ValueFormat where Value == [EffectStep] {
     }
 }
 
+/// Says which entry of a list of steps is wrong.
+enum StepSuggestions {
+    /// " There is no step 'foo'." with its leading space, or nothing where every entry is a step.
+    static func sentence(for list: String) -> String {
+        guard let entry = list.split(separator: ",").first(where: { StepValues.step($0) == nil }) else { return "" }
+        let name = String(entry.prefix { $0 != ":" })
+        let names = StepReader.all.map(\.name)
+        guard names.contains(name) else {
+            return " There is no step '\(InvalidParameter.clipped(name))'."
+                + NameSuggestions.sentence(for: name, among: names)
+        }
+        return " Step '\(name)' has too few or too many values, or one out of range."
+    }
+}
+
 /// How one step of a list is read.
 private struct StepReader: Sendable {
     /// The name of a parameter where there is one.

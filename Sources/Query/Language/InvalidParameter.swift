@@ -30,7 +30,9 @@ package struct InvalidParameter: Error, Hashable {
     ///   parameter may be the rest of it. A URL without a query seldom is, if the name is near a known one.
     init(unknown name: String, known: [String], after url: String? = nil) {
         var hint = NameSuggestions.sentence(for: name, among: known)
-        if let url, hint.isEmpty || url.contains("?") {
+        if name.lowercased().hasPrefix("amp;") {
+            hint = " Separate parameters by '&': its escape '&amp;' is for HTML."
+        } else if let url, hint.isEmpty || url.contains("?") {
             hint +=
                 " If it belongs to the source's URL, percent-encode the value of 'url', with %26 for each & in it."
         }

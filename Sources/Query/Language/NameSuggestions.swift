@@ -65,6 +65,7 @@ enum ValueSuggestions {
     /// - Parameter isOptional: whether the name may stand without a value.
     static func sentence(for given: String?, of name: String, _ schema: ValueSchema, isOptional: Bool) -> String {
         guard let given = given?.lowercased(), !given.isEmpty else { return "" }
+        if name == "steps" { return StepSuggestions.sentence(for: given) }
         if let value = otherValues[name]?[given] { return " Did you mean '\(name)=\(value)'?" }
         switch schema {
         case .choice(let values, _):
@@ -75,7 +76,8 @@ enum ValueSuggestions {
             return " Did you mean '\(name)=\((degrees % 360 + 360) % 360)'?"
         default:
             switch given {
-            case "true", "yes", "on": return isOptional ? " Did you mean '\(name)'?" : ""
+            case "true", "yes", "on": return isOptional ? " Did you mean '\(name)' without a value?" : ""
+            case "-1" where name == "n": return " Leave 'n' out for all frames."
             case "false", "no", "off", "none": return " Leave '\(name)' out instead."
             default: return ""
             }
@@ -100,7 +102,8 @@ enum ValueSuggestions {
             "gray": "greyscale", "grey": "greyscale", "monochrome": "greyscale", "mono": "greyscale",
             "invert": "negate", "bw": "bitonal",
         ],
-        "output": ["original": "origin", "source": "origin", "same": "origin"],
+        "output": ["original": "origin", "source": "origin", "same": "origin", "jpegxl": "jxl", "jpeg-xl": "jxl"],
+        "page": ["-1": "largest", "-2": "smallest"],
         "q": ["auto:best": "auto", "auto:good": "auto", "auto:eco": "auto", "auto:low": "auto", "best": "100"],
     ]
 }

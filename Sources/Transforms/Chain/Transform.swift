@@ -199,12 +199,14 @@ enum PixelChange: Comparable {
     /// Anything may be drawn, and contrast may grow.
     case drawn
 
-    init(_ step: any Transform) {
+    /// - Parameter keepsSize: whether the step makes an image of the same size, so that a resize does nothing.
+    init(_ step: any Transform, keepsSize: Bool = false) {
         switch step {
         case is SourceDigest, is Orient, is Crop, is Inset, is Trim, is CoverCrop, is Flip, is Flop, is ColorConversion,
             is FaceZoom, is Rendering:
             self = .moved
-        case let stills as StillsOnly: self = PixelChange(stills.step)
+        case is Resize where keepsSize: self = .moved
+        case let stills as StillsOnly: self = PixelChange(stills.step, keepsSize: keepsSize)
         case let rotation as Rotate: self = rotation.degrees.isQuarterTurns ? .moved : .mixed
         case is Resize, is LayoutResize, is LayoutCanvas, is Scale, is ContainExtend, is Pad, is CanvasFill, is Flatten,
             is FlattenStep, is Blur, is Pixelate:

@@ -75,7 +75,7 @@ public struct TransformChain: Sendable {
             opaque.add(cost.bytesPerPixel, rendering: rendering.bytesPerPixel)
             translucent.add(cost.bytesPerPixelWithAlpha, rendering: rendering.bytesPerPixelWithAlpha)
             sum = sum + rendering + cost
-            sum.change = max(sum.change, PixelChange(transform))
+            sum.change = max(sum.change, PixelChange(transform, keepsSize: next == size))
             before = transform
         }
         (sum.bytesPerPixel, sum.bytesPerPixelWithAlpha) = (opaque.most, translucent.most)

@@ -182,7 +182,7 @@ extension ExplainDocument.Format {
     /// The reason of a format that replaces the preferred one; nil = it is the preferred one.
     private static func replacement(_ explanation: Explanation) -> String? {
         if let outdone = explanation.outdoneFormat {
-            return "As \(outdone.rawValue), the image is not smaller, or a drawing that loses detail."
+            return "As \(outdone.rawValue), the image would not be smaller, or would lose detail of a drawing."
         }
         guard case .planned(let plan) = explanation.plan, let preferred = plan.preferredFormat,
             plan.format == explanation.format

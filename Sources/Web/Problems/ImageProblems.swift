@@ -100,9 +100,9 @@ enum ForeignPaths {
     }
 
     private static func service(of path: String) -> Dialect? {
-        if path.hasPrefix("/cdn-cgi/image/") { return .cloudflare }
         let segments = path.split(separator: "/")
         guard segments.count >= 3 else { return nil }
+        if path.hasPrefix("/cdn-cgi/image/") { return .cloudflare }
         let isSized = ["fit-in", "smart"].contains(segments[1]) || segments[1].wholeMatch(of: /-?\d*x-?\d*/) != nil
         let isURL = ["http:", "https:"].contains(segments[1])
         if isSized || segments[1].hasPrefix("filters:") || isURL && segments[0] == "unsafe" { return .thumbor }

@@ -53,7 +53,10 @@ struct PageTests {
     }
 
     @Test func `A page that the document lacks is refused`() throws {
-        #expect(throws: ImageProcessingError.self) { try made(Recipe(), page: 5) }
+        let reason = "there is no frame or page 5; the source has 4"
+        #expect(throws: ImageProcessingError.badParameter(TransformError(parameter: "page", reason: reason))) {
+            try made(Recipe(), page: 5)
+        }
     }
 
     @Test func `Of an animation and of a single image, the largest is the first`() throws {

@@ -230,6 +230,20 @@ struct CostEstimateTests {
         #expect(work(Trim(threshold: 9)) < 0.6 * work(Blur(sigma: 1)))
     }
 
+    @Test func `A GIF keeps its palette in a box that is not smaller than it`() {
+        func work(_ steps: [any Transform], _ result: PixelSize) -> Double {
+            let source = PixelSize(width: 600, height: 400)
+            var facts = Self.job(.gif, sourceMiB: 1, as: .gif)
+            facts.resampledArea = result == source ? 0 : result.area
+            facts.steps = TransformChain(steps).cost(at: [source] + steps.map { _ in result })
+            return CostEstimate(facts).work
+        }
+        let unchanged = work([], PixelSize(width: 600, height: 400))
+        let resize = Resize(box: Box(horizontal: .pixels(900), vertical: nil))
+        #expect(work([resize], PixelSize(width: 600, height: 400)) < 1.1 * unchanged)
+        #expect(work([resize], PixelSize(width: 599, height: 399)) > 1.5 * unchanged)
+    }
+
     @Test func `A GIF that gets fewer colors gets another palette`() {
         func work(_ output: OutputOptions) -> Double {
             var facts = Self.job(.gif, sourceMiB: 1, as: .gif)
