@@ -2,11 +2,11 @@ import NIOCore
 
 /// A GIF as libvips has to read it to show what browsers show, and the pages of its frames.
 ///
-/// In libvips 8.14, pixels that the first frame does not give are black unless some frame has a transparent color, frames whose area
-/// is to be cleared leave the background color unless they have one, and screens of some sizes, such as 640×480, become
-/// as small as the first frame. Therefore frames that draw nothing are added: one before the first frame, which covers
-/// the screen, and one after each frame to be cleared, which clears the same area instead. Both have a transparent
-/// color.
+/// In libvips 8.14, pixels that the first frame does not give are black unless some frame has a transparent color,
+/// frames whose area is to be cleared leave the background color unless they have one, and screens of some sizes, such
+/// as 640×480, become as small as the first frame. Therefore frames that draw nothing are added: one before the first
+/// frame, which covers the screen, and one after each frame to be cleared, which clears the same area instead. Both
+/// have a transparent color.
 ///
 /// Where pixels may have numbers beyond their color table, it gets black colors up to the last number: libvips shows
 /// none there if the file has a transparent color.

@@ -81,12 +81,13 @@ struct SVGViewport: Hashable, Sendable {
         }
     }
 
-    /// A transform around an origin (CSS Transforms 1, §4) as one around the origin of the coordinate system; nil for an
-    /// origin that is not known. Percentages are of the box of the root element.
+    /// A transform around an origin (CSS Transforms 1, §4) as one around the origin of the coordinate system; nil for
+    /// an origin that is not known. Percentages are of the box of the root element.
     ///
     /// - Parameter unit: of the lengths in the transform.
     func transform(_ transform: String, around origin: String, unit: String) -> String? {
         var words = origin.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
+        guard !words.isEmpty else { return nil }
         if words.count == 1 { words.append("center") }
         if ["top", "bottom"].contains(words[0]) || ["left", "right"].contains(words[1]) { words.swapAt(0, 1) }
         guard words.count == 2 || words.count == 3, let x = coordinate(words[0], box?.x),

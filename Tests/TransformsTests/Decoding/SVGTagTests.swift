@@ -65,6 +65,16 @@ struct SVGTagTests {
                 "<rect x=\"20\" y=\"16\" width=\"20\" height=\"8\" transform=\"rotate(30,30,20)\"/>"))
     }
 
+    @Test(arguments: ["", " ", "1 2 3 4", "a b", "1e9 0", "50% -"])
+    func `A transform around an origin that is not valid stays as it is`(origin: String) {
+        for attributes in [
+            "transform=\"scale(2)\" transform-origin=\"\(origin)\"",
+            "style=\"transform:scale(2);transform-origin:\(origin)\"",
+        ] {
+            #expect(text("<g \(attributes)/>").contains("<g \(attributes)/>"))
+        }
+    }
+
     @Test(arguments: ["0 0 60", "0 0 60px 40px", "0 0 -60 40", "a", "", "0 0 60 40 1"])
     func `A box or ratio that is not valid is ignored`(box: String) throws {
         let shape = "<rect x=\"5\" y=\"5\" width=\"20\" height=\"9\"/>"
