@@ -185,8 +185,8 @@ struct BitmapHeader: Sendable {
 
     /// Throws if the file ends before the last row. Where runs end is known only once they are decoded.
     func requireEveryRow(in source: ByteBuffer) throws(ImageProcessingError) {
-        // Many writers leave out the mask of a bitmap that has alpha.
-        let hasMask = isIcon && bitsPerPixel != 32
+        // Many writers leave out the mask of a bitmap that has alpha, and some the mask of any.
+        let hasMask = isIcon && bitsPerPixel != 32 && maskStart < source.readableBytes
         let end = hasMask ? maskEnd : pixelStart + rowStride * (size.height - 1) + rowBytes
         guard encoding == .runs || end <= source.readableBytes else {
             throw .corrupt("bitmap ends before its last row")

@@ -2,11 +2,14 @@ import NIOCore
 
 /// A GIF as libvips has to read it to show what browsers show, and the pages of its frames.
 ///
-/// In libvips 8.14, parts that no frame covers are black unless some frame has a transparent color, frames whose area
-/// is to be cleared leave the background color unless they have one, and screens of some sizes, such as 640×480, become
-/// as small as the first frame. Therefore frames that draw nothing are added: one before the first frame, which covers
-/// the screen, and one after each frame to be cleared, which clears the same area instead. Both have a transparent
-/// color.
+/// In libvips 8.14, pixels that the first frame does not give are black unless some frame has a transparent color,
+/// frames whose area is to be cleared leave the background color unless they have one, and screens of some sizes, such
+/// as 640×480, become as small as the first frame. Therefore frames that draw nothing are added: one before the first
+/// frame, which covers the screen, and one after each frame to be cleared, which clears the same area instead. Both
+/// have a transparent color.
+///
+/// Where pixels may have numbers beyond their color table, it gets black colors up to the last number: libvips shows
+/// none there if the file has a transparent color.
 struct GIFPages: Hashable, Sendable {
     /// The file itself if no frame had to be added.
     let bytes: ByteBuffer
@@ -45,6 +48,8 @@ struct GIFPages: Hashable, Sendable {
 /// The places of a file's frames.
 private struct Screen {
     struct Frame {
+        /// The offset after the introducer of its image.
+        let start: Int
         /// The offset after its last byte.
         let end: Int
         let place: GIFContainer.Place
@@ -52,6 +57,28 @@ private struct Screen {
         let flags: Int?
         let disposal: UInt8
         let isTransparent: Bool
+        /// The color table of the frame; nil = it has none.
+        let table: Table?
+        /// The bits of the numbers of its pixels' colors.
+        let bits: Int
+    }
+
+    /// A color table, with the offset of its flags and the offset after its last byte.
+    struct Table {
+        let flags: Int
+        let end: Int
+        let colors: Int
+
+        /// Nil if these flags declare none.
+        init?(flags value: UInt8, at flags: Int, behind: Int) {
+            guard value & 0x80 != 0 else { return nil }
+            (self.flags, colors) = (flags, 2 << Int(value & 7))
+            end = flags + 1 + behind + 3 * colors
+        }
+
+        /// Whether numbers of this many bits may be beyond the table. Tables of two colors have numbers of two bits
+        /// too (GIF89a, Appendix F).
+        func isExceeded(by bits: Int) -> Bool { 1 << bits > max(colors, 4) }
     }
 
     let file: ByteBuffer
@@ -62,6 +89,7 @@ private struct Screen {
     private var height: Int
     /// The offset after the global color table.
     private let body: Int
+    private let table: Table?
 
     /// Reads the blocks up to the trailer, or to the first block that is damaged or unknown. Nil for a file without a
     /// complete screen.
@@ -73,6 +101,9 @@ private struct Screen {
         else { return nil }
         (self.width, self.height) = (Int(width), Int(height))
         body = rest.readerIndex - file.readerIndex
+        table = file.getInteger(at: file.readerIndex + 10, as: UInt8.self).flatMap {
+            Table(flags: $0, at: 10, behind: 2)
+        }
         while let frame = Frame(reading: &rest, of: file) {
             count += 1
             if frames.count <= GIFPages.maxPages { frames.append(frame) }
@@ -84,38 +115,64 @@ private struct Screen {
         }
     }
 
-    /// The file with added frames, and the page of each frame; nil if none has to be added.
+    /// The file with added frames and colors, and the page of each frame; nil if none has to be added.
     func withAddedFrames() -> (bytes: ByteBuffer, pages: [Int])? {
         let clearing = Set(frames.indices.dropLast().filter { frames[$0].disposal == 2 && !frames[$0].isTransparent })
         let needsScreen = needsScreen(clears: !clearing.isEmpty)
-        guard needsScreen || !clearing.isEmpty else { return nil }
-        var made = ByteBuffer()
-        made.reserveCapacity(file.readableBytes + (clearing.count + 1) * Self.addedBytes)
-        var copied = 0
-        func copy(to end: Int) {
-            made.writeBytes(file.readableBytesView.dropFirst(copied).prefix(end - copied))
-            copied = end
-        }
-        copy(to: body)
+        let isTransparent = needsScreen || !clearing.isEmpty || frames.contains(where: \.isTransparent)
+        let exceeding = frames.filter { ($0.table ?? table)?.isExceeded(by: $0.bits) ?? false }
+        let needsColors = isTransparent && !exceeding.isEmpty
+        guard needsScreen || needsColors || !clearing.isEmpty else { return nil }
+        var copy = Copy(file: file)
+        copy.made.reserveCapacity(file.readableBytes + (clearing.count + 1) * Self.addedBytes)
+        if needsColors, let table, exceeding.contains(where: { $0.table == nil }) { copy.fill(table) }
+        copy.copy(to: body)
         if needsScreen, let width = UInt16(exactly: width), let height = UInt16(exactly: height) {
-            made.writeEmptyFrame(GIFContainer.Place(left: 0, top: 0, width: width, height: height), disposal: 0)
+            copy.made.writeEmptyFrame(GIFContainer.Place(left: 0, top: 0, width: width, height: height), disposal: 0)
         }
         var pages: [Int] = []
         var page = needsScreen ? 1 : 0
         for (index, frame) in frames.enumerated() {
             pages.append(page)
             page += 1
-            guard clearing.contains(index), let flags = frame.flags else { continue }
-            copy(to: flags)
-            let value = file.getInteger(at: file.readerIndex + flags, as: UInt8.self) ?? 0
-            made.writeInteger(value & ~0x1C | 0x04)
-            copied += 1
-            copy(to: frame.end)
-            made.writeEmptyFrame(frame.place, disposal: 2)
+            let clears = clearing.contains(index)
+            if clears, let flags = frame.flags { copy.change(flags) { $0 & ~0x1C | 0x04 } }
+            if needsColors, let table = frame.table, table.isExceeded(by: frame.bits) { copy.fill(table) }
+            guard clears, frame.flags != nil else { continue }
+            copy.copy(to: frame.end)
+            copy.made.writeEmptyFrame(frame.place, disposal: 2)
             page += 1
         }
-        copy(to: file.readableBytes)
-        return (made, pages)
+        copy.copy(to: file.readableBytes)
+        return (copy.made, pages)
+    }
+
+    /// A file that is copied from its beginning on, with changes.
+    private struct Copy {
+        let file: ByteBuffer
+        var made = ByteBuffer()
+        private var copied = 0
+
+        init(file: ByteBuffer) { self.file = file }
+
+        mutating func copy(to end: Int) {
+            made.writeBytes(file.readableBytesView.dropFirst(copied).prefix(end - copied))
+            copied = end
+        }
+
+        /// Copies up to a byte, and writes another in its place.
+        mutating func change(_ place: Int, _ changed: (UInt8) -> UInt8) {
+            copy(to: place)
+            made.writeInteger(changed(file.getInteger(at: file.readerIndex + place, as: UInt8.self) ?? 0))
+            copied += 1
+        }
+
+        /// Copies up to the end of a color table, and makes it one of 256 colors.
+        mutating func fill(_ table: Table) {
+            change(table.flags) { $0 | 7 }
+            copy(to: table.end)
+            made.writeRepeatingByte(0, count: 3 * (256 - table.colors))
+        }
     }
 
     /// - Parameter clears: whether frames with a transparent color are added that clear areas.
@@ -126,7 +183,13 @@ private struct Screen {
             place.left == 0 && place.top == 0 && place.width == width && place.height == height
         if !covers, isShrunk { return true }
         if clears || frames.contains(where: \.isTransparent) { return false }
-        return !covers || frames.count > 1 && (3...4).contains(first.disposal)
+        return !covers || frames.count > 1 && (3...4).contains(first.disposal) || lacksPixels(first)
+    }
+
+    /// Whether a frame has codes for only a part of its pixels.
+    private func lacksPixels(_ frame: Frame) -> Bool {
+        file.getSlice(at: file.readerIndex + frame.start, length: frame.end - frame.start)
+            .map(GIFCodes.lackPixels) ?? false
     }
 
     /// Whether libvips ignores the size of the screen.
@@ -156,10 +219,13 @@ extension Screen.Frame {
             }
             guard rest.readSlice(length: 2) != nil, rest.skipGIFSubBlocks() else { return nil }
         }
-        guard rest.readInteger(as: UInt8.self) == GIFContainer.Block.image, let place = rest.readGIFImage() else {
-            return nil
-        }
-        self.place = place
+        guard rest.readInteger(as: UInt8.self) == GIFContainer.Block.image else { return nil }
+        start = rest.readerIndex - file.readerIndex
+        let place = start + 8
+        let table = rest.getInteger(at: rest.readerIndex + 8).flatMap { Screen.Table(flags: $0, at: place, behind: 0) }
+        let bits: UInt8? = file.getInteger(at: file.readerIndex + (table?.end ?? place + 1))
+        guard let bits, let image = rest.readGIFImage() else { return nil }
+        (self.place, self.table, self.bits) = (image, table, min(Int(bits), 8))
         end = rest.readerIndex - file.readerIndex
         (self.flags, self.isTransparent, disposal) = (flags, isTransparent, value >> 2 & 7)
     }

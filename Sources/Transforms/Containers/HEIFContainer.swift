@@ -200,6 +200,16 @@ extension HEIFContainer {
         types[item] == "av01" ? data(of: item).flatMap(AV1SequenceHeader.color(of:)) : nil
     }
 
+    /// Whether the primary item has the full range of samples, and not the range of video; nil = not stated.
+    var isFullRange: Bool? { color?.isFullRange ?? codedColor(of: coded(primary))?.isFullRange }
+
+    /// Whether the primary item is in AV1 without chroma, as its configuration says (`av1C`, AV1 in ISOBMFF §2.3.3).
+    var isGray: Bool {
+        let configuration = properties(of: coded(primary)).first { $0.type == "av1C" }?.content
+        return configuration.flatMap { $0.getInteger(at: $0.readerIndex + 2, as: UInt8.self) }.map { $0 & 0x10 != 0 }
+            ?? false
+    }
+
     /// The first tile of a grid; another item itself.
     func coded(_ item: UInt32) -> UInt32 {
         guard types[item] == "grid" else { return item }

@@ -155,6 +155,8 @@ extension PNGAnimation {
         }
 
         private mutating func readsFrame(_ chunk: PNGChunk) -> Bool {
+            // A frame without pixels is left out.
+            if hasPixels, frames.last?.pixels.isEmpty == true { frames.removeLast() }
             guard chunk.length == 26, takesNumber(of: chunk), frames.count < max(count, 1),
                 frames.last?.pixels.isEmpty != true,
                 let frame = Frame(ByteBuffer(chunk.content.dropFirst(4)), on: size),

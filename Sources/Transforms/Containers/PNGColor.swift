@@ -65,9 +65,8 @@ extension PNGContainer {
 }
 
 extension PNGChunk {
-    /// `cICP`, `sRGB`, `gAMA`, `cHRM`, `cLLI` and `mDCV`.
+    /// `cICP`, `gAMA`, `cHRM`, `cLLI` and `mDCV`.
     fileprivate static let codePoints: UInt32 = 0x6349_4350
-    fileprivate static let standardColors: UInt32 = 0x7352_4742
     fileprivate static let gamma: UInt32 = 0x6741_4D41
     fileprivate static let chromaticities: UInt32 = 0x6348_524D
     fileprivate static let contentLight: UInt32 = 0x634C_4C49

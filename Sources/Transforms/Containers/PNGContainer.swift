@@ -73,39 +73,46 @@ extension PNGContainer {
     /// The file as decoders read it: without its compressed texts if these are longer than ``maxTextBytes``, and as
     /// browsers read the transparency of a palette: not before the palette, and with as many entries at most
     /// (§11.3.1.1). A palette that pixels do not use is left out behind the transparent color, and a palette ends with
-    /// its last whole color. Decoders refuse all of that.
+    /// its last whole color. Decoders refuse all of that. They show colors beyond the palette as black, browsers as its
+    /// last color, which is therefore repeated; and they ignore a profile behind `sRGB`.
     static func readable(_ file: ByteBuffer) -> ByteBuffer {
         let hasPalette = hasPalette(file)
         var textBytes = 0
+        let mostColors = hasPalette ? mostColors(file) : 0
         var colors: Int?
-        var (isWrong, hasTransparency) = (false, false)
+        var (isWrong, hasTransparency, hasStandardColors, hasTwoSpaces) = (false, false, false, false)
         _ = eachChunkBeforePixels(of: file) { chunk in
             switch chunk.type {
             case PNGChunk.palette:
                 colors = chunk.length / 3
-                isWrong = isWrong || hasTransparency && !hasPalette || hasPalette && !chunk.length.isMultiple(of: 3)
+                isWrong =
+                    isWrong || hasTransparency && !hasPalette || hasPalette && !chunk.length.isMultiple(of: 3)
+                    || chunk.isShortPalette(for: mostColors)
             case PNGChunk.transparency:
                 isWrong = isWrong || hasPalette && chunk.length > colors ?? 0
                 hasTransparency = true
+            case PNGChunk.standardColors: hasStandardColors = true
+            case PNGChunk.profile: hasTwoSpaces = hasStandardColors && chunk.isIntact
             default: if chunk.isCompressedText { textBytes += chunk.length }
             }
         }
-        guard textBytes > maxTextBytes || isWrong else { return file }
+        guard textBytes > maxTextBytes || isWrong || hasTwoSpaces else { return file }
         colors = nil
         var kept = ByteBuffer()
-        kept.reserveCapacity(file.readableBytes)
+        kept.reserveCapacity(file.readableBytes + 1024)
         kept.writeInteger(signature)
         let rest = eachChunkBeforePixels(of: file) { chunk in
             if chunk.isCompressedText, textBytes > maxTextBytes { return }
+            if chunk.type == PNGChunk.standardColors, hasTwoSpaces { return }
             if chunk.type == PNGChunk.palette {
                 if isWrong, !hasPalette { return }
                 colors = chunk.length / 3
             }
-            if chunk.type == PNGChunk.palette, hasPalette, !chunk.length.isMultiple(of: 3), chunk.isIntact {
-                kept.writePNGChunk(chunk.type, chunk.content.dropLast(chunk.length % 3))
+            if chunk.type == PNGChunk.palette, hasPalette, isWrong, chunk.isIntact {
+                kept.writePNGChunk(chunk.type, chunk.palette(of: mostColors))
             } else if chunk.type == PNGChunk.transparency, isWrong, hasPalette {
                 guard let colors else { return }
-                kept.writePNGChunk(chunk.type, chunk.content.prefix(colors))
+                kept.writePNGChunk(chunk.type, chunk.transparency(of: colors, mostColors))
             } else {
                 kept.writeImmutableBuffer(chunk.bytes)
             }
@@ -154,6 +161,11 @@ extension PNGContainer {
     /// Whether the pixels are indices of a palette (§11.2.1).
     private static func hasPalette(_ file: ByteBuffer) -> Bool {
         file.getInteger(at: file.readerIndex + 25, as: UInt8.self) == 3
+    }
+
+    /// The numbers that indices of a palette may be (§11.2.1).
+    private static func mostColors(_ file: ByteBuffer) -> Int {
+        file.getInteger(at: file.readerIndex + 24, as: UInt8.self).map { 1 << min(Int($0), 8) } ?? 0
     }
 
     /// The file with its pixels in one chunk with the right checksums; nil unless all pixels are there.
@@ -265,6 +277,8 @@ struct PNGChunk {
     static let internationalText: UInt32 = 0x6954_5874
     /// `iCCP`.
     static let profile: UInt32 = 0x6943_4350
+    /// `sRGB`.
+    static let standardColors: UInt32 = 0x7352_4742
     /// `caBX`.
     static let manifest: UInt32 = 0x6361_4258
 
@@ -293,6 +307,26 @@ struct PNGChunk {
 
     /// The content, or as much of it as the file has.
     var content: ByteBufferView { bytes.readableBytesView.dropFirst(8).prefix(length) }
+
+    /// Whether it is a palette of fewer colors than this.
+    func isShortPalette(for count: Int) -> Bool { length >= 3 && length / 3 < count }
+
+    /// The whole colors of a palette, and the last of them up to this number of colors.
+    func palette(of count: Int) -> ByteBufferView {
+        var colors = ByteBuffer(content.dropLast(length % 3))
+        let last = colors.readableBytesView.suffix(3)
+        while last.count == 3, colors.readableBytes / 3 < count { colors.writeBytes(last) }
+        return colors.readableBytesView
+    }
+
+    /// The transparency of a palette that has so many colors, of which the last is repeated up to a number of colors.
+    func transparency(of colors: Int, _ count: Int) -> ByteBufferView {
+        var values = ByteBuffer(content.prefix(colors))
+        if values.readableBytes == colors, let last = values.readableBytesView.last, colors < count {
+            values.writeRepeatingByte(last, count: count - colors)
+        }
+        return values.readableBytesView
+    }
 
     /// Whether the checksum matches type and content.
     var isIntact: Bool {

@@ -1,12 +1,15 @@
 import DarkroomVips
 import NIOCore
 
-/// What a file says about the bands behind its colors, and libvips does not take into account.
+/// What a file says about the bands behind its colors, and about the range of gray, and libvips does not take into
+/// account.
 struct AlphaForm: Hashable {
     /// Whether colors are multiplied by alpha.
     private(set) var isPremultiplied = false
     /// Whether alpha has the range of video: 16 to 235 of 255.
     private(set) var isLimited = false
+    /// Whether the image is gray and has the range of video. libheif converts only the range of colors.
+    private(set) var isGrayLimited = false
     /// The bands at the end that are not alpha.
     private(set) var surplus = 0
 
@@ -14,9 +17,9 @@ struct AlphaForm: Hashable {
     init(of source: ByteBuffer, _ format: SourceFormat, page: Int = 0) {
         switch format {
         case .avif, .heic:
-            guard let container = HEIFContainer(of: source), let alpha = container.alpha(of: container.primary) else {
-                return
-            }
+            guard let container = HEIFContainer(of: source) else { return }
+            isGrayLimited = container.isGray && container.isFullRange == false
+            guard let alpha = container.alpha(of: container.primary) else { return }
             isPremultiplied = container.isPremultiplied
             isLimited = container.codedColor(of: container.coded(alpha))?.isFullRange == false
         case .jxl: isPremultiplied = JPEGXLHeader.isPremultiplied(source)
@@ -29,6 +32,9 @@ struct AlphaForm: Hashable {
     func straightened(_ image: VipsImage) throws(VipsError) -> VipsImage {
         var image = image
         if surplus > 0, image.bands > surplus { image = try image.band(0, count: image.bands - surplus) }
+        if isGrayLimited {
+            image = try image.splittingAlpha { colors throws(VipsError) in try colors.inFullRange() }
+        }
         guard image.hasAlpha else { return image }
         if isLimited { image = try image.splittingAlpha(alpha: { alpha throws(VipsError) in try alpha.inFullRange() }) }
         return isPremultiplied ? try image.dividedByAlpha() : image

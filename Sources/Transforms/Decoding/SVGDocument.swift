@@ -168,6 +168,11 @@ private struct Reading {
     private var medium: Bool??
     /// The conditions of style sheets that were read.
     private var conditions = 0
+    private var tag = SVGTag()
+    private var viewport = SVGViewport()
+    /// The font size that the root element has in browsers, if it states none.
+    private var fontSize: SVGDocument.Edit?
+    private var hasText = false
     private var shadows: [SVGDropShadow] = []
     /// The drop shadow whose tag is being read.
     private var shadow: (name: Range<Int>, attributes: [SVGDropShadow.Attribute])?
@@ -182,6 +187,8 @@ private struct Reading {
                 medium = nil
                 isInRoot = !hasRoot
                 (hasRoot, isForeign) = (true, name == "foreignObject")
+                hasText = hasText || name == "text"
+                tag.begin(name, nameEnd: place.upperBound)
                 shadow = name == "feDropShadow" && shadows.count < Self.maxShadows ? (place, []) : nil
             case .attribute(let attribute): add(attribute, bytes)
             case .styleSheet(let range):
@@ -194,6 +201,8 @@ private struct Reading {
                 medium = nil
             case .endOfTag(let end):
                 finishTag()
+                if isInRoot { finishRoot(tag.attributes(bytes)) }
+                edits += tag.edits(bytes, viewport, &gaps)
                 let found = shadow.flatMap {
                     SVGDropShadow(bytes, name: $0.name, $0.attributes, endOfTag: end)
                 }
@@ -206,14 +215,23 @@ private struct Reading {
         writeShadows(bytes)
     }
 
+    private mutating func finishRoot(_ attributes: [String: String]) {
+        viewport = SVGViewport(attributes)
+        style.begin(attributes, viewport)
+        if let box = viewport.correctedBox, let edit = tag.replacing("viewBox", by: box) { edits.append(edit) }
+        if attributes["font-size"] == nil { fontSize = tag.adding("font-size", "16px") }
+        isInRoot = false
+    }
+
     private mutating func rewriteTexts(_ bytes: UnsafeRawBufferPointer) {
         // Other encodings stay as they are.
         let readable = texts.compactMap { part -> StyleText? in
             guard let text = String(validating: bytes[part.range], as: UTF8.self) else { return nil }
             guard part.isRoot == nil else { return StyleText(range: part.range, text: text, isRoot: part.isRoot) }
-            let rules = SVGMediaRules(text, limit: SVGMediaRules.maxCount - conditions)
+            let rules = SVGMediaRules(text, in: viewport, limit: SVGMediaRules.maxCount - conditions)
             conditions += rules.count
             if rules.hasUndecided { gaps.insert(.rules) }
+            if text.contains("-baseline") { gaps.insert(.properties) }
             return StyleText(
                 range: part.range, text: rules.resolved ?? text, isChanged: rules.resolved != nil, isRoot: nil)
         }
@@ -226,6 +244,7 @@ private struct Reading {
             edits.append((part.range, ByteBuffer(string: text)))
         }
         background = background ?? sheetBackground
+        if hasText || style.usesFontSize, let fontSize { edits.append(fontSize) }
         edits.sort { $0.range.lowerBound < $1.range.lowerBound }
     }
 
@@ -235,7 +254,7 @@ private struct Reading {
             background = SVGStyle.background(of: text) ?? background
             if SVGStyle.hasOtherBackground(text) || text.contains("transform") { gaps.insert(.properties) }
         case nil where text.contains("background"):
-            for declarations in SVGStyle.rootBackgrounds(of: text) {
+            for declarations in style.rootBackgrounds(of: text) {
                 sheetBackground = SVGStyle.background(of: declarations) ?? sheetBackground
                 if SVGStyle.hasOtherBackground(declarations) { gaps.insert(.properties) }
             }
@@ -284,14 +303,15 @@ private struct Reading {
 
     private mutating func add(_ attribute: SVGScanner.Attribute, _ bytes: UnsafeRawBufferPointer) {
         let value = bytes[attribute.value]
+        tag.add(attribute)
         shadow?.attributes.append(SVGDropShadow.Attribute(name: attribute.name, value: attribute.value))
         switch attribute.name {
         case "requiredExtensions": isForeign = false
         case "media" where attribute.element == "style":
             conditions += 1
             let isDecided = value.count <= SVGMediaRules.maxCondition && conditions <= SVGMediaRules.maxCount
-            medium = .some(isDecided ? SVGMediaRules.holds(String(decoding: value, as: UTF8.self)) : nil)
-        case "transform-origin", "pathLength": gaps.insert(.properties)
+            medium = .some(isDecided ? SVGMediaRules.holds(String(decoding: value, as: UTF8.self), in: viewport) : nil)
+        case "pathLength": gaps.insert(.properties)
         case "transform" where isInRoot: gaps.insert(.properties)
         case "clip-path" where attribute.element == "clipPath": gaps.insert(.properties)
         case "vector-effect": if value.elementsEqual("non-scaling-stroke".utf8) { gaps.insert(.properties) }

@@ -3,7 +3,7 @@
 struct SVGMediaRules {
     /// The style sheet without the conditions that were decided; nil if it has none.
     private(set) var resolved: String?
-    /// Whether there are conditions that depend on more, such as `@supports` and the width of a window.
+    /// Whether there are conditions that depend on more, such as `@container` and the pointer of a user.
     private(set) var hasUndecided = false
 
     private let text: [UInt8]
@@ -14,10 +14,13 @@ struct SVGMediaRules {
     /// The conditions that were read.
     private(set) var count = 0
     private let limit: Int
+    private let viewport: SVGViewport
 
-    /// - Parameter limit: the most conditions that are decided.
-    init(_ sheet: String, limit: Int = maxCount) {
-        self.limit = limit
+    /// - Parameters:
+    ///   - viewport: of the document.
+    ///   - limit: the most conditions that are decided.
+    init(_ sheet: String, in viewport: SVGViewport = SVGViewport(), limit: Int = maxCount) {
+        (self.viewport, self.limit) = (viewport, limit)
         guard sheet.contains("@") else {
             text = []
             return
@@ -52,9 +55,8 @@ struct SVGMediaRules {
         guard Self.conditional.contains(name), let open = openBrace() else { return }
         let condition = text[position..<open]
         count += 1
-        switch name == "media" && condition.count <= Self.maxCondition && count <= limit
-            ? Self.holds(String(decoding: condition, as: UTF8.self)) : nil
-        {
+        let isDecided = condition.count <= Self.maxCondition && count <= limit
+        switch isDecided ? holds(name, String(decoding: condition, as: UTF8.self)) : nil {
         case true?:
             remove(from: start, to: open + 1)
             blocks.append(true)
@@ -65,6 +67,14 @@ struct SVGMediaRules {
         case nil:
             hasUndecided = true
             position = endOfBlock(open)
+        }
+    }
+
+    private func holds(_ rule: String, _ condition: String) -> Bool? {
+        switch rule {
+        case "media": Self.holds(condition, in: viewport)
+        case "supports": SVGSupportsCondition.holds(condition)
+        default: nil
         }
     }
 
@@ -135,28 +145,33 @@ struct SVGMediaRules {
 
     /// Whether a list of media queries holds for an image that is shown on a screen to a user without preferences
     /// (Media Queries 5, §2-3); nil = unknown.
-    static func holds(_ list: String) -> Bool? {
+    static func holds(_ list: String, in viewport: SVGViewport) -> Bool? {
         if list.allSatisfy(\.isWhitespace) { return true }
-        let results = list.lowercased().split(separator: ",", omittingEmptySubsequences: false).map(query)
+        let results = list.lowercased().split(separator: ",", omittingEmptySubsequences: false).map {
+            query($0, viewport)
+        }
         return results.contains(true) ? true : results.contains(nil) ? nil : false
     }
 
-    private static func query(_ text: Substring) -> Bool? {
+    private static func query(_ text: Substring, _ viewport: SVGViewport) -> Bool? {
         var words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")[...]
         let isNegated = words.hasPrefix("not ")
         if isNegated || words.hasPrefix("only ") { words = words.drop { $0 != " " }.dropFirst() }
         guard !words.isEmpty else { return nil }
-        let results = words.split(separator: " and ").map(feature)
+        let results = words.split(separator: " and ").map { text in
+            let feature = text.filter { $0 != " " }
+            return features[feature] ?? viewport.holds(feature)
+        }
         let result = results.contains(false) ? false : results.contains(nil) ? nil : true
         return isNegated ? result.map { !$0 } : result
     }
-
-    private static func feature(_ text: Substring) -> Bool? { features[text.filter { $0 != " " }] }
 
     private static let features: [String: Bool] = [
         "all": true, "screen": true, "print": false, "speech": false,
         "(prefers-color-scheme:light)": true, "(prefers-color-scheme:dark)": false, "(prefers-color-scheme)": true,
         "(prefers-reduced-motion:no-preference)": true, "(prefers-reduced-motion:reduce)": false,
-        "(prefers-reduced-motion)": false,
+        "(prefers-reduced-motion)": false, "(prefers-contrast:more)": false, "(prefers-contrast:no-preference)": true,
+        "(forced-colors:active)": false, "(forced-colors:none)": true, "(-ms-high-contrast:active)": false,
+        "(-ms-high-contrast:none)": false,
     ]
 }

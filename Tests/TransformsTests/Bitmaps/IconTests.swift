@@ -78,6 +78,14 @@ struct IconTests {
         #expect(try Pixels(produce(none).body)[0, 0] == [9, 8, 7, 255])
     }
 
+    @Test func `An image without its mask is opaque, and with a part of it corrupt`() throws {
+        let rows = Array(repeatElement([7, 8, 9] as [UInt8], count: 64).joined())
+        let whole = BitmapFile.icon([BitmapFile(width: 8, height: 16, bits: 24, pixels: rows).iconImage])
+        #expect(try color(whole) == [9, 8, 7, 255])
+        let masked = BitmapFile(width: 8, height: 16, bits: 24, pixels: rows + [0, 0, 0, 0]).iconImage
+        #expect(throws: ImageProcessingError.self) { try color(BitmapFile.icon([masked])) }
+    }
+
     @Test func `Of several images that are the largest, the first one is used`() throws {
         let icon = BitmapFile.icon([Self.red, Self.green].map { BitmapFile.iconImage(side: 16, $0) })
         #expect(try color(icon) == [200, 0, 0, 255] && color(icon, .box(10)) == [200, 0, 0, 255])

@@ -134,6 +134,20 @@ struct GIFPagesTests {
         }
     }
 
+    @Test func `Colors beyond the color table are black, except the transparent one`() throws {
+        for isLocal in [false, true] {
+            var file = ByteBuffer(string: "GIF89a")
+            file.writeBytes([4, 0, 1, 0, isLocal ? 0 : 0x81, 0, 0] + (isLocal ? [] : Self.colors))
+            file.writeBytes([0x21, 0xF9, 4, 1, 0, 0, 6, 0, 0x2C, 0, 0, 0, 0, 4, 0, 1, 0, isLocal ? 0x81 : 0])
+            // Codes of four bits: clear, 0, 5, 6, 1, end.
+            file.writeBytes((isLocal ? Self.colors : []) + [3, 3, 0x08, 0x65, 0x91, 0, 0x3B])
+            #expect(GIFPages(file).isChanged && GIFPages(file).page(of: 0) == 0)
+            #expect(try SourceHeader(of: file).frames == 1)
+            let pixels = try Pixels(produce(file).body)
+            #expect((0..<4).map { pixels[$0, 0] } == [Self.red, [0, 0, 0, 255], Self.clear, Self.green])
+        }
+    }
+
     @Test func `A GIF of more frames than libvips reads has its true number of frames`() throws {
         let many = Self.file(Array(repeating: Self.frame(0, side: 1), count: 5000), 1, 1)
         #expect(try SourceHeader(of: many).frames == 5000)

@@ -95,6 +95,18 @@ struct PNGAnimationTests {
         #expect(PNGAnimation(in: longer.bytes)?.frames.count == 2)
     }
 
+    @Test func `A frame without pixels before another frame is left out`() throws {
+        var file = try animation(hidden: Self.blue)
+        let pixels = try #require(file.chunks.firstIndex { $0.type == "fdAT" })
+        file.chunks.remove(at: pixels)
+        for index in file.chunks.indices.dropFirst(pixels) where ["fcTL", "fdAT"].contains(file.chunks[index].type) {
+            file.chunks[index].content[3] -= 1
+        }
+        #expect(PNGAnimation(in: file.bytes)?.frames.map(\.x) == [1])
+        let shown = try Pixels(produce(file.bytes).body)
+        #expect(shown[0, 0][3] == 0 && shown[1, 2] == [0, 200, 0, 255])
+    }
+
     @Test func `A chunk without pixels among others of a frame does not end the animation`() throws {
         var file = try animation(hidden: Self.blue)
         file.insert("fdAT", [0, 0, 0, 4], before: "IEND")

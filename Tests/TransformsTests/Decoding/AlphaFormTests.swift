@@ -108,6 +108,22 @@ struct AlphaFormTests {
         }
     }
 
+    @Test func `Gray of AVIF in the range of video has full range`() throws {
+        // 8×8 pixels of 200, of which the file has 16 + 200 × 219 / 255.
+        let file = try ByteBuffer(bytes: #require(Data(base64Encoded: Self.limitedGray)))
+        #expect(try Pixels(produce(file).body).distance(x: 3, y: 3, to: [200, 200, 200]) <= 2)
+        var full = file
+        let range = try #require(file.readableBytesView.firstRange(of: Array("nclx".utf8))).upperBound + 6
+        full.setInteger(0x80 as UInt8, at: range)
+        #expect(try Pixels(produce(full).body).distance(x: 3, y: 3, to: [188, 188, 188]) <= 2)
+    }
+
+    private static let limitedGray =
+        "AAAAHGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZgAAAPBtZXRhAAAAAAAAAChoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAbGli"
+        + "YXZpZgAAAAAOcGl0bQAAAAAAAQAAAB5pbG9jAAAAAEQAAAEAAQAAAAEAAAEUAAAAFgAAAChpaW5mAAAAAAABAAAAGmluZmUCAAAA"
+        + "AAEAAGF2MDFDb2xvcgAAAABoaXBycAAAAElpcGNvAAAAFGlzcGUAAAAAAAAACAAAAAgAAAAOcGl4aQAAAAABCAAAAAxhdjFDgQAc"
+        + "AAAAABNjb2xybmNseAABAA0ABgAAAAAXaXBtYQAAAAAAAAABAAEEAQKDBAAAAB5tZGF0EgAKCBgIv2GAhoMQMggQAAAY3qS9QA=="
+
     @Test func `Premultiplied colors of JPEG XL are divided`() throws {
         let file = try Fixture.image("formats/alpha.jxl")
         #expect(!JPEGXLHeader.isPremultiplied(file))

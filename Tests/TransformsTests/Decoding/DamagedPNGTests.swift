@@ -99,6 +99,38 @@ struct DamagedPNGTests {
         #expect(try produce(file.bytes).body == expected)
     }
 
+    @Test(arguments: ["color/palette.png", "color/palette-alpha.png"])
+    func `Colors beyond the palette are its last color`(name: String) throws {
+        var (short, whole) = (PNGFile(try Fixture.image(name)), PNGFile(try Fixture.image(name)))
+        let count = 5
+        let most = 1 << Int(try #require(whole.chunks.first).content[8])
+        for (type, size) in [("PLTE", 3), ("tRNS", 1)] {
+            guard let index = whole.chunks.firstIndex(where: { $0.type == type }) else { continue }
+            let kept = whole.chunks[index].content.prefix(count * size)
+            short.chunks[index].content = Array(kept)
+            guard kept.count == count * size else { continue }
+            whole.chunks[index].content = Array(kept) + (count..<most).flatMap { _ in kept.suffix(size) }
+        }
+        #expect(short.bytes != whole.bytes)
+        #expect(try produce(short.bytes).body == produce(whole.bytes).body)
+    }
+
+    @Test(arguments: ["color/grey.png", "color/squares.png"])
+    func `A palette that pixels do not use does not matter`(name: String) throws {
+        var file = PNGFile(try Fixture.image(name))
+        let expected = try produce(file.bytes).body
+        file.insert("PLTE", [0, 0, 0, 128, 128, 128], before: "IDAT")
+        #expect(PNGContainer.readable(file.bytes) == file.bytes)
+        #expect(try produce(file.bytes).body == expected)
+    }
+
+    @Test func `A profile counts behind the chunk that states sRGB, too`() throws {
+        var file = PNGFile(try Fixture.image("color/icc-swap.png"))
+        let expected = try produce(file.bytes).body
+        file.insert("sRGB", [0], before: "iCCP")
+        #expect(try produce(file.bytes).body == expected)
+    }
+
     @Test func `A header with a wrong checksum is corrupt before any pixel is decoded`() throws {
         let file = try withWrongChecksum(of: "IHDR", in: Fixture.image("color/palette.png"))
         #expect(throws: ImageProcessingError.self) { try SourceHeader(of: file) }

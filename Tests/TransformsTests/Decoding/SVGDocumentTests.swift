@@ -67,11 +67,13 @@ struct SVGDocumentTests {
         ("svg{background:#fc0}", "", [255, 204, 0, 255]),
         ("a{x:y} p, :root { background: red }", "", [255, 0, 0, 255]),
         ("*{fill:red;background:rgb(0,0,9)}svg{background:#00f}", "", [0, 0, 255, 255]),
+        (".r{background:red}#i,.s{background:#0f0}.t{background:red}", "", [0, 255, 0, 255]),
         ("svg{background:red}", "background:#0f0", [0, 255, 0, 255]), ("g svg{background:red}", "", [0, 0, 0, 0]),
         ("@media (prefers-color-scheme:dark){svg{background:red}}svg{background:#fff}", "", [255, 255, 255, 255]),
     ])
     func `A background may be in a style sheet`(sheet: String, style: String, expected: [Int]) throws {
-        let drawing = Self.svg("<style>\(sheet)</style>", "width=\"8\" height=\"8\" style=\"\(style)\"")
+        let attributes = "width=\"8\" height=\"8\" class=\"q s\" id=\"i\" style=\"\(style)\""
+        let drawing = Self.svg("<style>\(sheet)</style>", attributes)
         #expect(try Pixels(produce(drawing).body)[1, 1] == expected)
     }
 
@@ -137,6 +139,9 @@ struct SVGDocumentTests {
         (":root{--c:#0f0}.b{--c:red}", "var(--c)", ["css-variables"]), ("", "var(--c)", ["css-variables"]),
         (":root{--c:var(--c)}", "var(--c)", ["css-variables"]),
         ("@media print{:root{--c:red}}", "var(--c)", ["css-variables"]),
+        (".q{--c:#0f0}", "var(--c, red)", ["css-variables"]),
+        (".q{--c:#0f0}.r{--c:red}", "var(--c)", ["css-variables"]),
+        (".q{--c:red}:root{--c:#0f0}", "var(--c)", ["css-variables"]),
         (":root{--c:&quot;x}", "var(--c)", ["css-variables"]),
     ]
 
@@ -151,18 +156,28 @@ struct SVGDocumentTests {
         }
     }
 
+    @Test func `A variable that only one rule declares has its value in the elements of that rule`() throws {
+        let content =
+            "<style>.q{--c:#0f0}rect{fill:var(--c)}</style><g class='q'><rect width='64' height='64'/></g>"
+        #expect(try undrawn(content).isEmpty && Pixels(produce(Self.svg(content)).body)[9, 9] == [0, 255, 0, 255])
+    }
+
     @Test(arguments: [
         ("<foreignObject width=\"9\" height=\"9\"><p/></foreignObject>", ["foreign-object"]),
         ("<switch><foreignObject requiredExtensions=\"http://ns.adobe.com/\"/><g/></switch>", []),
-        ("<rect fill=\"OKLCH(60% 0.2 140)\"/>", ["css-colors"]),
+        ("<rect fill=\"OKLCH(60% 0.2 140)\"/>", []),
         ("<g style=\"fill:color-mix(in srgb,red,blue)\"/>", ["css-colors"]),
         ("<rect fill=\"rgb(1,2,3)\"/><text>oklch(1 1 1) var(--x)</text>", []),
         ("<style>@font-face{font-family:a;src:url(data:font/woff2;base64,AA)}</style>", ["fonts"]),
-        ("<g transform=\"rotate(9)\" transform-origin=\"5 5\"/>", ["css-properties"]),
+        ("<g transform=\"rotate(9)\" transform-origin=\"5 5\"/>", []),
+        ("<g transform=\"rotate(9)\" transform-origin=\"5ch 5\"/>", ["css-properties"]),
+        ("<text dominant-baseline=\"middle\" dy=\"5\">a</text>", ["css-properties"]),
+        ("<style>text{dominant-baseline:middle}</style>", ["css-properties"]),
         ("<path vector-effect=\"non-scaling-stroke\"/><g style=\"transform-box:fill-box\"/>", ["css-properties"]),
         ("<style>.a{clip-path:circle(4px at 5px 5px)}</style>", ["css-properties"]),
         ("<style>.a{clip-path:url(#circle)}</style><path vector-effect=\"none\"/>", []),
-        ("<rect width=\"5rem\"/>", ["css-units"]), ("<g style=\"width:calc(1px + 2px)\"/>", ["css-units"]),
+        ("<rect width=\"5ch\"/>", ["css-units"]), ("<rect width=\"5rem\" height=\"5VH\"/>", []),
+        ("<g style=\"width:calc(1px + 2px)\"/>", ["css-units"]),
         ("<style>.a1vw{width:5px}</style><rect width=\"5em\" height=\"5%\"/>", []),
         ("<path d=\"M1 1h9\" pathLength=\"100\"/>", ["css-properties"]),
         ("<clipPath id=\"a\" clip-path=\"url(#b)\"/>", ["css-properties"]),
@@ -175,7 +190,7 @@ struct SVGDocumentTests {
     }
 
     @Test func `The document, the plan and the result state it`() throws {
-        let drawing = Self.svg("<foreignObject/><rect fill=\"lab(1 2 3)\"/>")
+        let drawing = Self.svg("<foreignObject/><rect fill=\"color-mix(in lab,red,blue)\"/>")
         let names = ["css-colors", "foreign-object"]
         let result = try produce(drawing)
         #expect(result.gaps.names == names)

@@ -17,7 +17,7 @@ struct SVGMediaRulesTests {
             ("not (hover)", nil), ("(min-width:1px), screen", true), ("/* a */ screen", nil),
         ] as [(String, Bool?)])
     func `A condition holds for a light screen, does not hold, or is unknown`(list: String, expected: Bool?) {
-        #expect(SVGMediaRules.holds(list) == expected)
+        #expect(SVGMediaRules.holds(list, in: SVGViewport()) == expected)
     }
 
     @Test(
@@ -46,8 +46,12 @@ struct SVGMediaRulesTests {
         ("<style>:root{--c:#0f0}@media(prefers-color-scheme:dark){:root{--c:red}}rect{fill:var(--c)}</style>", []),
         ("<style>rect{fill:#0f0}</style><style media='print'>rect{fill:red}</style>", []),
         ("<style media='screen'>rect{fill:#0f0}</style>", []),
-        ("<style>rect{fill:#0f0}@media (max-width:9px){rect{fill:red}}</style>", ["css-rules"]),
-        ("<style media='(max-width:9px)'>rect{fill:#0f0}</style>", ["css-rules"]),
+        ("<style>rect{fill:#0f0}@media (max-width:7px){rect{fill:red}}</style>", []),
+        ("<style>rect{fill:red}@media (min-width:8px) and (height &lt;= .5em){rect{fill:#0f0}}</style>", []),
+        ("<style media='(max-width:8px)'>rect{fill:#0f0}</style>", []),
+        ("<style>rect{fill:#0f0}@media (hover){rect{fill:red}}</style>", ["css-rules"]),
+        ("<style>rect{fill:red}@supports (display:grid) and (not (-moz-a:b)){rect{fill:#0f0}}</style>", []),
+        ("<style>rect{fill:#0f0}@supports not (fill:oklch(0 0 0)){rect{fill:red}}</style>", []),
         ("<style><![CDATA[rect{fill:red}@media screen{svg>rect{fill:#0f0}}]]></style>", []),
     ])
     func `A drawing looks as on a light screen`(styles: String, gaps: [String]) throws {
