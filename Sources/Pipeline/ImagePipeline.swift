@@ -341,9 +341,6 @@ extension ImagePipeline {
     ///   - priority: the priority of the work for this call.
     package func ask(_ lookup: ImageLookup, client: String, priority: Priority) -> Inquired {
         let stopwatch = Stopwatch()
-        do throws(PipelineError) { try requireAllowedSources(of: lookup.request) } catch {
-            return .waits { () async throws(PipelineError) in throw error }
-        }
         guard !resolver.cache.isBehind, let request = currentRequest(of: lookup) else {
             var input = lookup.request
             (input.client, input.priority) = (client, priority)
@@ -351,17 +348,28 @@ extension ImagePipeline {
         }
         var inquiry = resolver.inquiry(request)
         if let found = resolver.answerNow(&inquiry) {
-            return .found(finished(showingParts(found, request), request, stopwatch))
+            return ifAllowed(request) { .found(finished(showingParts(found, request), request, stopwatch)) }
         }
         inquiry.request = renewed(request, client: client, priority: priority)
         if let failure = resolver.failureNow(&inquiry) {
             log(failure, of: request)
-            return .failed(failure)
+            return ifAllowed(request) { .failed(failure) }
         }
         if mayRefuse, let refusal = resolver.refusal(&inquiry) {
-            return .refused(resolver.producer.pixels.queue.refuse(refusal))
+            return ifAllowed(request) { .refused(resolver.producer.pixels.queue.refuse(refusal)) }
         }
-        return .waits { [self, inquiry] () async throws(PipelineError) in try await answer(to: inquiry, stopwatch) }
+        return .waits { [self, inquiry] () async throws(PipelineError) in
+            // Here, the log names the request of a source that is not allowed.
+            try requireAllowedSources(of: inquiry.request.input)
+            return try await answer(to: inquiry, stopwatch)
+        }
+    }
+
+    private func ifAllowed(_ request: ResolvedRequest, _ answer: () -> Inquired) -> Inquired {
+        do throws(PipelineError) { try requireAllowedSources(of: request.input) } catch {
+            return .waits { () async throws(PipelineError) in throw error }
+        }
+        return answer()
     }
 
     /// The request as work that begins now. What was found before the epoch is looked up again, so no purge is missed.
