@@ -33,7 +33,6 @@ final class PurgeFollower: Sendable {
     static let clockTolerance = Int64(5_000)
     /// With more purges to carry out at once, none is read: origins confirm what was stored before.
     static let maxPurges = 10_000
-    private static let concurrency = 16
 
     private struct State {
         /// The purges that this process knows, as far as the log is read again.
@@ -313,7 +312,10 @@ final class PurgeFollower: Sendable {
         var failure: ObjectStorageError?
         for batch in stride(from: 0, to: names.count, by: Self.concurrency) {
             let names = names[batch..<min(batch + Self.concurrency, names.count)]
-            let messages = await log.purges(names, within: Self.requestLimit)
+            let messages = await withTaskGroup(of: (PurgeLog.Name, PurgeLog.ReadResult).self) { [log] group in
+                for name in names { group.addTask { (name, await log.read(name, within: Self.requestLimit)) } }
+                return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
             for name in names.sorted() {
                 do throws(ObjectStorageError) {
                     if let message = try messages[name]?.get() {
@@ -331,6 +333,8 @@ final class PurgeFollower: Sendable {
         }
         if let failure { throw failure }
     }
+
+    private static let concurrency = 16
 
     /// - Parameter execute: nil for a lasting purge that was carried out before: it still concerns objects that servers
     ///   store without knowing it.

@@ -16,6 +16,7 @@ struct PurgeLogUpkeep: Sendable {
     /// The most purges of single sources that are read at the start.
     private static let maxSources = 10_000
     private static let concurrency = 16
+    private static let maxReads = 3
     /// The most summaries that are kept. A server may be about to read an older one.
     private static let maxSummaries = 3
 
@@ -83,8 +84,10 @@ struct PurgeLogUpkeep: Sendable {
     }
 
     private func recallSource(_ name: PurgeLog.Name) async -> Bool {
-        guard let message = try? await log.purge(name, within: limit).flatMap({ PurgeMessage($0) }),
-            let target = message.target, case .source(let url) = target
+        var bytes: ByteBuffer?
+        for _ in 0..<Self.maxReads where bytes == nil { bytes = try? await log.purge(name, within: limit) }
+        guard let message = bytes.flatMap({ PurgeMessage($0) }), let target = message.target,
+            case .source(let url) = target
         else { return false }
         shared.purgedOrders.add(target, source: source(url), order: order(at: name.time), isSoft: message.isSoft)
         return true

@@ -97,40 +97,32 @@ package struct PurgeLog: Sendable {
     /// The latest time that a server may have written by now.
     package var latestTime: Int64 { store.milliseconds + SharedObject.clockTolerance }
 
-    /// The stored content of a purge; nil if it is gone or corrupt, or the error, after ten attempts.
+    /// The stored content of a purge; nil if it is gone or corrupt.
+    package func purge(_ name: Name, within limit: Duration) async throws(ObjectStorageError) -> ByteBuffer? {
+        try await read(name, in: SharedName.purges, within: limit)?.head.metadata
+    }
+
+    package typealias ReadResult = Result<ByteBuffer?, ObjectStorageError>
+
+    /// The content of a purge, or the last error, after some attempts. A purge that cannot be read then counts as a
+    /// purge of everything.
     ///
     /// - Parameter limit: the time for all attempts.
-    package func purge(_ name: Name, within limit: Duration) async throws(ObjectStorageError) -> ByteBuffer? {
+    package func read(_ name: Name, within limit: Duration) async -> ReadResult {
         let end = store.instant() + limit
-        func attempt() async throws(ObjectStorageError) -> ByteBuffer? {
-            let left = store.instant().duration(to: end)
-            return try await read(name, in: SharedName.purges, within: left)?.head.metadata
+        var result = ReadResult.success(nil)
+        for _ in 0..<Self.maxReads {
+            do throws(ObjectStorageError) {
+                result = .success(try await purge(name, within: store.instant().duration(to: end)))
+            } catch {
+                result = .failure(error)
+            }
+            if case .success(.some) = result { break }
         }
-        for _ in 1..<Self.maxReads {
-            if let purge = try? await attempt() { return purge }
-        }
-        return try await attempt()
+        return result
     }
 
     private static let maxReads = 10
-
-    /// The stored contents of purges, which are read at the same time; see ``purge(_:within:)``.
-    package func purges(
-        _ names: some Sequence<Name>, within limit: Duration
-    ) async -> [Name: Result<ByteBuffer?, ObjectStorageError>] {
-        await withTaskGroup(of: (Name, Result<ByteBuffer?, ObjectStorageError>).self) { group in
-            for name in names {
-                group.addTask {
-                    do throws(ObjectStorageError) {
-                        return (name, .success(try await purge(name, within: limit)))
-                    } catch {
-                        return (name, .failure(error))
-                    }
-                }
-            }
-            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
-        }
-    }
 
     /// Deletes purges that no server needs any more.
     package func delete(_ names: [Name], within limit: Duration) async throws(ObjectStorageError) {
