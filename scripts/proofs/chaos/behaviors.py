@@ -162,13 +162,17 @@ BEHAVIORS: dict[str, Behavior] = {
     ),
     "empty": Behavior(lambda request: once(whole(b"")), {"unsupported-image"}),
     "204": Behavior(lambda request: once(head(status="204 No Content")), BROKEN),
-    "206": Behavior(status("206 Partial Content"), BROKEN),
+    # Without a range it is the whole, as in browsers.
+    "206": Behavior(status("206 Partial Content"), {IMAGE}),
+    "206-part": Behavior(
+        said(lambda body: whole(body[:500], f"Content-Range: bytes 0-499/{len(body)}", status="206 Partial Content")), BROKEN
+    ),
     "304-unasked": Behavior(lambda request: once(head(status="304 Not Modified")), BROKEN),
     "101": Behavior(status("101 Switching Protocols"), BROKEN | LATE),
     "999": Behavior(status("999 Whatever"), BROKEN),
     "404": Behavior(status("404 Not Found"), {"source-not-found"}),
     "500": Behavior(status("500 Internal Server Error"), BROKEN),
-    "429": Behavior(said(lambda body: whole(b"", "Retry-After: 1", status="429 Too Many Requests")), BROKEN),
+    "429": Behavior(said(lambda body: whole(b"", "Retry-After: 1", status="429 Too Many Requests")), {"origin-busy"}),
     "interim-flood": Behavior(interim_flood, BROKEN | LATE | {IMAGE, "source-too-large"}),
     "bad-chunks": Behavior(
         lambda request: once(head("Transfer-Encoding: chunked"), b"zz\r\n" + image(request.code)), BROKEN | LATE
