@@ -17,19 +17,11 @@ enum GIFCodes {
             (1..<maxBits).contains(Int(bits))
         else { return false }
         var count = Count(pixels: Int(width) * Int(height), bits: Int(bits))
-        return rest.withUnsafeReadableBytes { bytes in
-            var (position, end) = (0, 0)
-            while count.isUndecided, position < bytes.count {
-                if position == end {
-                    guard bytes[position] != 0 else { break }
-                    end = position + 1 + Int(bytes[position])
-                } else {
-                    count.read(bytes[position])
-                }
-                position += 1
-            }
-            return count.isValid && count.missing > 0
+        while count.isUndecided, let length = rest.readInteger(as: UInt8.self), length > 0 {
+            let block = rest.readSlice(length: min(Int(length), rest.readableBytes))
+            block?.withUnsafeReadableBytes { count.read($0) }
         }
+        return count.isValid && count.missing > 0
     }
 
     /// The most bits of a code.
@@ -56,36 +48,35 @@ enum GIFCodes {
 
         var isUndecided: Bool { isValid && !hasEnded && missing > 0 }
 
-        mutating func read(_ byte: UInt8) {
-            bits |= UInt32(byte) << UInt32(bitCount)
-            bitCount += 8
-            while bitCount >= width, isUndecided {
-                let code = Int(bits & (1 << UInt32(width) - 1))
-                bits >>= UInt32(width)
-                bitCount -= width
-                add(code)
-            }
-        }
-
-        private mutating func add(_ code: Int) {
-            if code == clear {
-                (next, previous) = (clear + 2, nil)
-                width = clear.trailingZeroBitCount + 1
-            } else if code == clear + 1 {
-                hasEnded = true
-            } else if let previous {
-                isValid = code < next || code == next && next < lengths.count
-                guard isValid else { return }
-                if next < lengths.count {
-                    lengths[next] = lengths[previous] + 1
-                    next += 1
-                    if next == 1 << width, width < maxBits { width += 1 }
+        /// Reads a block. In one loop without calls, since most GIFs are read for this.
+        mutating func read(_ block: UnsafeRawBufferPointer) {
+            lengths.withUnsafeMutableBufferPointer { lengths in
+                for byte in block {
+                    bits |= UInt32(byte) << UInt32(bitCount)
+                    bitCount += 8
+                    while bitCount >= width {
+                        let code = Int(bits & (1 << UInt32(width) - 1))
+                        bits >>= UInt32(width)
+                        bitCount -= width
+                        if code == clear {
+                            (next, previous) = (clear + 2, nil)
+                            width = clear.trailingZeroBitCount + 1
+                            continue
+                        }
+                        hasEnded = code == clear + 1
+                        guard !hasEnded else { return }
+                        isValid = previous == nil ? code < clear : code < next || code == next && next < lengths.count
+                        guard isValid else { return }
+                        if let previous, next < lengths.count {
+                            lengths[next] = lengths[previous] + 1
+                            next += 1
+                            if next == 1 << width, width < maxBits { width += 1 }
+                        }
+                        missing -= Int(lengths[code])
+                        previous = code
+                        guard missing > 0 else { return }
+                    }
                 }
-                missing -= Int(lengths[code])
-                self.previous = code
-            } else {
-                isValid = code < clear
-                (missing, previous) = (missing - 1, code)
             }
         }
     }
