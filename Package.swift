@@ -221,7 +221,7 @@ let package = Package(
             packages: [grdb, nioCore, crypto, logging]),
         tests(
             of: "ObjectStorage", sees: ["TestClock", "TestLogs", "TestOrigin", "TestRandom"],
-            packages: [httpTypes, logging, nioCore, nioPosix]),
+            packages: [httpTypes, logging, nioCore, nioPosix, nioSSL]),
         tests(
             of: "Origin",
             sees: [

@@ -13,10 +13,6 @@ package enum ObjectStorageError: Error, Hashable, Sendable, CustomStringConverti
     case noSuchBucket
     /// The store denies access (401, 403), with its code, such as `AccessDenied` or `SignatureDoesNotMatch`.
     case forbidden(code: S3ErrorCode?)
-    /// A precondition failed (412): an object has the key already.
-    case preconditionFailed
-    /// The range begins behind the object's end (416).
-    case rangeNotSatisfiable
     /// The store throttled the requests (429, or 503 `SlowDown`), in all attempts.
     case slowDown
     /// The store failed (5xx), in all attempts if a retry was possible.
@@ -45,7 +41,6 @@ package enum ObjectStorageError: Error, Hashable, Sendable, CustomStringConverti
         case endpoint =
             "The endpoint is not valid; give an http or https URL without path, such as https://s3.example.com."
         case region = "The region is not valid; give letters, digits and '-', such as us-east-1."
-        case certificates = "The file of certificate authorities cannot be read; give a file in PEM format."
     }
 
     /// The phase of an operation, with a timeout in it as a sentence.
@@ -87,8 +82,6 @@ package enum ObjectStorageError: Error, Hashable, Sendable, CustomStringConverti
         case .notFound: "The object store has no such object."
         case .noSuchBucket: "The object store has no such bucket."
         case .forbidden(let code): "The object store denied access\(Self.suffix(code))."
-        case .preconditionFailed: "An object with this key exists already."
-        case .rangeNotSatisfiable: "The range begins beyond the end of the object."
         case .slowDown: "The object store asks for fewer requests."
         case .unavailable(let status, let code): "The object store failed with status \(status)\(Self.suffix(code))."
         case .refused(let status, let code):

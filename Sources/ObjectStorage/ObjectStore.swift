@@ -20,7 +20,7 @@ package final class ObjectStore: Sendable {
     ///   - random: from 0 to 1, for pauses.
     ///   - addresses: addresses of hosts, in place of what DNS says.
     ///   - onRequest: called for each request sent, retries included.
-    /// - Throws: ``ObjectStorageError/invalidRequest(_:)`` if the region or the certificates are not usable.
+    /// - Throws: ``ObjectStorageError/invalidRequest(_:)`` if the region is not usable.
     package init(
         _ settings: ObjectStoreSettings, credentials: any CredentialsProviding, eventLoopGroup: any EventLoopGroup,
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
@@ -30,7 +30,7 @@ package final class ObjectStore: Sendable {
         guard settings.region.isAmazonRegion else { throw .invalidRequest(.region) }
         let configuration = HTTPClient.Configuration(
             connectTimeout: settings.connectTimeout, maxConnections: settings.maxConnections,
-            certificateAuthorities: try Self.certificates(settings.certificateAuthorities), addresses: addresses)
+            certificateAuthorities: settings.certificateAuthorities, addresses: addresses)
         executor = RequestExecutor(
             endpoint: settings.endpoint, region: settings.region, retries: settings.retries,
             transport: HTTPTransport(configuration, eventLoopGroup: eventLoopGroup), credentials: credentials,
@@ -92,15 +92,6 @@ package final class ObjectStore: Sendable {
             guard error == .notFound else { throw error }
         }
     }
-
-    private static func certificates(_ path: String?) throws(ObjectStorageError) -> [NIOSSLCertificate] {
-        guard let path else { return [] }
-        do {
-            return try NIOSSLCertificate.fromPEMFile(path)
-        } catch {
-            throw .invalidRequest(.certificates)
-        }
-    }
 }
 
 /// How to reach a store.
@@ -109,8 +100,8 @@ package struct ObjectStoreSettings: Sendable {
     package var endpoint: ObjectStoreEndpoint
     /// The region that requests are signed for. Ceph accepts any, MinIO by default `us-east-1`, R2 requires `auto`.
     package var region: String
-    /// A PEM file of certificate authorities to trust besides the system's.
-    package var certificateAuthorities: String?
+    /// Roots to trust besides the system's.
+    var certificateAuthorities: [NIOSSLCertificate] = []
     /// The largest number of connections to a host. Further requests wait. Default: 64.
     package var maxConnections = 64
     /// The time to connect, TLS included. Default: 3 s.

@@ -41,8 +41,11 @@ struct HostileStoreTests {
         ("403 Forbidden", "AccessDenied", [], .forbidden(code: S3ErrorCode("AccessDenied"))),
         ("401 Unauthorized", "Unauthorized", [], .forbidden(code: S3ErrorCode("Unauthorized"))),
         ("404 Not Found", "NoSuchKey", [], .notFound), ("404 Not Found", "NoSuchBucket", [], .noSuchBucket),
-        ("412 Precondition Failed", "PreconditionFailed", [], .preconditionFailed),
-        ("416 Range Not Satisfiable", "InvalidRange", [], .rangeNotSatisfiable),
+        (
+            "412 Precondition Failed", "PreconditionFailed", [],
+            .refused(status: 412, code: S3ErrorCode("PreconditionFailed"))
+        ),
+        ("416 Range Not Satisfiable", "InvalidRange", [], .refused(status: 416, code: S3ErrorCode("InvalidRange"))),
         ("429 Too Many Requests", "TooManyRequests", [], .slowDown),
         (
             "400 Bad Request", "AuthorizationHeaderMalformed", [],

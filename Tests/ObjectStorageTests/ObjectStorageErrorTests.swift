@@ -5,11 +5,11 @@ import Testing
 struct ObjectStorageErrorTests {
     static let errors: [ObjectStorageError] =
         [
-            .notFound, .noSuchBucket, .preconditionFailed, .rangeNotSatisfiable, .slowDown, .canceled,
+            .notFound, .noSuchBucket, .slowDown, .canceled,
             .forbidden(code: nil), .forbidden(code: S3ErrorCode("AccessDenied")), .notS3(status: 200),
             .unavailable(status: 500, code: nil), .refused(status: 400, code: S3ErrorCode("InvalidArgument")),
             .redirected(region: nil), .redirected(region: "eu-west-1"), .tooLarge(limitBytes: 9),
-        ] + [.bucket, .key, .endpoint, .region, .certificates].map { .invalidRequest($0) }
+        ] + [.bucket, .key, .endpoint, .region].map { .invalidRequest($0) }
         + [.credentials, .response, .body, .pause].map { .timedOut($0) }
         + [.dns, .refused, .connect, .tls, .certificate, .reset, .incomplete, .malformed].map { .unreachable($0) }
         + CredentialsSource.allCases.flatMap { source -> [CredentialsError] in

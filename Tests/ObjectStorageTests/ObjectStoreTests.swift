@@ -100,10 +100,10 @@ struct ObjectStoreTests {
         try await StubStore.run { _ in
             [.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: 9\r\n\r\nabc"), .stall]
         } testing: { stub in
-            await #expect(throws: ObjectStorageError.preconditionFailed) {
+            await #expect(throws: ObjectStorageError.slowDown) {
                 try await stub.store.get(.media("a"), ObjectRead(maxBytes: 9), within: limit) {
                     part throws(ObjectStorageError) in
-                    if case .bytes = part { throw .preconditionFailed }
+                    if case .bytes = part { throw .slowDown }
                 }
             }
             for await _ in stub.origin.hangUps { break }

@@ -1,6 +1,6 @@
 import DarkroomTestOrigin
-import Foundation
 import NIOPosix
+import NIOSSL
 import Testing
 
 @testable import DarkroomObjectStorage
@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct TLSTests {
     /// Asks a stub with a certificate for `trusted.test` that is signed by itself.
-    private func head(host: String, certificateAuthorities: String?) async throws {
+    private func head(host: String, certificateAuthorities: [NIOSSLCertificate] = []) async throws {
         let origin = TestOrigin(tls: true) { _ in Reply.object("") }
         try await origin.start()
         var settings = ObjectStoreSettings(
@@ -30,36 +30,25 @@ struct TLSTests {
         try result.get()
     }
 
-    /// Calls `body` with the path of a file with the stub's certificate.
-    private func withCertificate(_ body: (String) async throws -> Void) async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pem")
-        try TestCertificate.certificatePEM.write(to: file, atomically: true, encoding: .utf8)
-        defer { try? FileManager.default.removeItem(at: file) }
-        try await body(file.path)
+    /// The stub's certificate.
+    private func authorities() throws -> [NIOSSLCertificate] {
+        try NIOSSLCertificate.fromPEMBytes(Array(TestCertificate.certificatePEM.utf8))
     }
 
     @Test func `Authorities of the settings are trusted`() async throws {
-        try await withCertificate { try await head(host: "trusted.test", certificateAuthorities: $0) }
+        try await head(host: "trusted.test", certificateAuthorities: authorities())
     }
 
     @Test func `Others are not`() async throws {
         await #expect(throws: ObjectStorageError.unreachable(.certificate)) {
-            try await head(host: "trusted.test", certificateAuthorities: nil)
+            try await head(host: "trusted.test")
         }
     }
 
     @Test func `Certificates are for their host only`() async throws {
-        try await withCertificate { path in
-            await #expect(throws: ObjectStorageError.unreachable(.certificate)) {
-                try await head(host: "other.test", certificateAuthorities: path)
-            }
-        }
-    }
-
-    @Test(arguments: ["/missing", "/dev/null"])
-    func `A file without certificates is reported`(path: String) async {
-        await #expect(throws: ObjectStorageError.invalidRequest(.certificates)) {
-            try await head(host: "trusted.test", certificateAuthorities: path)
+        let authorities = try authorities()
+        await #expect(throws: ObjectStorageError.unreachable(.certificate)) {
+            try await head(host: "other.test", certificateAuthorities: authorities)
         }
     }
 }

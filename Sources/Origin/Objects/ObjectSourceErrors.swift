@@ -12,8 +12,6 @@ extension OriginError {
             case _ where error.isAboutConfiguration: .unreachable(.configuration)
             case .notFound: .notFound(status(404))
             case .forbidden: .unexpectedStatus(status(403))
-            case .preconditionFailed: .unexpectedStatus(status(412))
-            case .rangeNotSatisfiable: .unexpectedStatus(status(416))
             case .slowDown: .unexpectedStatus(status(503))
             case .unavailable(let code, _), .refused(let code, _): .unexpectedStatus(status(code))
             case .tooLarge(let limitBytes): .tooLarge(limitBytes: limitBytes)

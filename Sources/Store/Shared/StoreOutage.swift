@@ -60,7 +60,7 @@ extension ObjectStorageError {
     fileprivate var outcome: CircuitBreaker.Outcome {
         switch self {
         case .canceled: .inconclusive
-        case .notFound, .preconditionFailed, .rangeNotSatisfiable, .tooLarge, .invalidRequest: .answered
+        case .notFound, .tooLarge, .invalidRequest: .answered
         case .credentials, .noSuchBucket, .forbidden, .slowDown, .unavailable, .refused, .redirected, .timedOut,
             .unreachable, .notS3:
             .failed
