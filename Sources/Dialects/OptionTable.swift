@@ -1,5 +1,4 @@
 import DarkroomQuery
-import Foundation
 
 /// What an option of another service becomes.
 enum OptionOutcome: Hashable, Sendable {
@@ -84,19 +83,4 @@ struct OptionTable<Arguments, Draft: OptionDraft>: Sendable {
 extension Comparable {
     /// The value, or the bound of the range that is nearest to it.
     func clamped(to range: ClosedRange<Self>) -> Self { min(max(self, range.lowerBound), range.upperBound) }
-}
-
-extension Double {
-    /// The number without an exponent, rounded to this many decimals.
-    func text(decimals: Int) -> String {
-        let scale = pow(10, Double(decimals))
-        let units = Int((self * scale).rounded())
-        let (whole, part) = units.magnitude.quotientAndRemainder(dividingBy: UInt(scale))
-        let sign = units < 0 ? "-" : ""
-        guard part > 0 else { return "\(sign)\(whole)" }
-        let digits = String(part)
-        var fraction = String(repeating: "0", count: decimals - digits.count) + digits
-        while fraction.hasSuffix("0") { fraction.removeLast() }
-        return "\(sign)\(whole).\(fraction)"
-    }
 }

@@ -4,8 +4,10 @@ import DarkroomHTTPClient
 import DarkroomWaiting
 import Foundation
 import HTTPTypes
+import Logging
 import NIOCore
 import NIOHTTP1
+import Synchronization
 
 /// Why a request to an edge has no answer. Texts have neither header fields nor URLs, which may be secret.
 struct EdgeTransportFailure: Error, Equatable {
@@ -59,10 +61,8 @@ final class HTTPEdgeTransport: EdgeTransport {
     private func exchange(_ message: HTTPClientRequest) async throws(EdgeTransportFailure) -> EdgeAnswer {
         do {
             let response = try await client.execute(message, deadline: .distantFuture)
-            var answer = EdgeAnswer(status: Int(response.status.code))
-            if let value = response.headers.first(name: "Retry-After"), HTTPField.isValidValue(value) {
-                answer.fields[.retryAfter] = value
-            }
+            var answer = EdgeAnswer(
+                status: Int(response.status.code), fields: HTTPFields(received: response.headers))
             // The rest of a longer answer is not received: the connection is closed.
             do { answer.body = try await response.body.collect(upTo: Self.maxAnswerBytes) } catch {
                 guard error is NIOTooManyBytesError else { throw error }
@@ -75,4 +75,34 @@ final class HTTPEdgeTransport: EdgeTransport {
     }
 
     func shutdown() async { try? await client.shutdown() }
+}
+
+/// Logs the first failure and the end of each outage of an edge, and nothing in between.
+final class EdgeOutageLog: Sendable {
+    private let logger: Logger
+    private let failing = Mutex<Set<String>>([])
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func record(_ verdict: EdgeVerdict, _ edge: String) {
+        switch verdict {
+        case .told: record(true, edge, reason: "")
+        case .postponed(_, let reason), .refused(let reason): record(false, edge, reason: reason)
+        }
+    }
+
+    /// Records the result of an edge, or of another thing that can fail. The reason must not contain secrets.
+    func record(_ succeeded: Bool, _ name: String, reason: String) {
+        let isNews = failing.withLock { failing in
+            succeeded ? failing.remove(name) != nil : failing.insert(name).inserted
+        }
+        guard isNews else { return }
+        if succeeded {
+            logger.info("an edge confirms purges again", metadata: ["edge": "\(name)"])
+        } else {
+            logger.warning(
+                "an edge did not confirm a purge, which stays in the queue",
+                metadata: ["edge": "\(name)", "reason": "\(reason)"])
+        }
+    }
 }

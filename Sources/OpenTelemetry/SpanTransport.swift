@@ -67,9 +67,7 @@ struct HTTPSpanTransport: SpanTransport {
         }
         let reason = "the collector answered with status \(status)"
         guard retryableStatuses.contains(status) else { return .refused(reason: reason) }
-        var fields = HTTPFields()
-        if let value = headers.first(name: "Retry-After"), HTTPField.isValidValue(value) { fields[.retryAfter] = value }
-        return .postponed(for: fields.retryAfter(now: now), reason: reason)
+        return .postponed(for: HTTPFields(received: headers).retryAfter(now: now), reason: reason)
     }
 }
 

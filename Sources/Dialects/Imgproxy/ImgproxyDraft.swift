@@ -28,7 +28,6 @@ struct ImgproxyDraft: OptionDraft, Sendable {
     var contrast = 1.0
     var saturation = 1.0
     var duotone: (shadow: Color, highlight: Color)?
-    var isMonochrome = false
     var blur = 0.0
     var sharpening = 0.0
     var pixelSize = 1
@@ -181,7 +180,6 @@ struct ImgproxyDraft: OptionDraft, Sendable {
         if saturation != 1 {
             query.append("sat", Layout.plain(min(saturation, Saturation.factors.upperBound)))
         }
-        if isMonochrome { query.append("filt", "greyscale") }
         if let duotone { query.append("duotone", "\(duotone.shadow.hex),\(duotone.highlight.hex)") }
         if blur > 0 { query.append("blur", Layout.plain(blur.clamped(to: Blur.sigmas))) }
         if sharpening > 0 { query.append("sharp", Layout.plain(sharpening.clamped(to: Sharpen.sigmas))) }
