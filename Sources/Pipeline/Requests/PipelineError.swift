@@ -207,6 +207,33 @@ extension PipelineError {
     }
 }
 
+extension PipelineError {
+    /// A word out of few (OpenTelemetry: error.type): the name in RFC 9209 §2.3 if there is one, or else the origin's
+    /// status.
+    var spanType: String {
+        switch self {
+        case .invalidURL: "invalid_url"
+        case .badParameter: "bad_parameter"
+        case .notAllowed: "not_allowed"
+        case .notFound(let status, _): status.map(String.init) ?? "not_found"
+        case .tooLarge: "too_large"
+        case .unsupported, .missingDecoder, .outdatedDecoder: "unsupported"
+        case .corrupt: "corrupt"
+        case .originFailed(let failure), .originTimedOut(let failure):
+            failure.proxyError?.rawValue ?? failure.receivedStatus.map(String.init) ?? "_OTHER"
+        case .originUnavailable: "destination_unavailable"
+        case .remembered(let error, _, _): error.spanType
+        case .notCached: "not_cached"
+        case .timedOut: "timeout"
+        case .overloaded: "overloaded"
+        case .loop: "proxy_loop_detected"
+        case .cancelled: "canceled"
+        case .failed: "_OTHER"
+        case .mark(let error, _): error.spanType
+        }
+    }
+}
+
 extension OriginError.Stage {
     fileprivate var proxyError: ProxyStatus.Failure {
         switch self {
