@@ -2,12 +2,16 @@ import Darkroom
 import HTTPTypes
 import Hummingbird
 
+/// The routes of an app, with images of one site.
+func routes() -> Router<BasicRequestContext> {
+    var downloads = GuardedHTTPClient.Settings()
+    downloads.hosts.allowHosts = ["*.example.com"]
+    let router = Router()
+    router.add(middleware: ImageMiddleware(pipeline: ImagePipeline(downloads: downloads)))
+    return router
+}
+
 /// Answers `GET /image?url=…&w=…` of a Hummingbird app. Other requests go to the app's routes.
-///
-///     var downloads = GuardedHTTPClient.Settings()
-///     downloads.hosts.allowHosts = ["*.example.com"]
-///     let router = Router()
-///     router.add(middleware: ImageMiddleware(pipeline: ImagePipeline(downloads: downloads)))
 struct ImageMiddleware<Context: RequestContext>: RouterMiddleware {
     let pipeline: ImagePipeline
     /// The widths that clients may ask for, so that they cannot fill the cache with others.

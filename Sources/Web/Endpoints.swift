@@ -45,10 +45,7 @@ struct Endpoints: Sendable {
     func routes(of listener: Listener, _ configuration: WebConfiguration) -> [Route] {
         let adminRoutes = adminRoutes.map { $0.administrative(configuration, on: listener) }
         switch listener {
-        case .main:
-            let isAdministered = configuration.adminAddress == nil
-            return imageRoutes(configuration) + (isAdministered ? adminRoutes : [Route.metricsElsewhere])
-                + commonRoutes(configuration)
+        case .main: return imageRoutes(configuration) + adminRoutes + commonRoutes(configuration)
         case .admin: return adminRoutes + commonRoutes(configuration)
         }
     }

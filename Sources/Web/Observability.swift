@@ -72,11 +72,6 @@ extension Route {
         }
     }
 
-    /// The route of a listener without administration, if another listener has the metrics.
-    static let metricsElsewhere = Route("/metrics") { _, _ throws(Problem) in
-        throw Problem(.noSuchRoute, "Metrics are at /metrics of the admin port, which the setting 'admin-port' names.")
-    }
-
     /// `GET /robots.txt` (RFC 9309): whether crawlers may fetch everything, or nothing.
     static func robots(areAllowed: Bool) -> Route {
         let text = ByteBuffer(string: "User-agent: *\nDisallow: \(areAllowed ? "" : "/")\n")

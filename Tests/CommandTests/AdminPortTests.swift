@@ -19,8 +19,9 @@ struct AdminPortTests {
         async throws
     {
         let (server, admin) = try await server()
-        for path in ["/cache", "/metrics", "/cache?all=true"] {
-            #expect(try await Client.get(server.base + path).problem?.type == "/problems/no-such-route")
+        for path in ["/cache", "/metrics", "/cache?all=true", "/prefetch"] {
+            let problem = try await Client.get(server.base + path).problem
+            #expect(problem?.type == "/problems/no-such-route" && problem?.detail?.contains("'admin-port'") == true)
             #expect(try await Client.get(admin + path).status == 200)
         }
         #expect(try await Client.get(server.base + "/cache?all=true", method: .DELETE).status == 404)

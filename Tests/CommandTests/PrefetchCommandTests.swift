@@ -45,7 +45,10 @@ struct PrefetchCommandTests {
         let input = Pipe()
         let output = Pipe()
         let process = try DarkroomProcess.launch(
-            ["prefetch", "-", "--server", server.base, "--token-file", token.path, "--accept", "image/webp", "--json"],
+            [
+                "prefetch", "-", "--server", server.base, "--admin-token-file", token.path, "--accept", "image/webp",
+                "--json",
+            ],
             input: input, output: output)
         try input.fileHandleForWriting.write(contentsOf: Data("local:///sample.jpg\n".utf8))
         try input.fileHandleForWriting.close()
@@ -87,19 +90,22 @@ struct PrefetchCommandTests {
         #expect(query.errors.contains("'w' must be"), "\(query.errors)")
         let denied = try prefetch("local:///sample.jpg", server.base, environment: [:])
         #expect(denied.status == 1)
-        let hint = "Set DARKROOM_ADMIN_TOKEN, or name a file with --token-file.\n"
+        let hint = "Set DARKROOM_ADMIN_TOKEN, or name a file with --admin-token-file.\n"
         #expect(denied.errors.hasSuffix(hint), "\(denied.errors)")
         let wrong = try prefetch("x", server.base, environment: ["DARKROOM_ADMIN_TOKEN": Self.token + "x"])
         #expect(wrong.status == 1)
         #expect(wrong.errors.hasSuffix("the token that was sent is not the server's admin-token.\n"), "\(wrong.errors)")
-        #expect(!wrong.errors.contains("--token-file") && !wrong.errors.contains(Self.token))
+        #expect(!wrong.errors.contains("--admin-token-file") && !wrong.errors.contains(Self.token))
     }
 
     @Test(arguments: [
         (["--server", "127.0.0.1:8080"], 64, "--server must be an absolute http or https URL"),
         (["--server", "http://127.0.0.1:1"], 1, "Error: http://127.0.0.1:1: Connection refused.\n"),
         (["--server", "http://127.0.0.1:1", "--widths", "10,x"], 64, "--widths must be integers"),
-        (["--server", "http://127.0.0.1:1", "--token-file", "/no/such"], 1, "--token-file: /no/such cannot be read"),
+        (
+            ["--server", "http://127.0.0.1:1", "--admin-token-file", "/no/such"], 1,
+            "--admin-token-file: /no/such cannot be read"
+        ),
         ([], 64, "--server"),
     ])
     func `What cannot be asked is reported`(words: [String], status: Int32, sentence: String) throws {

@@ -129,7 +129,7 @@ struct PrefetchRunTests {
         let access = PrefetchFailure.refused(status: 401, detail: "No token.", member: nil)
         #expect(await run("x", starts: [.failure(access)], states: []).failure == .server(access))
         #expect(access.sentence("http://a", hasToken: true).hasSuffix("is not the server's admin-token."))
-        #expect(access.sentence("http://a", hasToken: false).hasSuffix("or name a file with --token-file."))
+        #expect(access.sentence("http://a", hasToken: false).hasSuffix("or name a file with --admin-token-file."))
     }
 
     @Test func `A job that is being started when the run is canceled is known, so that it can be canceled too`() async {

@@ -33,6 +33,7 @@ struct SettingsTests {
         #expect(settings.processing.isolation == .auto && settings.processing.quarantine == .seconds(3600))
         #expect(settings.processing.queueDepth == 64)
         #expect(settings.processing.memoryBudget == PipelineConfiguration().memoryBudgetBytes)
+        #expect(settings.processing.pixelWorkers == PipelineConfiguration().pixelWorkers)
         #expect(settings.transferBytes == settings.processing.memoryBudget / 2)
         #expect(settings.origins.downloadsPerHost == 6)
         #expect(settings.origins.maxDownloads == 64)

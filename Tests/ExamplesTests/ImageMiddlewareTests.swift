@@ -47,6 +47,11 @@ struct ImageMiddlewareTests {
         #expect(try await answer(app(), target).status == status)
     }
 
+    @Test func `The example's routes have images of one site only`() async throws {
+        let target = "/image?url=http%3A%2F%2Fexample.org%2Fphoto.jpg&w=320"
+        #expect(try await answer(routes().buildResponder(), target).status == .forbidden)
+    }
+
     private func app() throws -> some HTTPResponder<BasicRequestContext> {
         let router = Router()
         router.add(middleware: ImageMiddleware(pipeline: ImagePipeline(downloads: try .loopback)))

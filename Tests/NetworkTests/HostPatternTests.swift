@@ -35,6 +35,13 @@ struct HostPatternTests {
         #expect(throws: HostPattern.Flaw.matchesNothing(suggestion: expected)) { try HostPattern(parsing: text) }
     }
 
+    @Test func `A policy takes patterns in any letter case, also later`() {
+        var policy = HostPolicy(allowHosts: ["A.org"])
+        #expect(policy.permits(host: .name("a.org")))
+        policy.allowHosts = ["*.B.org"]
+        #expect(policy.permits(host: .name("x.b.org")) && !policy.permits(host: .name("a.org")))
+    }
+
     @Test(arguments: ["10.0.0.0/8", "192.0.2.7/32", "fd00::/8"])
     func `A network is no pattern of hosts`(text: String) {
         #expect(throws: HostPattern.Flaw.network) { try HostPattern(parsing: text) }

@@ -34,6 +34,8 @@ struct OutputOptionsTests {
             OutputOptions(passthrough: .auto).converted(to: .gif),
         ] { #expect(output.passthrough == .auto && output.key.contains("pass-auto")) }
         #expect(OutputOptions(format: .json, maxBytes: 100, metadata: .all) == OutputOptions(format: .json))
+        #expect(OutputOptions(format: .png, hdr: .keep) == OutputOptions(format: .png))
+        #expect(OutputOptions(format: .jpeg, hdr: .keep, damaged: .show).key == "jpeg(-,-,-,hdr-keep,damaged-show)")
         #expect(OutputOptions(format: .lqip, quality: 3, lossless: true, details: .all) == OutputOptions(format: .lqip))
     }
 

@@ -58,6 +58,15 @@ struct DialectPathTests {
         #expect(try await site.respond(Self.path, method: .post).status == .methodNotAllowed)
     }
 
+    @Test func `A parameter that only the translation has is said to be one of the query`() async throws {
+        let site = TestSite(configuration: try configuration { $0.limits.findsFaces = false })
+        let problem = try await site.problem("/_/rs:fill:9:9/g:obj:face/plain/https://example.com/a.jpg")
+        #expect(problem.status == 400 && problem.parameter == nil)
+        #expect(problem.detail.hasPrefix("As a query of /image, the path is not valid: Parameter 'layout' "))
+        let query = try await site.problem("/image?url=https://example.com/a.jpg&w=9&h=9&fit=cover&a=face")
+        #expect(query.parameter == "a" && query.detail.hasPrefix("Parameter 'a' "))
+    }
+
     @Test func `Keys of the dialect close the whole server`() async throws {
         let site = TestSite(configuration: try configuration(keys: [Self.pair]))
         #expect(try await site.respond(signed("/w:5/plain/https://example.com/a.jpg")).status == .ok)

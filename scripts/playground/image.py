@@ -7,7 +7,9 @@ from urllib.request import Request, urlopen
 from selenium.webdriver.common.keys import Keys
 
 from .person import Person
+from .server import ROOT
 
+SWIFT = (ROOT / "Sources/Web/Pages/Playground/swift.js").read_text()
 LAKE = "local:///sample.jpg"
 LAKE_WIDTH = 1600
 WIDTH = "input[inputmode=numeric][data-parameter=w]"
@@ -201,6 +203,12 @@ def copies_code(person: Person) -> None:
     ):  # fmt: skip
         person.chooses("snippet", title)
         answers_each_url(person.reads("#panel-code", part).string)
+    for values, line in (
+        ({"a": "face"}, "position = .faces(FaceFocus(.largest))"), ({"a": "left"}, "position = .anchor(x: 0, y: 0.5)"),
+        ({"crop": "25p,0,50p,9"}, "crop = Crop(x: .percent(25), y: .pixels(0), width: .percent(50), height: .pixels(9))"),
+    ):  # fmt: skip
+        share = "const isShare = (side) => side.endsWith('p');"
+        assert person.run(f"{share}\n{SWIFT}\nreturn RECIPE[arguments[1]](arguments[0])", values, *values) == line, values
     person.chooses("snippet", "curl")
     person.sees_no_overflow()
     copied = copies(person, "button[aria-label='Copy curl']", "curl copied")

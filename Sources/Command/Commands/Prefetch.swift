@@ -13,7 +13,7 @@ struct Prefetch: AsyncParsableCommand {
             begin with # are ignored. Without --widths and --query, images are cached unchanged.
 
             The server's admin-token is read from the environment (DARKROOM_ADMIN_TOKEN) or from the file that \
-            --token-file names, not from a flag, which is visible in the process list. A server with an admin-port \
+            --admin-token-file names, not from a flag, which is visible in the process list. A server with an admin-port \
             takes prefetches there; if it has no admin-token, none is needed.
 
             The list is sent as one job after another, each of at most 10,000 images. Ctrl-C cancels the job in \
@@ -37,7 +37,7 @@ struct Prefetch: AsyncParsableCommand {
     @Option(help: "Accept field that chooses formats as for a client, such as 'image/avif,image/webp'.")
     var accept: String?
     @Option(help: "File with the server's admin-token.", completion: .file())
-    var tokenFile: String?
+    var adminTokenFile: String?
     @Flag(help: "Print one JSON object per line for each image that failed, and a last one with the counts.")
     var json = false
 
@@ -56,7 +56,7 @@ struct Prefetch: AsyncParsableCommand {
             list = PrefetchList(try text(), queries: queries, widths: (try? widthList()) ?? [])
             guard list.imageCount > 0 else { throw SettingError("\(self.list) names no images.") }
             client = PrefetchClient(
-                server: server, token: try AdminTokenFile.token(inFile: tokenFile, spelling: "--token-file"))
+                server: server, token: try AdminTokenFile.token(inFile: adminTokenFile))
         } catch {
             StandardError.write(CommandOutput.printable(error.description))
             throw ExitCode.failure

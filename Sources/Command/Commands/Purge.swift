@@ -62,7 +62,7 @@ struct Purge: AsyncParsableCommand {
             let silence = EdgePurger.maxWait + .seconds(60)
             client = PrefetchClient(
                 server: server,
-                token: try AdminTokenFile.token(inFile: adminTokenFile, spelling: "--admin-token-file"),
+                token: try AdminTokenFile.token(inFile: adminTokenFile),
                 silence: wait ? TimeAmount(silence) : .seconds(60))
         } catch {
             StandardError.write(CommandOutput.printable(error.description))
@@ -114,7 +114,7 @@ extension Purge {
             return !wait || answer.pending.isEmpty
         } catch {
             guard !Task.isCancelled else { return false }
-            let sentence = error.sentence(server, hasToken: client.token != nil, option: "--admin-token-file")
+            let sentence = error.sentence(server, hasToken: client.token != nil)
             if json {
                 output.print(JSONLine.encoded(Line(name: name, answer: nil, error: sentence)))
             } else {

@@ -60,15 +60,15 @@ enum PrefetchFailure: Error, Equatable {
     /// The server does not speak as a Darkroom server does.
     case notDarkroom(String)
 
-    /// The failure as a sentence about the server. The option names the file with the token.
-    func sentence(_ server: String, hasToken: Bool, option: String = "--token-file") -> String {
+    /// The failure as a sentence about the server.
+    func sentence(_ server: String, hasToken: Bool) -> String {
         switch self {
         case .connection(let reason), .notDarkroom(let reason): return "\(server): \(reason)"
         case .refused(401, _, _) where hasToken:
             return "\(server): the token that was sent is not the server's admin-token."
         case .refused(let status, let detail, _):
             let isAccess = [401, 403].contains(status) && !hasToken
-            let hint = isAccess ? " Set DARKROOM_ADMIN_TOKEN, or name a file with \(option)." : ""
+            let hint = isAccess ? " Set DARKROOM_ADMIN_TOKEN, or name a file with \(AdminTokenFile.flag)." : ""
             return "\(server): \(detail)\(hint)"
         }
     }

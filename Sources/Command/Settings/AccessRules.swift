@@ -75,16 +75,21 @@ enum AdminTokenFile {
         return token
     }
 
+    /// The flag of commands that ask a server.
+    static let flag = "--admin-token-file"
+
     /// The token of a command: of the file, or of `DARKROOM_ADMIN_TOKEN` if no file is named; nil without both.
-    static func token(inFile path: String?, spelling: String) throws(SettingError) -> String? {
-        if let path {
-            return try SettingKind.token.read(
-                FileBytes.text(inFile: path, upTo: 4 << 10, spelling), of: spelling, isSecret: true)
-        }
+    static func token(inFile path: String?) throws(SettingError) -> String? {
+        if let path { return try token(inFile: path, spelling: flag) }
         let variable = "DARKROOM_ADMIN_TOKEN"
         guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else { return nil }
         return try SettingKind.token.read(
             text.trimmingCharacters(in: .whitespacesAndNewlines), of: variable, isSecret: true)
+    }
+
+    private static func token(inFile path: String, spelling: String) throws(SettingError) -> String {
+        try SettingKind.token.read(
+            FileBytes.text(inFile: path, upTo: 4 << 10, spelling), of: spelling, isSecret: true)
     }
 }
 

@@ -8,7 +8,7 @@
 ///    For IPv6 that is `2000::/3` without its special blocks, so that no transition form is public by itself.
 public struct AddressPolicy: Hashable, Sendable {
     /// Networks that are permitted although they are not public. Default: none.
-    public let allowNetworks: [CIDR]
+    public var allowNetworks: [CIDR]
 
     /// A policy that permits public addresses and these networks.
     public init(allowNetworks: [CIDR] = []) {

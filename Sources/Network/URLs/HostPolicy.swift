@@ -1,10 +1,10 @@
 /// The hosts and ports that may be asked, checked by name before any DNS lookup.
 public struct HostPolicy: Hashable, Sendable {
-    /// Patterns of whole host names, in lower case: `*` matches any characters, dots included, `?` one. IPv6 addresses
-    /// are matched without brackets. Empty: any host.
-    public let allowHosts: [String]
+    /// Patterns of whole host names, kept in lower case: `*` matches any characters, dots included, `?` one. IPv6
+    /// addresses are matched without brackets. Empty: any host.
+    public var allowHosts: [String] { didSet { allowHosts = allowHosts.map { $0.lowercased() } } }
     /// The ports that may be connected to. Addresses of ``AddressPolicy/allowNetworks`` are exempt.
-    public let allowPorts: Set<Int>
+    public var allowPorts: Set<Int>
 
     /// A policy for any host and the ports 80 and 443 unless parameters say otherwise. Letter case is ignored.
     public init(allowHosts: [String] = [], allowPorts: Set<Int> = [80, 443]) {

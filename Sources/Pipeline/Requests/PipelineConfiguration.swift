@@ -9,7 +9,7 @@ public struct PipelineConfiguration: Sendable {
     public var limits: PixelLimits
     /// How much time encoders spend. They are part of every variant's key.
     public var efforts: EncoderEfforts
-    /// Threads that decode, transform and encode; at least 1. Default: 2.
+    /// Threads that decode, transform and encode; at least 1. Default: one per processor that this process may use.
     public var pixelWorkers: Int
     /// Jobs that may wait for each pixel thread; further work is refused at once. Default: 64.
     public var queueDepth: Int
@@ -28,7 +28,7 @@ public struct PipelineConfiguration: Sendable {
 
     /// Creates a configuration with the command line's defaults.
     public init(
-        limits: PixelLimits = PixelLimits(), efforts: EncoderEfforts = EncoderEfforts(), pixelWorkers: Int = 2,
+        limits: PixelLimits = PixelLimits(), efforts: EncoderEfforts = EncoderEfforts(), pixelWorkers: Int? = nil,
         queueDepth: Int = 64,
         memoryBudgetBytes: Int = MemoryPressure().usableBytes / 4, requestTimeout: Duration = .seconds(30),
         freshness: FreshnessPolicy = FreshnessPolicy(), encodingBudget: Duration = .milliseconds(20),
@@ -36,7 +36,7 @@ public struct PipelineConfiguration: Sendable {
     ) {
         self.limits = limits
         self.efforts = efforts
-        self.pixelWorkers = pixelWorkers
+        self.pixelWorkers = pixelWorkers ?? ResourceDefaults.current.pixelWorkers
         self.queueDepth = queueDepth
         self.memoryBudgetBytes = memoryBudgetBytes
         self.requestTimeout = requestTimeout

@@ -3,7 +3,7 @@ import DarkroomNetwork
 import DarkroomOrigin
 import DarkroomRequests
 public import DarkroomTransforms
-import Foundation
+public import Foundation
 import HTTPTypes
 
 /// The reason why a request has no image. Every text may be sent to clients: it states a remedy and contains nothing
@@ -57,6 +57,41 @@ public indirect enum PipelineError: Error, Sendable, Hashable {
     /// The underlying failure of a remembered error; any other error itself.
     public var cause: PipelineError {
         if case .remembered(let error, _, _) = self { error.cause } else { self }
+    }
+}
+
+extension PipelineError: LocalizedError, CustomStringConvertible {
+    /// The reason in a sentence.
+    public var description: String {
+        switch self {
+        case .invalidURL(let sentence), .notAllowed(let sentence), .tooLarge(let sentence): sentence
+        case .badParameter(let error): "Parameter '\(error.parameter)' cannot be applied: \(error.reason)."
+        case .notFound(410?, _): "The origin has removed the image at this URL."
+        case .notFound: "The origin has no image at this URL."
+        case .unsupported:
+            "The source is not a \(SourceFormat.names) image, regardless of its name or content type."
+        case .missingDecoder(let format): "The source cannot be read: \(MissingCodec.decoder(format).reason)."
+        case .outdatedDecoder(let feature): "The source cannot be read: \(feature.reason)."
+        case .corrupt: "The source is corrupt, truncated or of another format than it claims."
+        case .originFailed(let failure), .originTimedOut(let failure): failure.sentence
+        case .originUnavailable: "The origin's host failed repeatedly and is temporarily not contacted."
+        case .remembered(let error, _, _): error.description
+        case .notCached: "The request accepts only a cached response, and there is no usable one."
+        case .timedOut: "The image was not ready within the time limit of a request."
+        case .overloaded: "All workers are busy and the queue is full."
+        case .loop: "The request has passed through this server before."
+        case .cancelled: "The request was canceled, or the pipeline was shut down."
+        case .failed: "The image could not be processed."
+        case .mark(let error, let name): Self.sentence(error.description, aboutPart: name)
+        }
+    }
+
+    public var errorDescription: String? { description }
+
+    /// The sentence of an error as one about the drawn image of this name, instead of the source.
+    package static func sentence(_ sentence: String, aboutPart name: String) -> String {
+        let part = name.isEmpty ? "The watermark" : "The image of '\(PartImage.parameter(of: name))'"
+        return "\(part) cannot be used: \(sentence)"
     }
 }
 

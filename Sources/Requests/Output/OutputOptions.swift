@@ -27,7 +27,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
     /// Whether a JPEG keeps the gain map of its source; nil = if it takes at most a third more bytes.
     public package(set) var hdr: HDRPolicy?
     /// Whether a damaged source is shown as far as it can be decoded.
-    public package(set) var damaged = DamagePolicy.refuse
+    public package(set) var damaged: DamagePolicy
     /// The compression level of a PNG, one of ``compressionLevels``; nil = the level of the server's efforts.
     public package(set) var compression: Int?
     /// Whether each row of a PNG is filtered by the filter that suits it, and a PNG of few colors has no palette.
@@ -46,7 +46,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         maxBytes: Int? = nil, chroma: ChromaSampling? = nil,
         lossless: Bool = false, nearLossless: Bool = false, interlaced: Bool = false, palette: Bool = false,
         compression: Int? = nil, filtersRows: Bool = false, passthrough: Passthrough = .off,
-        metadata: MetadataPolicy = .rights,
+        metadata: MetadataPolicy = .rights, hdr: HDRPolicy? = nil, damaged: DamagePolicy = .refuse,
         details: ImageDetails = [], alternative: AlternativeFormat = .none, excluded: FormatSet = []
     ) {
         (self.format, self.quality, self.target) = (format, quality, target)
@@ -54,6 +54,7 @@ public struct OutputOptions: Hashable, Codable, Sendable {
         (self.lossless, self.nearLossless) = (lossless, nearLossless)
         (self.interlaced, self.palette, self.passthrough) = (interlaced, palette, passthrough)
         (self.compression, self.filtersRows, self.metadata) = (compression, filtersRows, metadata)
+        (self.hdr, self.damaged) = (hdr, damaged)
         (self.details, self.alternative, self.excluded) = (details, alternative, excluded)
         normalize()
     }

@@ -255,10 +255,12 @@ extension RequestHead {
 
 extension Route {
     /// The route for operators: it requires the token if one is set. Without a token, administration is open on the
-    /// admin listener and denied elsewhere.
+    /// admin listener and denied elsewhere. If there is an admin listener, others say so.
     func administrative(_ configuration: WebConfiguration, on listener: Listener) -> Route {
         let token = configuration.adminToken.map(AdminToken.init)
+        let isElsewhere = listener == .main && configuration.adminAddress != nil
         return Route(path, methods) { head throws(Problem) in
+            guard !isElsewhere else { throw .administrationElsewhere }
             if let token {
                 guard token.isPresent(in: head) else { throw .adminTokenWrong }
             } else if listener != .admin {

@@ -135,6 +135,13 @@ extension ImageEndpoint {
     }
 
     private func parsed(_ query: QueryString, _ hints: ClientHints?) throws(InvalidParameter) -> ImageQuery {
+        do throws(InvalidParameter) { return try meaning(of: query, hints) } catch {
+            guard let name = error.parameter, parameterName(name) == nil else { throw error }
+            throw InvalidParameter(nil, "As a query of /image, the path is not valid: \(error.detail)")
+        }
+    }
+
+    private func meaning(of query: QueryString, _ hints: ClientHints?) throws(InvalidParameter) -> ImageQuery {
         // Few servers use hints, which change the meaning of a form.
         if let hints { return try grammar.parse(query, hints: hints) }
         return try forms.query(query, grammar)

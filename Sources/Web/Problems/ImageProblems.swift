@@ -52,6 +52,9 @@ extension Problem {
     static let adminDisabled = Problem(
         .adminDisabled, "The server has no admin token; its operator can set 'admin-token' or 'admin-port'.")
 
+    static let administrationElsewhere = Problem(
+        .noSuchRoute, "Administration and metrics are at the admin port, which the setting 'admin-port' names.")
+
     static let adminTokenWrong = {
         var problem = Problem(.adminTokenWrong, "Send the server's admin token as 'Authorization: Bearer TOKEN'.")
         // A 401 must have a challenge (RFC 9110 §15.5.2), and a challenge needs a parameter (RFC 6750 §3).

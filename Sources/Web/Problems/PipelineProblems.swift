@@ -10,54 +10,35 @@ import HTTPTypes
 extension Problem {
     /// - Parameter naming: the name that the sender of the request knows a parameter by; nil = none.
     init(_ error: PipelineError, naming: (String) -> String? = { $0 }) {
+        let sentence = error.description
         switch error {
-        case .invalidURL(let text): self.init(.invalidURL, text, parameter: "url")
+        case .invalidURL: self.init(.invalidURL, sentence, parameter: "url")
         case .badParameter(let error): self.init(error, parameter: naming(error.parameter))
-        case .notAllowed(let text): self.init(.sourceNotAllowed, text, parameter: "url")
-        case .notFound(410?, _):
-            self.init(.sourceGone, "The origin has removed the image at this URL.", parameter: "url")
-        case .notFound: self.init(.sourceNotFound, "The origin has no image at this URL.", parameter: "url")
-        case .tooLarge(let text): self.init(.sourceTooLarge, text)
-        case .unsupported:
-            self.init(
-                .unsupportedImage,
-                "The source is not a \(SourceFormat.names) image, regardless of its name or content type.")
-        case .missingDecoder(let format):
-            self.init(
-                .unsupportedImage, "The source cannot be read: \(MissingCodec.decoder(format).reason).")
-        case .outdatedDecoder(let feature):
-            self.init(.corruptImage, "The source cannot be read: \(feature.reason).")
-        case .corrupt:
-            self.init(.corruptImage, "The source is corrupt, truncated or of another format than it claims.")
+        case .notAllowed: self.init(.sourceNotAllowed, sentence, parameter: "url")
+        case .notFound(410?, _): self.init(.sourceGone, sentence, parameter: "url")
+        case .notFound: self.init(.sourceNotFound, sentence, parameter: "url")
+        case .tooLarge: self.init(.sourceTooLarge, sentence)
+        case .unsupported, .missingDecoder: self.init(.unsupportedImage, sentence)
+        case .outdatedDecoder, .corrupt: self.init(.corruptImage, sentence)
         case .originFailed(let trouble): self.init(trouble)
-        case .originTimedOut(let trouble): self.init(.originTimeout, trouble.sentence)
-        case .originUnavailable(let seconds):
-            self.init(
-                .originUnavailable, "The origin's host failed repeatedly and is temporarily not contacted.",
-                retryAfterSeconds: seconds)
+        case .originTimedOut: self.init(.originTimeout, sentence)
+        case .originUnavailable(let seconds): self.init(.originUnavailable, sentence, retryAfterSeconds: seconds)
         case .remembered(let error, let seconds, let isBeyondHTTP):
             self.init(error, naming: naming)
             markCached(forSeconds: seconds, as: isBeyondHTTP ? "failure-memory" : "failure")
-        case .notCached:
-            self.init(.notCached, "The request accepts only a cached response, and there is no usable one.")
-        case .timedOut: self.init(.timeout, "The image was not ready within the time limit of a request.")
-        case .overloaded(let seconds):
-            self.init(.overloaded, "All workers are busy and the queue is full.", retryAfterSeconds: seconds)
+        case .notCached: self.init(.notCached, sentence)
+        case .timedOut: self.init(.timeout, sentence)
+        case .overloaded(let seconds): self.init(.overloaded, sentence, retryAfterSeconds: seconds)
         case .loop: self = .loop
         case .cancelled: self = .shutDown
         case .failed: self = .internalError
         case .mark(let error, let name):
             self.init(error, naming: naming)
-            blame(PartImage.parameter(of: name))
+            detail = PipelineError.sentence(detail, aboutPart: name)
+            parameter = PartImage.parameter(of: name)
         }
         parameter = parameter.map { naming($0) ?? $0 }
         fields[.proxyStatus] = error.proxyStatus?.description
-    }
-
-    /// Says that the problem is about an image that is drawn, instead of the source.
-    private mutating func blame(_ part: String) {
-        detail = "\(part == "mark" ? "The watermark" : "The image of '\(part)'") cannot be used: \(detail)"
-        parameter = part
     }
 
     /// The problem of an origin that answers without an image. The status says whether the origin fails.

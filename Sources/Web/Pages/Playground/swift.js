@@ -12,8 +12,8 @@ const RECIPE = {
   h: (v) => (v.w ? "" : `box = Box(width: nil, height: ${pixels(v.h, sourceSize().height)})`),
   fit: (v) => `fit = .${v.fit}`,
   a: (v) => `position = ${swiftPosition(v)}`,
-  fpx: () => "", fpy: () => "", output: () => "", q: () => "", ll: () => "", il: () => "", url: () => "",
-  crop: (v) => `crop = Crop(x: ${v.crop.split(",")[0]}, y: ${v.crop.split(",")[1]}, width: ${v.crop.split(",")[2]}, height: ${v.crop.split(",")[3]})`,
+  fpx: () => "", fpy: () => "", output: () => "", q: () => "", target: () => "", ll: () => "", il: () => "", url: () => "",
+  crop: (v) => `crop = Crop(${v.crop.split(",").map((side, at) => `${["x", "y", "width", "height"][at]}: ${swiftLength(side)}`).join(", ")})`,
   enlarge: () => "enlarge = true", scaledown: () => "scaleDown = true", flip: () => "flip = true", flop: () => "flop = true",
   ro: (v) => `rotationDegrees = ${v.ro}`, trim: (v) => `trim = Trim(threshold: ${v.trim})`, resample: (v) => `resampling = .${v.resample}`,
   bri: (v) => `brightness = Brightness(percent: ${v.bri})`, con: (v) => `contrast = Contrast(percent: ${v.con})`,
@@ -22,7 +22,10 @@ const RECIPE = {
   blur: (v) => `blur = Blur(sigma: ${v.blur})`, sharp: (v) => `sharpen = Sharpen(sigma: ${v.sharp})`, filt: (v) => `filter = .${v.filt}`,
 };
 
+const swiftLength = (text) => (isShare(text) ? `.percent(${parseFloat(text)})` : `.pixels(${Number(text)})`);
+
 function swiftPosition({ a, fpx, fpy }) {
+  if (a.startsWith("face")) return `.faces(FaceFocus(.${a === "face" ? "largest" : "all"}))`;
   if (a === "focal") return `.focal(x: ${fpx}, y: ${fpy})`;
   if (!/top|bottom|left|right/.test(a)) return `.${a}`;
   const x = /left/.test(a) ? "0" : /right/.test(a) ? "1" : "0.5";
@@ -37,7 +40,7 @@ function swiftInProcess() {
   if (missing.length) lines.push(`// Not shown: ${missing.join(", ")}.`);
   const output = [
     state.output && state.output !== "auto" ? `format: .${{ jpg: "jpeg" }[state.output] ?? state.output}` : "",
-    state.q ? `quality: ${state.q}` : "", state.ll ? "lossless: true" : "", state.il ? "interlaced: true" : "",
+    state.q === "auto" ? `target: .${state.target || "medium"}` : state.q ? `quality: ${state.q}` : "", state.ll ? "lossless: true" : "", state.il ? "interlaced: true" : "",
   ].filter(Boolean).join(", ");
   return `import Darkroom
 
