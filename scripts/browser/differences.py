@@ -118,6 +118,7 @@ ALPHA_ITEM = b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"
 KINDS: dict[str, Callable[[bytes], bool]] = {
     "AVIF with alpha": lambda body: body[4:12] == b"ftypavif" and ALPHA_ITEM in body,
     "small AVIF of half chroma": is_small_of_half_chroma,
+    "animated AVIF": lambda body: body[4:12] == b"ftypavis",
     "AVIF with a crop": lambda body: body[4:12] == b"ftypavif" and b"clap" in body,
     "JPEG without its end": lambda body: body[:2] == b"\xff\xd8" and b"\xff\xd9" not in body[-64:],
     "JPEG of four channels": has_four_channels,

@@ -12,6 +12,8 @@ enum ColorCode: Hashable, Sendable {
         switch self {
         case .codePoints(let points):
             return points.space
+        // About 2.2, which stands for the curve of sRGB beside its primaries.
+        case .measured(43_479...47_619, nil): return nil
         case .measured(let gamma, let chromaticities):
             return ColorSpace(
                 toXYZ: chromaticities?.toXYZ ?? ColorSpace.sRGB.toXYZ,

@@ -12,6 +12,7 @@ extension HEIFContainer {
     ///   later, whose metadata also describe a tone map.
     /// - An alpha channel is rotated, mirrored and cropped like its image. Until mid-2025, libavif described that for
     ///   the image only, and libheif ignores an alpha channel of another size.
+    /// - Only a grid is rotated, mirrored and cropped, not each of its cells as well: libavif 0.11 repeats it for them.
     /// - Groups of items are left out, since libheif before 1.18 knows only groups without further fields.
     /// - The description has a length, which libheif requires.
     func rewritten() -> ByteBuffer? {
@@ -21,6 +22,12 @@ extension HEIFContainer {
         for reference in references where reference.type == "auxl" && isAlpha(reference.from) {
             guard let image = reference.to.first, done.insert(reference.from).inserted else { continue }
             associations[reference.from] = transforming(reference.from, like: image)
+        }
+        for reference in references where reference.type == "dimg" && types[reference.from] == "grid" {
+            let whole = transformations(of: reference.from)
+            for cell in reference.to where !whole.isEmpty && transformations(of: cell) == whole {
+                associations[cell]?.removeAll(where: isTransformation)
+            }
         }
         guard
             meta.isOpenEnded || hasUnknownGroups || references != self.references || associations != self.associations
@@ -55,15 +62,20 @@ extension HEIFContainer {
     /// would be too many.
     private func transforming(_ alpha: UInt32, like image: UInt32) -> [Association] {
         let own = associations[alpha, default: []]
-        func isTransformation(_ use: Association) -> Bool {
-            property(use).map {
-                Self.transformations.contains($0.type) && $0.bytes.readableBytes <= Self.longestTransformation
-            } ?? false
-        }
         let (before, after) = (own.filter(isTransformation), associations[image, default: []].filter(isTransformation))
         guard before.map({ property($0)?.bytes }) != after.map({ property($0)?.bytes }) else { return own }
         let uses = own.filter { !isTransformation($0) } + after
         return uses.count <= Self.maxUses ? uses : own
+    }
+
+    private func isTransformation(_ use: Association) -> Bool {
+        property(use).map {
+            Self.transformations.contains($0.type) && $0.bytes.readableBytes <= Self.longestTransformation
+        } ?? false
+    }
+
+    private func transformations(of item: UInt32) -> [ByteBuffer?] {
+        associations[item, default: []].filter(isTransformation).map { property($0)?.bytes }
     }
 
     /// Whether there are groups other than of alternatives.

@@ -17,7 +17,8 @@ extension PNGContainer {
         if let points = chunks[PNGChunk.codePoints].flatMap({ codePoints(in: $0, peakNits: peak ?? 0) }) {
             return (code: .codePoints(points), isFirst: true)
         }
-        guard chunks[PNGChunk.standardColors] == nil else { return nil }
+        let intent = chunks[PNGChunk.standardColors]
+        guard intent?.readableBytes != 1 || intent?.readableBytesView.first ?? 0 > 3 else { return nil }
         // Browsers ignore chromaticities without a gamma.
         guard let gamma = chunks[PNGChunk.gamma].flatMap(Self.gamma(in:)) else { return nil }
         let chromaticities = chunks[PNGChunk.chromaticities].flatMap(Self.chromaticities(in:))

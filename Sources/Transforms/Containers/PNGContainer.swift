@@ -74,13 +74,14 @@ extension PNGContainer {
     /// browsers read the transparency of a palette: not before the palette, and with as many entries at most
     /// (§11.3.1.1). A palette that pixels do not use is left out behind the transparent color, and a palette ends with
     /// its last whole color. Decoders refuse all of that. They show colors beyond the palette as black, browsers as its
-    /// last color, which is therefore repeated; and they ignore a profile behind `sRGB`.
+    /// last color, which is therefore repeated; and they ignore a profile behind `sRGB`, and
+    /// use one with a wrong checksum.
     static func readable(_ file: ByteBuffer) -> ByteBuffer {
         let hasPalette = hasPalette(file)
-        var textBytes = 0
         let mostColors = hasPalette ? mostColors(file) : 0
-        var colors: Int?
-        var (isWrong, hasTransparency, hasStandardColors, hasTwoSpaces) = (false, false, false, false)
+        var (textBytes, colors): (Int, Int?) = (0, nil)
+        var (isWrong, hasTransparency, hasStandardColors) = (false, false, false)
+        var unused: UInt32?
         _ = eachChunkBeforePixels(of: file) { chunk in
             switch chunk.type {
             case PNGChunk.palette:
@@ -92,18 +93,18 @@ extension PNGContainer {
                 isWrong = isWrong || hasPalette && chunk.length > colors ?? 0
                 hasTransparency = true
             case PNGChunk.standardColors: hasStandardColors = true
-            case PNGChunk.profile: hasTwoSpaces = hasStandardColors && chunk.isIntact
+            case PNGChunk.profile:
+                unused = !chunk.isIntact ? PNGChunk.profile : hasStandardColors ? PNGChunk.standardColors : nil
             default: if chunk.isCompressedText { textBytes += chunk.length }
             }
         }
-        guard textBytes > maxTextBytes || isWrong || hasTwoSpaces else { return file }
+        guard textBytes > maxTextBytes || isWrong || unused != nil else { return file }
         colors = nil
         var kept = ByteBuffer()
         kept.reserveCapacity(file.readableBytes + 1024)
         kept.writeInteger(signature)
         let rest = eachChunkBeforePixels(of: file) { chunk in
-            if chunk.isCompressedText, textBytes > maxTextBytes { return }
-            if chunk.type == PNGChunk.standardColors, hasTwoSpaces { return }
+            if chunk.type == unused || chunk.isCompressedText && textBytes > maxTextBytes { return }
             if chunk.type == PNGChunk.palette {
                 if isWrong, !hasPalette { return }
                 colors = chunk.length / 3

@@ -4,8 +4,6 @@ import NIOCore
 
 /// An SVG in a form that librsvg draws as browsers do: with lengths in pixels, without variables of CSS, and with
 /// embedded images in formats that it knows.
-///
-/// A document in UTF-16 stays as it is.
 struct SVGDocument: Sendable {
     /// The document with its embedded images as they are.
     let bytes: ByteBuffer
@@ -84,8 +82,22 @@ struct SVGDocument: Sendable {
             let pixels = try loader.withImage(of: source) { lazy throws(VipsError) in
                 try lazy.withUnsignedSamples().rendered(interrupt: interrupt)
             }
-            return try VipsSaver.png.encode(pixels.convertedToSRGB(), ["compression": 1], interrupt: interrupt)
+            let colors = try pixels.applying("autorot").convertedToSRGB(interrupt: interrupt)
+            return try VipsSaver.png.encode(colors, ["compression": 1], interrupt: interrupt)
         }
+    }
+
+    /// Whether an image has an orientation or a profile, which librsvg ignores.
+    private static func needsChange(_ source: ByteBuffer, _ format: SourceFormat, _ budget: inout Images) -> Bool {
+        let head = source.readableBytesView.prefix(2048)
+        let names = ["Exif", "eXIf", "ICC_PROFILE", "iCCP"]
+        guard names.contains(where: { head.firstRange(of: $0.utf8) != nil }), let loader = format.row.loader,
+            budget.admitNext(), (try? HeaderLimits.check(source, format)) != nil
+        else { return false }
+        let needsChange = try? loader.withImage(of: source) { lazy throws(VipsError) in
+            (2...8).contains(lazy.int("orientation") ?? 1) || lazy.interpretation != "cmyk" && lazy.needsProfile
+        }
+        return needsChange ?? false
     }
 
     /// The formats that librsvg draws.
@@ -109,7 +121,10 @@ struct SVGDocument: Sendable {
             if format == .svg {
                 guard let inner = nested(source, &budget, &gaps, encode) else { continue }
                 edits.append((range, SVGDataURL.text(of: inner, "image/svg+xml")))
-            } else if [SourceFormat.webp, .avif, .gif].contains(format) {
+            } else if let mediaType = Self.drawnTypes[format], !Self.needsChange(source, format, &budget) {
+                // librsvg believes the type that is stated.
+                if url.mediaType != mediaType { edits.append((range, SVGDataURL.text(of: source, mediaType))) }
+            } else if [SourceFormat.webp, .avif, .gif, .jpeg, .png].contains(format) {
                 guard let loader = format.row.loader, budget.admitNext(),
                     (try? HeaderLimits.check(source, format)) != nil, let size = Self.size(of: source, loader),
                     budget.admit(size), let image = try? encode(source, loader)
@@ -118,9 +133,6 @@ struct SVGDocument: Sendable {
                     continue
                 }
                 edits.append((range, SVGDataURL.text(of: image, "image/png")))
-            } else if let mediaType = Self.drawnTypes[format] {
-                // librsvg believes the type that is stated.
-                if url.mediaType != mediaType { edits.append((range, SVGDataURL.text(of: source, mediaType))) }
             } else {
                 gaps.insert(.images)
             }
@@ -202,7 +214,7 @@ private struct Reading {
             case .endOfTag(let end):
                 finishTag()
                 if isInRoot { finishRoot(tag.attributes(bytes)) }
-                edits += tag.edits(bytes, viewport, &gaps)
+                edits += tag.edits(bytes, end: end, viewport, &gaps)
                 let found = shadow.flatMap {
                     SVGDropShadow(bytes, name: $0.name, $0.attributes, endOfTag: end)
                 }
@@ -303,6 +315,10 @@ private struct Reading {
 
     private mutating func add(_ attribute: SVGScanner.Attribute, _ bytes: UnsafeRawBufferPointer) {
         let value = bytes[attribute.value]
+        if attribute.isNamespace, !value.isEmpty, !value.contains(where: { ":&".utf8.contains($0) }) {
+            // libxml2 refuses a relative address.
+            edits.append((attribute.value, ByteBuffer(string: "urn:" + String(decoding: value, as: UTF8.self))))
+        }
         tag.add(attribute)
         shadow?.attributes.append(SVGDropShadow.Attribute(name: attribute.name, value: attribute.value))
         switch attribute.name {

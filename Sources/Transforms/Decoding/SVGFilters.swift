@@ -17,13 +17,9 @@ struct SVGFilters: Hashable {
 
     init() {}
 
-    /// - Parameter document: not compressed.
+    /// - Parameter document: not compressed, and in an encoding that spells markup as ASCII does.
     init(of document: ByteBuffer) {
-        document.withUnsafeReadableBytes { bytes in
-            // In UTF-16, markup differs from ASCII by zero bytes only.
-            let isUTF16 = bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE])
-            if isUTF16 { bytes.filter { $0 != 0 }.withUnsafeBytes { add($0) } } else { add(bytes) }
-        }
+        document.withUnsafeReadableBytes { add($0) }
     }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {

@@ -74,6 +74,8 @@ struct SVGMediaRules {
         switch rule {
         case "media": Self.holds(condition, in: viewport)
         case "supports": SVGSupportsCondition.holds(condition)
+        // Its rules are drawn, although rules outside of layers take precedence over them.
+        case "layer": true
         default: nil
         }
     }

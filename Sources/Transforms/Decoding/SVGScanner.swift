@@ -6,6 +6,8 @@ struct SVGScanner {
     struct Attribute {
         let element: String
         let name: String
+        /// Whether it declares a namespace.
+        let isNamespace: Bool
         /// The value between its quotes.
         let value: Range<Int>
     }
@@ -73,7 +75,8 @@ struct SVGScanner {
             skip(&position) { Self.isBlank($0) || $0 == UInt8(ascii: "/") }
             guard position < bytes.count, bytes[position] != UInt8(ascii: ">"), bytes[position] != UInt8(ascii: "<")
             else { break }
-            let attribute = localName(name(&position))
+            let qualified = name(&position)
+            let attribute = localName(qualified)
             skip(&position, Self.isBlank)
             guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
                 if attribute.isEmpty { position += 1 }
@@ -82,7 +85,9 @@ struct SVGScanner {
             position += 1
             skip(&position, Self.isBlank)
             guard position < bytes.count, let end = endOfValue(position) else { return bytes.count }
-            body(.attribute(Attribute(element: element, name: attribute, value: (position + 1)..<end)))
+            let isNamespace = qualified == "xmlns" || qualified.hasPrefix("xmlns:")
+            let value = (position + 1)..<end
+            body(.attribute(Attribute(element: element, name: attribute, isNamespace: isNamespace, value: value)))
             position = end + 1
         }
         body(.endOfTag(position))

@@ -11,7 +11,8 @@ enum SVGSource {
     /// to be in the first 32 KiB that they inflate to.
     static func matches(_ source: ByteBuffer) -> Bool {
         let head = Gzip.isGzip(source) ? inflatedHead(of: source) : source
-        return head.map { rootIsSVG(text($0)[...]) } ?? false
+        guard let bytes = head?.readableBytesView.prefix(maxSniffedBytes) else { return false }
+        return rootIsSVG(text(bytes)[...])
     }
 
     /// Only the beginning is read: blocks may be empty, which takes time. A cut file is an error if it inflates to less
@@ -22,13 +23,14 @@ enum SVGSource {
         return try? Gzip.inflate(head, maxBytes: maxSniffedBytes / 2).plain
     }
 
-    /// The uncompressed document. It is inflated here under a limit, because the loader would inflate without one.
+    /// The uncompressed document, in UTF-8 if it was in UTF-16. It is inflated here under a limit, because the loader
+    /// would inflate without one.
     static func plain(_ source: ByteBuffer) throws(ImageProcessingError) -> ByteBuffer {
         guard Gzip.isGzip(source) else {
             guard source.readableBytes <= maxPlainBytes else {
                 throw .tooLarge("The SVG has \(source.readableBytes) bytes; at most \(maxPlainBytes) are accepted.")
             }
-            return source
+            return inUTF8(source)
         }
         let inflated: (plain: ByteBuffer, isWhole: Bool)
         do {
@@ -39,8 +41,25 @@ enum SVGSource {
         guard inflated.isWhole else {
             throw .tooLarge("The SVG inflates to more than the \(maxPlainBytes) bytes accepted.")
         }
-        return inflated.plain
+        return inUTF8(inflated.plain)
     }
+
+    /// The document in UTF-8. A declaration of UTF-16, or of another version of XML than 1.0, is left out: libxml2
+    /// refuses both in documents that browsers show, such as one in UTF-8 that .NET declares to be UTF-16.
+    private static func inUTF8(_ document: ByteBuffer) -> ByteBuffer {
+        let isUTF16 = [[0xFE, 0xFF], [0xFF, 0xFE]].contains { document.readableBytesView.starts(with: $0) }
+        let plain = isUTF16 ? ByteBuffer(string: text(document.readableBytesView)) : document
+        let head = String(decoding: plain.readableBytesView.prefix(maxDeclaration), as: UTF8.self)
+        guard head.drop(while: isPadding).hasPrefix("<?xml"), let end = head.firstRange(of: "?>")?.upperBound,
+            let declaration = Optional(head[..<end].lowercased()),
+            declaration.contains("utf-16") || !declaration.contains("1.0")
+        else { return plain }
+        var rest = plain
+        rest.moveReaderIndex(forwardBy: head.utf8.distance(from: head.startIndex, to: end))
+        return rest
+    }
+
+    private static let maxDeclaration = 256
 
     /// libvips reports 1 for a side that is too long for it, and its true length at a smaller scale. Version 8.15 and
     /// later refuse a scale at which the other side vanishes.
@@ -61,11 +80,10 @@ enum SVGSource {
     private static let maxSniffedBytes = 65_536
 
     /// UTF-16 is marked by its byte order mark; all other encodings spell markup as ASCII does.
-    private static func text(_ source: ByteBuffer) -> String {
-        let head = source.readableBytesView.prefix(maxSniffedBytes)
-        let isBigEndian = head.starts(with: [0xFE, 0xFF])
-        guard isBigEndian || head.starts(with: [0xFF, 0xFE]) else { return String(decoding: head, as: UTF8.self) }
-        var units = ByteBuffer(head)
+    private static func text(_ bytes: ByteBufferView) -> String {
+        let isBigEndian = bytes.starts(with: [0xFE, 0xFF])
+        guard isBigEndian || bytes.starts(with: [0xFF, 0xFE]) else { return String(decoding: bytes, as: UTF8.self) }
+        var units = ByteBuffer(bytes)
         var decoded: [UInt16] = []
         while let unit = units.readInteger(endianness: isBigEndian ? .big : .little, as: UInt16.self) {
             decoded.append(unit)

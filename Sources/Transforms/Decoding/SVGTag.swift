@@ -21,7 +21,7 @@ struct SVGTag {
     }
 
     private static let names: Set<String> = [
-        "dominant-baseline", "alignment-baseline", "y", "dy", "style", "transform", "transform-origin",
+        "dominant-baseline", "alignment-baseline", "x", "y", "dx", "dy", "style", "transform", "transform-origin",
         "preserveAspectRatio", "width", "height", "viewBox", "class", "id", "font-size",
     ]
     /// The longest value that is read, in bytes.
@@ -45,15 +45,18 @@ struct SVGTag {
 
     /// The edits at the end of the tag.
     ///
-    /// - Parameter gaps: is extended by what is not drawn. A tag with its edits has no further ones.
+    /// - Parameters:
+    ///   - end: where the tag ends.
+    ///   - gaps: is extended by what is not drawn. A tag with its edits has no further ones.
     mutating func edits(
-        _ bytes: UnsafeRawBufferPointer, _ viewport: SVGViewport, _ gaps: inout SVGGaps
+        _ bytes: UnsafeRawBufferPointer, end: Int, _ viewport: SVGViewport, _ gaps: inout SVGGaps
     ) -> [SVGDocument.Edit] {
         let isText = element == "text" || element == "tspan"
         guard isText || places.contains(where: { $0.name == "transform-origin" || $0.name == "preserveAspectRatio" })
         else { return [] }
         let attributes = attributes(bytes)
         var edits = isText ? baseline(attributes, &gaps) : []
+        if isText, edits.isEmpty { edits = positions(bytes, end, attributes, &gaps) }
         if let origin = attributes["transform-origin"], let transform = attributes["transform"], origin != "0 0" {
             let around = viewport.transform(transform, around: origin, unit: "")
             if around == nil { gaps.insert(.properties) }
@@ -67,7 +70,52 @@ struct SVGTag {
         return edits.compactMap(\.self)
     }
 
-    // MARK: Baselines
+    // MARK: Text
+
+    /// The edits that make characters with positions elements of their own: librsvg uses only the first of a list.
+    private mutating func positions(
+        _ bytes: UnsafeRawBufferPointer, _ end: Int, _ attributes: [String: String], _ gaps: inout SVGGaps
+    ) -> [SVGDocument.Edit?] {
+        let lists = ["x", "y", "dx", "dy"].compactMap { name in
+            attributes[name].map { (name: name, values: $0.split { $0 == "," || $0.isWhitespace }) }
+        }
+        guard lists.contains(where: { $0.values.count > 1 }) else { return [] }
+        guard lists.allSatisfy({ $0.values.allSatisfy { Double($0) != nil && !$0.contains(where: \.isLetter) } }),
+            let content = plainContent(bytes, end)
+        else {
+            gaps.insert(.properties)
+            return []
+        }
+        var text = ""
+        for (index, character) in content.text.enumerated() {
+            let places = lists.filter { index > 0 && index < $0.values.count }
+            let attributes = places.map { " \($0.name)=\"\($0.values[index])\"" }.joined()
+            text += places.isEmpty ? "\(character)" : "<tspan\(attributes)>\(character)</tspan>"
+        }
+        allowance -= text.utf8.count
+        guard allowance >= 0 else {
+            gaps.insert(.properties)
+            return []
+        }
+        let firsts = lists.filter { $0.values.count > 1 }.map { replacing($0.name, by: String($0.values[0])) }
+        return firsts + [(content.range, ByteBuffer(string: text))]
+    }
+
+    /// The content of the element, if it is text without references, line ends and blanks that are left out.
+    private func plainContent(_ bytes: UnsafeRawBufferPointer, _ end: Int) -> (range: Range<Int>, text: String)? {
+        guard end < bytes.count, bytes[end] == UInt8(ascii: ">"), bytes[end - 1] != UInt8(ascii: "/"),
+            bytes[nameEnd - element.utf8.count - 1] == UInt8(ascii: "<"),
+            let close = bytes.position(of: UInt8(ascii: "<"), from: end),
+            bytes[(close + 1)...].first == UInt8(ascii: "/"),
+            let text = String(validating: bytes[(end + 1)..<close], as: UTF8.self),
+            text.allSatisfy({ $0 != "&" && ($0 == " " || !$0.isWhitespace) }),
+            text.first != " ", text.last != " ", !text.contains("  ")
+        else { return nil }
+        return ((end + 1)..<close, text)
+    }
+
+    /// The bytes by which positions may still make the document longer.
+    private var allowance = 1 << 20
 
     /// The distance of a baseline from the alphabetic one, downwards, in the font size. Fonts differ by a few
     /// hundredths; these are of Arial and DejaVu Sans. `middle` is half of the height of an x.

@@ -158,7 +158,7 @@ struct Encoder {
     /// lowered.
     /// Part of `EncoderEpoch`: increment it with every change that alters encoded bytes, so that stored variants get
     /// new keys. `EncoderDefaultsTests` has the defaults of each revision that keys leave out.
-    static let defaultsRevision = "19"
+    static let defaultsRevision = "20"
 }
 
 extension VipsImage {

@@ -25,6 +25,8 @@ struct ColorCodeTests {
         (points(1, 13), [200, 60, 61], [200, 60, 61]), (points(2, 2), [200, 60, 61], [200, 60, 61]),
         (points(255, 255), [200, 60, 61], [200, 60, 61]), (points(12, 255), [200, 60, 61], [200, 60, 61]),
         (.measured(gamma: 100_000, nil), [128, 0, 255], [188, 0, 255]),
+        (.measured(gamma: 45_455, nil), [200, 60, 61], [200, 60, 61]),
+        (.measured(gamma: 43_000, nil), [200, 60, 61], [199, 52, 53]),
         (.measured(gamma: 1, nil), [254, 0, 255], [0, 0, 255]),
         (.measured(gamma: .max, nil), [1, 0, 255], [255, 0, 255]),
         (.measured(gamma: 45_455, Chromaticities(codePoint: 12)), [200, 60, 60], [219, 37, 49]),

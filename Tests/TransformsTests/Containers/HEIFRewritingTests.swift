@@ -1,4 +1,6 @@
+import DarkroomRequests
 import DarkroomVips
+import Foundation
 import NIOCore
 import Testing
 
@@ -63,6 +65,27 @@ struct HEIFRewritingTests {
             }
             // Newer decoders interpolate chroma, at the edge of a crop from fewer samples.
             #expect(result.distance(x: x, y: y, to: original[source.x, source.y]) <= 12, "\(x),\(y)")
+        }
+    }
+
+    /// A red and a blue cell, one beside the other. The rotation of the grid is also stated for each cell.
+    private static let rotatedGrid = [
+        "AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUEAAAGLbWV0YQAAAAAAAAAoaGRscgAAAAAAAAAAcGljdAAAAAAAAAAAAAAA",
+        "AGxpYmF2aWYAAAAADnBpdG0AAAAAAAEAAAA6aWxvYwAAAABEAAADAAEAAAABAAABswAAAAgAAgAAAAEAAAG7AAAAJwADAAAAAQAA",
+        "AeIAAAAnAAAAXGlpbmYAAAAAAAMAAAAaaW5mZQIAAAAAAQAAZ3JpZENvbG9yAAAAABppbmZlAgAAAQACAABhdjAxQ29sb3IAAAAA",
+        "GmluZmUCAAABAAMAAGF2MDFDb2xvcgAAAAAcaXJlZgAAAAAAAAAQZGltZwABAAIAAgADAAAAl2lwcnAAAABoaXBjbwAAABRpc3Bl",
+        "AAAAAAAAAIAAAABAAAAAEHBpeGkAAAAAAwgICAAAABNjb2xybmNseAABAA0ABoAAAAAJaXJvdAEAAAAUaXNwZQAAAAAAAABAAAAA",
+        "QAAAAAxhdjFDgSAAAAAAACdpcG1hAAAAAAAAAAMAAQQBAgOEAAIFBQKGA4QAAwUFAoYDhAAAAF5tZGF0AAAAAQCAAEASAAoJOBV/",
+        "/YQENBpAMhgQAAC0UbTxXqgEZAeidv30TQeRfF/gZUASAAoJOBV//YQENBpAMhgQAAC0UbTwhX/hGPyPuknfYPj6tUWAX6A=",
+    ].joined()
+
+    @Test func `The cells of a grid are not rotated on their own`() throws {
+        let file = ByteBuffer(bytes: try #require(Data(base64Encoded: Self.rotatedGrid)))
+        let result = try Pixels(produce(file).body)
+        #expect(result.size == PixelSize(width: 64, height: 128))
+        for (x, y) in [(5, 5), (60, 5), (5, 58), (60, 58)] {
+            #expect(result.distance(x: x, y: y, to: [0, 0, 255]) <= 3, "\(x),\(y)")
+            #expect(result.distance(x: x, y: y + 64, to: [255, 0, 0]) <= 3, "\(x),\(y + 64)")
         }
     }
 

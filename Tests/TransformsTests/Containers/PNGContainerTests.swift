@@ -40,6 +40,20 @@ struct PNGContainerTests {
         guard case .corrupt = error else { return #expect(error == nil) }
     }
 
+    @Test func `A profile with a wrong checksum is not used`() throws {
+        let file = try Fixture.image("color/icc-swap.png")
+        var plain = PNGFile(file)
+        let index = try #require(plain.chunks.firstIndex { $0.type == "iCCP" })
+        // Signature, chunks in front, and the profile up to its checksum.
+        let end = plain.chunks[0...index].reduce(8) { $0 + 12 + $1.content.count }
+        var damaged = file
+        damaged.setInteger(UInt32(0), at: damaged.readerIndex + end - 4)
+        plain.chunks.remove(at: index)
+        let expected = try produce(plain.bytes).body
+        #expect(try produce(damaged).body == expected)
+        #expect(try produce(file).body != expected)
+    }
+
     @Test func `Chunks that are damaged, unknown but critical, or out of order are refused`() throws {
         let good = PNGFile(try Fixture.image("color/palette-alpha.png"))
         #expect(PNGContainer.stripped(good.bytes) != nil)

@@ -40,6 +40,11 @@ struct SVGDocumentTests {
         #expect(pixels[23, 23] == [255, 0, 0, 255] && pixels[25, 12][3] == 0 && pixels[12, 25][3] == 0)
     }
 
+    @Test func `A namespace with a relative address is read`() throws {
+        let drawing = Self.svg("<g xmlns:a='b'><d xmlns=\"e\"/></g><rect width=\"64\" height=\"64\"/>")
+        #expect(try Pixels(produce(drawing).body)[32, 32] == [0, 0, 0, 255])
+    }
+
     // MARK: Background
 
     private static let backgrounds: [(style: String, expected: [Int])] = [
@@ -223,6 +228,24 @@ struct SVGDocumentTests {
                 #expect(try Pixels(result.body).distance(x: 32, y: 32, to: [255, 0, 0, 255]) <= 3, "\(format)")
                 #expect(result.gaps.isEmpty)
             }
+        }
+    }
+
+    @Test func `An embedded image has its orientation and its profile`() throws {
+        func drawn(_ name: String, _ mediaType: String) throws -> Pixels {
+            let url = try Self.url(Fixture.image(name), mediaType)
+            let frame = "width=\"64\" height=\"64\" preserveAspectRatio=\"none\""
+            return try Pixels(produce(Self.svg("<image \(frame) href=\"\(url)\"/>")).body)
+        }
+        let upright = try drawn("orientation/f-1.jpg", "image/jpeg")
+        #expect(try drawn("orientation/f-6.jpg", "image/jpeg").meanDistance(to: upright) < 3)
+        for (name, mediaType) in [("color/icc-swap.jpg", "image/jpeg"), ("color/icc-swap.png", "image/png")] {
+            let image = try Fixture.image(name)
+            let plain = try produce(image, output: OutputOptions(format: .png)).body
+            let url = Self.url(plain, "image/png")
+            let frame = "width=\"64\" height=\"64\" preserveAspectRatio=\"none\""
+            let expected = try Pixels(produce(Self.svg("<image \(frame) href=\"\(url)\"/>")).body)
+            #expect(try drawn(name, mediaType).meanDistance(to: expected) < 3)
         }
     }
 

@@ -68,11 +68,11 @@ struct SVGFiltersTests {
         #expect(throws: ImageProcessingError.self) { try produce(source, output: OutputOptions(format: .json)) }
     }
 
-    @Test func `UTF-16 hides no filter`() {
+    @Test func `UTF-16 hides no filter`() throws {
         let text = String(buffer: svg("<feTurbulence numOctaves=\"9\"/>"))
         var bytes = ByteBuffer(bytes: [0xFF, 0xFE])
         for unit in text.utf16 { bytes.writeInteger(unit, endianness: .little) }
-        #expect(SVGFilters(of: bytes).nanosecondsPerPixel == 500)
+        #expect(try SourceHeader(of: bytes).filters.nanosecondsPerPixel == 500)
     }
 
     @Test(arguments: ["<feTurbulence numOctaves=\"10000000\"/>", "<feTurbulence numOctaves=\"&n;\"/>"])

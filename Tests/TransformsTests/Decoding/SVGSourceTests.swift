@@ -1,5 +1,6 @@
 import DarkroomRequests
 import DarkroomVips
+import Foundation
 import NIOCore
 import Testing
 
@@ -27,6 +28,24 @@ struct SVGSourceTests {
             }
         }
         #expect(try produce(drawing("width='1' height='10'")).size == PixelSize(width: 1, height: 10))
+    }
+
+    @Test(arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian])
+    func `A drawing in UTF-16 is drawn as one in UTF-8`(encoding: String.Encoding) throws {
+        let text = String(buffer: drawing("width='10mm' height='1in' style='--c:red'"))
+        let marked = try #require("\u{FEFF}<?xml version='1.0' encoding='UTF-16'?>\(text)".data(using: encoding))
+        for source in [ByteBuffer(bytes: marked), stored(Array(marked))] {
+            #expect(try SVGSource.plain(source) == ByteBuffer(string: text))
+            #expect(try SourceHeader(of: source).size == PixelSize(width: 38, height: 96))
+        }
+    }
+
+    @Test(arguments: ["<?xml version='1.0' encoding='utf-16'?>", "\u{FEFF} <?xml version=\"1.1\"?>\n"])
+    func `A declaration that the text contradicts is ignored`(declaration: String) throws {
+        let source = ByteBuffer(string: declaration + String(buffer: drawing("width='8' height='6'")))
+        #expect(try Pixels(produce(source).body)[4, 4] == [255, 0, 0, 255])
+        let usual = ByteBuffer(string: "<?xml version=\"1.0\" encoding=\"utf-8\"?><svg/>")
+        #expect(try SVGSource.plain(usual) == usual)
     }
 
     /// A gzip member of stored blocks (RFC 1951 §3.2.4), which is as long as its content.

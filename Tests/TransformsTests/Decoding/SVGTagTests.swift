@@ -35,6 +35,23 @@ struct SVGTagTests {
         #expect(drawn.contains(shifted) && drawn.ranges(of: "dy=").count == 1, "\(drawn)")
     }
 
+    @Test func `Characters have positions of their own`() throws {
+        let drawn = text("<text x=\"1,20 40\" y='9 8' rotate=\"0\">a bc</text>")
+        let rest = "<tspan x=\"20\" y=\"8\"> </tspan><tspan x=\"40\">b</tspan>c</text>"
+        #expect(drawn.contains("<text x=\"1\" y='9' rotate=\"0\">a\(rest)"), "\(drawn)")
+        #expect(
+            try isSame(
+                "<text x=\"2 30\" y=\"30\">Ab</text>",
+                "<text font-size=\"16px\"><tspan x=\"2\" y=\"30\">A</tspan><tspan x=\"30\" y=\"30\">b</tspan></text>"))
+    }
+
+    @Test(arguments: ["a&amp;b", "a\nb", " ab", "<tspan>ab</tspan>"])
+    func `A list of positions is a gap of the drawing where characters cannot be told apart`(content: String) throws {
+        #expect(text("<text x=\"1 2\">\(content)</text>").contains("x=\"1 2\""))
+        #expect(try SourceHeader(of: Self.svg("<text x=\"1 2\">\(content)</text>")).gaps.names == ["css-properties"])
+        #expect(try SourceHeader(of: Self.svg("<text x=\"1\">\(content)</text>")).gaps.isEmpty)
+    }
+
     @Test func `Lines of a text have its baseline`() {
         let lines = "<tspan x=\"0\">b</tspan><tspan y=\"9\">c</tspan><tspan y=\"20\" dy=\"1em\">d</tspan>"
         let drawn = text("<text dominant-baseline=\"central\">a\(lines)</text><text><tspan y=\"9\">e</tspan></text>")

@@ -17,7 +17,7 @@ struct EncoderDefaultsTests {
     }
 
     private static let defaultsByRevision = [
-        "19": [
+        "20": [
             "jpg 80, 6 encodes: interlace bool(false), optimize_coding bool(true), strip bool(true), "
                 + "subsample_mode string(\"auto\")",
             "png -, 6 encodes: compression int(6), filter int(8), interlace bool(false), palette bool(false), "
