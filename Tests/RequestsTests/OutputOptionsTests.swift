@@ -35,7 +35,7 @@ struct OutputOptionsTests {
         ] { #expect(output.passthrough == .auto && output.key.contains("pass-auto")) }
         #expect(OutputOptions(format: .json, maxBytes: 100, metadata: .all) == OutputOptions(format: .json))
         #expect(OutputOptions(format: .png, hdr: .keep) == OutputOptions(format: .png))
-        #expect(OutputOptions(format: .jpeg, hdr: .keep, damaged: .show).key == "jpeg(-,-,-,hdr-keep,damaged-show)")
+        #expect(OutputOptions(format: .jpeg, hdr: .keep, damaged: .show).key == "jpg(-,-,-,hdr-keep,damaged-show)")
         #expect(OutputOptions(format: .lqip, quality: 3, lossless: true, details: .all) == OutputOptions(format: .lqip))
     }
 
