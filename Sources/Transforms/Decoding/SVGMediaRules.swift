@@ -3,7 +3,8 @@
 struct SVGMediaRules {
     /// The style sheet without the conditions that were decided; nil if it has none.
     private(set) var resolved: String?
-    /// Whether there are conditions that depend on more, such as `@container` and the pointer of a user.
+    /// Whether there are conditions that depend on more, such as `@container` and the pointer of a user, or layers,
+    /// whose precedence is lost.
     private(set) var hasUndecided = false
 
     private let text: [UInt8]
@@ -58,6 +59,8 @@ struct SVGMediaRules {
         let isDecided = condition.count <= Self.maxCondition && count <= limit
         switch isDecided ? holds(name, String(decoding: condition, as: UTF8.self)) : nil {
         case true?:
+            // Rules outside of layers, and layers with an order of their own, would take precedence.
+            hasUndecided = hasUndecided || name == "layer"
             remove(from: start, to: open + 1)
             blocks.append(true)
             position = open + 1
@@ -74,7 +77,6 @@ struct SVGMediaRules {
         switch rule {
         case "media": Self.holds(condition, in: viewport)
         case "supports": SVGSupportsCondition.holds(condition)
-        // Its rules are drawn, although rules outside of layers take precedence over them.
         case "layer": true
         default: nil
         }

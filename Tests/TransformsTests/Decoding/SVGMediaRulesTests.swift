@@ -29,7 +29,7 @@ struct SVGMediaRulesTests {
             ("@media screen{a{b:'}';/* } */}}c{}", "a{b:'}';/* } */}c{}", false),
             ("@media (min-width:1px){@media screen{a{}}}b{}", nil, true),
             ("@media (width &gt;= 1px){a{}}", nil, true), ("@supports (a:b){c{}}", nil, true),
-            ("@layer a, b;@media screen{c{}}", "@layer a, b;c{}", false), ("@layer a{c{}}", "c{}", false),
+            ("@layer a, b;@media screen{c{}}", "@layer a, b;c{}", false), ("@layer a{c{}}", "c{}", true),
             ("/* @media screen{ */a{b:\"@media print{\"}", nil, false), ("@font-face{a:b}@import 'c';d{}", nil, false),
             ("@media screen{a{}", "a{}", false), ("@media print{a{", "", false), ("@media screen", nil, false),
             ("a{}}@media screen{b{}}}c{}", "a{}}b{}}c{}", false), ("", nil, false), ("@", nil, false),
