@@ -13,8 +13,8 @@ struct Prefetch: AsyncParsableCommand {
             begin with # are ignored. Without --widths and --query, images are cached unchanged.
 
             The server's admin-token is read from the environment (DARKROOM_ADMIN_TOKEN) or from the file that \
-            --admin-token-file names, not from a flag, which is visible in the process list. A server with an admin-port \
-            takes prefetches there; if it has no admin-token, none is needed.
+            --admin-token-file names, not from a flag, which is visible in the process list. A server with an \
+            admin-port takes prefetches there; if it has no admin-token, none is needed.
 
             The list is sent as one job after another, each of at most 10,000 images. Ctrl-C cancels the job in \
             progress; images that are cached stay cached. If the connection is lost, it is opened again; the job \

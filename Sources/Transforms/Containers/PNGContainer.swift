@@ -74,8 +74,8 @@ extension PNGContainer {
     /// browsers read the transparency of a palette: not before the palette, and with as many entries at most
     /// (§11.3.1.1). A palette that pixels do not use is left out behind the transparent color, and a palette ends with
     /// its last whole color. Decoders refuse all of that. They show colors beyond the palette as black, browsers as its
-    /// last color, which is therefore repeated; and they ignore a profile behind `sRGB`, and
-    /// use one with a wrong checksum.
+    /// last color, which is therefore repeated; and they ignore a profile behind `sRGB`, and use one with a wrong
+    /// checksum.
     static func readable(_ file: ByteBuffer) -> ByteBuffer {
         let hasPalette = hasPalette(file)
         let mostColors = hasPalette ? mostColors(file) : 0
